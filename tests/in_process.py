@@ -1,6 +1,6 @@
-"""The command line in the process of the tests, where one of its own adds nothing but its start.
+"""The command line in the process of the tests, which saves the start of another process.
 
-What a process is the point of (signals, pipes, what is imported first, a cold cache) starts one.
+Tests of signals, pipes, imports and cold caches start a process instead.
 """
 
 import contextlib
@@ -18,9 +18,9 @@ from protocols.session import StdioSession
 
 
 def run(*arguments: object, text: str | None = None) -> CompletedProcess[str]:
-    """Run `kempelen` with these arguments; return how it ended and what it printed.
+    """Run `kempelen` with these arguments; return its exit status and output.
 
-    text: what a session reads from standard input.
+    text: the standard input of a session.
     """
     words = [str(argument) for argument in arguments]
     output, errors = io.StringIO(), io.StringIO()
@@ -40,7 +40,7 @@ def run(*arguments: object, text: str | None = None) -> CompletedProcess[str]:
 
 @contextlib.contextmanager
 def _session_of(text: str) -> Iterator[io.BufferedRandom]:
-    """Have a session read the text and write to a file, which is given."""
+    """Make a session read the text and write to the file that is yielded."""
     with tempfile.TemporaryFile() as heard, tempfile.TemporaryFile() as said:
         heard.write(text.encode())
         heard.seek(0)

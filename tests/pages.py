@@ -69,11 +69,13 @@ class Page:
 
 
 README = Page("README.md")
-MEASUREMENTS = Page("benchmarks/README.md")
 DOCS = [Page(str(path.relative_to(ROOT))) for path in sorted((ROOT / "docs").rglob("*.md"))]
+MEASUREMENTS = [
+    Page(str(path.relative_to(ROOT))) for path in sorted((ROOT / "benchmarks").glob("*.md"))
+]
 # What users and those who take the work on read, and what tests run every command of.
 GUIDES = [README, *DOCS, Page("CONTRIBUTING.md")]
-ALL = [*GUIDES, MEASUREMENTS, Page("CHANGELOG.md")]
+ALL = [*GUIDES, *MEASUREMENTS, Page("CHANGELOG.md")]
 
 
 def cases(language: str) -> list[tuple[Page, Block]]:

@@ -1,8 +1,8 @@
-"""Every command of the README, of the pages in docs, and of the measurements, is run by a test.
+"""Every command in README.md, docs and benchmarks is run by a test.
 
-The tables below say by which: by one here, in a folder that has what the command reads, with other
-words where the page's would take minutes; or by the one that they name. By docs/test_examples.py
-transcripts with `$` are run as they are, and the arguments of every match are understood.
+The tables below name the test. HERE: run by this file, in a folder with the files that the command
+reads, with shorter searches. ELSEWHERE: run by another test. docs/test_examples.py runs transcripts
+with `$`, and parses the arguments of every match.
 """
 
 import contextlib
@@ -25,8 +25,8 @@ from agent.learning.learned_move import LearnedMove
 from agent.learning.learned_move_database import LearnedMoveDatabase
 from benchmarks.random_network import random_network
 from kempelen.cli import main
-from kempelen.commands.tournament import settings_from
 from kempelen.match import runner
+from kempelen.match.config.tournament_file import read_tournament
 from openings.endgame_tables import open_tables
 from protocols.uci.parsing import SetOptionCommand, parse_set_option
 from tests import external
@@ -40,7 +40,7 @@ KEMPELEN = Path(sys.executable).with_name("kempelen")
 PROGRAMS = r"kempelen(-env/bin/\w+)?|python3?(?! -c)|pip|make|docker|dask|xboard|cutechess-cli"
 YAML = r"([a-z]\w*: .*|\{.*: .*\})"
 
-# Run here: the command, and what stands for parts of it.
+# Run here: command, and replacements of parts of it.
 HERE: dict[str, dict[str, str]] = {
     "kempelen warmup": {},
     "kempelen perft": {"perft": "perft 2"},
@@ -52,31 +52,31 @@ HERE: dict[str, dict[str, str]] = {
     "kempelen match --help": {},
     "kempelen lab --help": {},
     "kempelen lab learn": {"learn": "learn --game nim --steps 1 --games 2 --playouts 8"},
-    "kempelen listen --help": {},
-    "kempelen listen --new-token alice --tokens tokens": {},
+    "kempelen serve --help": {},
+    "kempelen serve --new-token alice --tokens tokens": {},
     "kempelen web --help": {},
     "kempelen web --new-token alice --tokens tokens": {},
-    "kempelen sprt 13 37 50 25 3 --elo1 4": {},
-    "kempelen ratings games.pgn": {},
-    "kempelen tournament cup.yaml": {},
-    "kempelen tables check": {},
-    "kempelen tables stats": {"stats": "stats KBNK"},
-    "kempelen selfplay FILE": {"FILE": "new.bin --positions 200 --nodes 20 --processes 1"},
-    "kempelen selfplay --nodes 400": {"400": "20 new.bin --positions 200 --processes 1"},
-    "kempelen epd FILE... --movetime 1": {"FILE...": "mates.epd", "movetime 1": "movetime 0.1"},
+    "kempelen match sprt 13 37 50 25 3 --elo1 4": {},
+    "kempelen match ratings games.pgn": {},
+    "kempelen match cup.yaml": {},
+    "kempelen tablebase check": {},
+    "kempelen tablebase stats": {"stats": "stats KBNK"},
+    "kempelen train selfplay FILE": {"FILE": "new.bin --positions 200 --nodes 20 --processes 1"},
+    "kempelen train selfplay --nodes 400": {"400": "20 new.bin --positions 200 --processes 1"},
+    "kempelen suite FILE... --movetime 1": {"FILE...": "mates.epd", "movetime 1": "movetime 0.1"},
     "kempelen analyse games.pgn -o judged.pgn -o judged.svg": {
         "games.pgn": "one.pgn --nodes 200 --engine agent=chess",
     },
     "kempelen analyse game.sgf -o judged.sgf": {"game.sgf": "game.sgf --nodes 20"},
-    "kempelen regress FILE...": {"FILE...": "one.tst -- --playouts 20"},
-    'kempelen regress FILE... --engine "gnugo --mode gtp"': {
+    "kempelen suite FILE...": {"FILE...": "one.tst -- --playouts 20"},
+    'kempelen suite FILE... --engine "gnugo --mode gtp"': {
         "FILE...": "one.tst",
     },
-    "kempelen regress tests/data/go/*.tst -- --playouts 10000": {
+    "kempelen suite tests/data/go/*.tst -- --playouts 10000": {
         "tests/data/go/*.tst": "one.tst",
         "10000": "20",
     },
-    "kempelen epd tests/data/mates.epd --nodes 8000000": {
+    "kempelen suite tests/data/mates.epd --nodes 8000000": {
         "tests/data/mates.epd": "mates.epd",
         "8000000": "8000",
     },
@@ -86,11 +86,9 @@ HERE: dict[str, dict[str, str]] = {
         "500": "2",
         "200000": "500",
     },
-    "kempelen experience show killers.db": {"killers.db": "one.db"},
-    "kempelen experience merge killers.db other.db -o all.db": {
-        "killers.db other.db": "one.db two.db"
-    },
-    "kempelen experience prune all.db --keep 1000": {"all.db": "one.db"},
+    "kempelen learn show killers.db": {"killers.db": "one.db"},
+    "kempelen learn merge killers.db other.db -o all.db": {"killers.db other.db": "one.db two.db"},
+    "kempelen learn prune all.db --keep 1000": {"all.db": "one.db"},
     "kempelen book check my.bin": {"my.bin": "my.bin --depth 1"},
     "kempelen book check --depth 10": {"--depth 10": "my.bin --depth 1"},
     "kempelen match --engine agent=chess,name=A --engine cmd=stockfish,option.Hash=16 --tc 10+0.1 "
@@ -99,10 +97,10 @@ HERE: dict[str, dict[str, str]] = {
         "games 200": "games 2",
         "games.pgn": "new.pgn",
     },
-    "kempelen selfplay games.bin --nodes 1000": {
+    "kempelen train selfplay games.bin --nodes 1000": {
         "--nodes 1000": "--positions 300 --nodes 20 --processes 1",
     },
-    "kempelen selfplay material.bin --evaluation kempelen.training.baselines:material": {
+    "kempelen train selfplay material.bin --evaluation kempelen.training.baselines:material": {
         "--evaluation": "--positions 300 --nodes 20 --processes 1 --evaluation",
     },
     "kempelen match --openings FILE.yaml": {
@@ -196,17 +194,17 @@ HERE: dict[str, dict[str, str]] = {
 # Run with --thorough only: measurements, and commands that play or search for seconds.
 THOROUGH = re.compile(
     r"python benchmarks/|.* tests/data/|kempelen match .*--(engine|openings)"
-    r"|kempelen (analyse|book extend|book check|epd|lab learn|regress|selfplay|tournament)"
+    r"|kempelen (analyse|book extend|book check|suite|lab learn|train selfplay|match cup)"
 )
-# Programs that a command starts without naming them.
+# External programs that a command starts without naming them.
 NEEDS = {
-    "kempelen tournament cup.yaml": ("stockfish",),
+    "kempelen match cup.yaml": ("stockfish",),
     "python benchmarks/runner_overhead.py": ("stockfish",),
     "python benchmarks/startup.py": ("stockfish",),
     "python benchmarks/startup.py --no-cold": ("stockfish",),
 }
 
-# Of those that take minutes however small: that the program is there and has the arguments.
+# Too slow: only the existence of the script and its options is checked.
 TOO_LONG = [
     "python benchmarks/broker_restarts.py",
     "python benchmarks/cluster.py",
@@ -271,7 +269,7 @@ EXTRAS = "pyproject.toml"
 HABITS = "tests/agent/learning/test_sessions.py::test_opponents_can_be_listed_shown_and_forgotten"
 NETWORK = "tests/docs/test_extending.py::test_example_network_trains_and_plays"
 
-# Run elsewhere: by a test, by .ci/run or by make; the extras that pip installs are there.
+# Run elsewhere: by a test, .ci/run or make; extras are checked in pyproject.toml.
 ELSEWHERE = {
     "make run": "Makefile",
     "make setup": "Makefile",
@@ -284,7 +282,7 @@ ELSEWHERE = {
     "make strength": "Makefile",
     "scripts/install-debian-packages": ".ci/run",
     "scripts/test-on-windows": ".ci/run",
-    "scripts/draw-house": "tests/docs/test_architecture_page.py",
+    "scripts/draw-imports": "tests/docs/test_architecture_page.py",
     "scripts/draw-picture": "tests/docs/test_picture.py",
     "scripts/record-playthrough NAME": "tests/agent/games/test_playthroughs.py",
     "python3 -m venv kempelen-env": IMAGE,
@@ -301,18 +299,12 @@ ELSEWHERE = {
         f"{IMAGE}::test_compose_runs_complete_match"
     ),
     "python train.py": NETWORK,
-    "kempelen selfplay positions.bin --positions 20000 --nodes 400": NETWORK,
+    "kempelen train selfplay positions.bin --positions 20000 --nodes 400": NETWORK,
     "kempelen gtp --game NAME --evaluation FILE.py:function": (
         "tests/agent/search/algorithms/test_batched_mcts.py::test_player_uses_the_batch_size_of_the_evaluation"
     ),
-    "pip install 'kempelen[gtp]'": EXTRAS,
-    "pip install 'kempelen[server]'": EXTRAS,
-    "pip install 'kempelen[mqtt]'": EXTRAS,
-    "pip install 'kempelen[cluster]'": EXTRAS,
-    "pip install 'kempelen[lab]'": EXTRAS,
-    "pip install 'kempelen[train]'": EXTRAS,
-    "pip install 'kempelen[train-gpu]'": EXTRAS,
-    "pip install 'kempelen[web]'": EXTRAS,
+    "kempelen-env/bin/python -m pip install '.[web]'": EXTRAS,
+    "python -m tests.style": "tests/test_style.py",
     "cutechess-cli -engine cmd=/path/to/kempelen arg=uci proto=uci -engine cmd=stockfish proto=uci "
     "-each tc=10+0.1": "tests/kempelen/test_games.py::test_fastchess_command_order_is_supported",
     "cutechess-cli -engine cmd=/path/to/kempelen arg=xboard proto=xboard -engine cmd=stockfish "
@@ -330,30 +322,30 @@ ELSEWHERE = {
     "kempelen uci --tune": (
         "tests/test_commands.py::test_tune_flag_lists_search_constants_as_options"
     ),
-    "kempelen gtp --game othello --experience FILE": (
+    "kempelen gtp --game othello --learn FILE": (
         "tests/kempelen/test_gtp.py::test_experience_is_kept_in_a_file"
     ),
     "kempelen gtp": "tests/kempelen/test_gtp.py::test_default_game_is_19x19_go",
-    "kempelen analysis": (
-        "tests/kempelen/test_analysis.py::test_all_queries_are_answered_after_end_of_input"
+    "kempelen katago-analysis": (
+        "tests/kempelen/test_katago_analysis.py::test_all_queries_are_answered_after_end_of_input"
     ),
-    "kempelen analysis --threads 2": (
-        "tests/kempelen/test_analysis.py::test_katago_arguments_from_katrain_are_accepted"
+    "kempelen katago-analysis --threads 2": (
+        "tests/kempelen/test_katago_analysis.py::test_katago_arguments_from_katrain_are_accepted"
     ),
     "kempelen bench": "tests/docs/test_examples.py::test_console_examples_match_output",
     "kempelen doctor": "tests/docs/test_examples.py::test_console_examples_match_output",
-    "kempelen try": "tests/kempelen/test_try.py",
-    "kempelen try my_eval.py:evaluate": "tests/kempelen/test_try.py",
+    "kempelen check-eval": "tests/kempelen/test_check_eval.py",
+    "kempelen check-eval my_eval.py:evaluate": "tests/kempelen/test_check_eval.py",
     "kempelen match": "tests/kempelen/test_match.py::test_match_writes_pgn_and_logs_and_is_resumed",
-    "kempelen watch --mqtt ...": COMPOSED,
-    "kempelen serve --name bot --engine agent=chess --mqtt ...": COMPOSED,
-    "kempelen listen": "tests/kempelen/test_listen.py::test_server_stops_on_sigterm_and_sigint",
-    "kempelen listen --config server.yaml": (
-        "tests/kempelen/test_listen.py::test_config_file_of_the_guide_works"
+    "kempelen mqtt watch --mqtt ...": COMPOSED,
+    "kempelen mqtt bot --name bot --engine agent=chess --mqtt ...": COMPOSED,
+    "kempelen serve": "tests/kempelen/test_serve.py::test_server_stops_on_sigterm_and_sigint",
+    "kempelen serve --config server.yaml": (
+        "tests/kempelen/test_serve.py::test_config_file_of_the_guide_works"
     ),
-    "kempelen listen --address tls://0.0.0.0:7117 --address wss://0.0.0.0:7118 --certificate "
+    "kempelen serve --address tls://0.0.0.0:7117 --address wss://0.0.0.0:7118 --certificate "
     "certificate.pem --key key.pem --tokens tokens": (
-        "tests/kempelen/test_listen.py::test_config_file_of_the_guide_works"
+        "tests/kempelen/test_serve.py::test_config_file_of_the_guide_works"
     ),
     "kempelen web": (
         "tests/kempelen/web/test_pages_in_a_browser.py::test_game_continues_after_server_is_killed"
@@ -364,34 +356,34 @@ ELSEWHERE = {
     '--engine "Fish=uci stockfish"': (
         "tests/kempelen/web/test_playing.py::test_user_defined_game_and_evaluation_can_be_played"
     ),
-    "kempelen serve --name go1 --game go --mqtt ...": BOTS,
+    "kempelen mqtt bot --name go1 --game go --mqtt ...": BOTS,
     "dask scheduler": "tests/dask_cluster.py::Dask",
     "dask worker tcp://HOST:8786 --nthreads 1": "tests/dask_cluster.py::Dask",
-    "kempelen selfplay positions.bin --cluster tcp://HOST:8786": (
+    "kempelen train selfplay positions.bin --cluster tcp://HOST:8786": (
         "tests/kempelen/training/test_training_cluster.py::test_commands_on_cluster_make_same_files"
     ),
-    "kempelen tables build": (
-        "tests/kempelen/test_tables.py::test_tables_are_built_counted_packed_and_checked"
+    "kempelen tablebase build": (
+        "tests/kempelen/test_tablebase.py::test_tables_are_built_counted_packed_and_checked"
     ),
-    "kempelen tune search": (
+    "kempelen train tune search": (
         "tests/kempelen/match/test_tuning.py::test_search_constants_are_tuned_and_run_resumes"
     ),
-    "kempelen tune search nakade near_1=2 --game go --size 9 --nodes 500 --pairs 2000 "
+    "kempelen train tune search nakade near_1=2 --game go --size 9 --nodes 500 --pairs 2000 "
     "--state go.json": ("tests/kempelen/match/test_tuning.py::test_go_search_settings_are_tuned"),
     "kempelen gtp --set nakade=0.7 --set near_1=20": (
         "tests/kempelen/test_gtp.py::test_settings_reach_the_search"
     ),
-    "kempelen selfplay games.txt --game go": (
+    "kempelen train selfplay games.txt --game go": (
         "tests/kempelen/training/test_go_patterns.py::test_selfplay_command_plays_and_shows_go_games"
     ),
-    "kempelen tune patterns games.txt -o weights.json": (
+    "kempelen train tune patterns games.txt -o weights.json": (
         "tests/kempelen/training/test_go_patterns.py::test_tune_patterns_writes_loadable_weights"
     ),
-    "kempelen train FILE.yaml": (
+    "kempelen train fit FILE.yaml": (
         "tests/kempelen/training/test_network_training.py::"
         "test_train_command_reports_results_and_writes_manifest"
     ),
-    "kempelen tune evaluation positions.bin -o weights.py": (
+    "kempelen train tune evaluation positions.bin -o weights.py": (
         "tests/kempelen/training/test_texel.py::test_tune_evaluation_writes_new_weights"
     ),
     "kempelen connect": "tests/kempelen/test_connect.py",
@@ -402,15 +394,15 @@ ELSEWHERE = {
     'tcp://HOST:PORT,name=there" --tc 10+0.1 --games 100': (
         "tests/kempelen/test_connect.py::test_match_is_played_against_a_remote_server"
     ),
-    "kempelen provide --token-file lichess-token": (
-        "tests/kempelen/test_provide.py::test_provide_serves_analysis_until_sigterm"
+    "kempelen lichess --token-file lichess-token": (
+        "tests/kempelen/test_lichess.py::test_provide_serves_analysis_until_sigterm"
     ),
-    "kempelen gtp --game othello --size 6 --habits habits.jsonl": (
+    "kempelen gtp --game othello --size 6 --opponents habits.jsonl": (
         "tests/agent/learning/test_gtp_sessions.py::test_winning_line_is_played_again"
     ),
-    'kempelen habits show "Ann Other" --file habits.jsonl': HABITS,
-    "kempelen habits list --file habits.jsonl": HABITS,
-    'kempelen habits forget "Ann Other" --file habits.jsonl': HABITS,
+    'kempelen opponents show "Ann Other" --file habits.jsonl': HABITS,
+    "kempelen opponents list --file habits.jsonl": HABITS,
+    'kempelen opponents forget "Ann Other" --file habits.jsonl': HABITS,
     "kempelen analyse": "tests/kempelen/test_analyse.py",
     "kempelen web --watch run.sqlite": "tests/kempelen/test_web_watching.py",
     "kempelen web --mqtt mqtt://HOST": "tests/kempelen/test_web_watching.py",
@@ -418,14 +410,14 @@ ELSEWHERE = {
         "tests/kempelen/lab/test_exercise.py::"
         "test_interactive_session_marks_answers_and_saves_results"
     ),
-    "kempelen data": "tests/kempelen/test_data.py",
-    "kempelen data rescore": "tests/kempelen/training/test_rescoring.py",
-    "kempelen data rescore positions.bin -o rescored.bin --engine stockfish --depth 6": (
+    "kempelen train data": "tests/kempelen/test_train_data.py",
+    "kempelen train data rescore": "tests/kempelen/training/test_rescoring.py",
+    "kempelen train data rescore positions.bin -o rescored.bin --engine stockfish --depth 6": (
         "tests/kempelen/training/test_rescoring.py"
     ),
 }
 
-# Entries of tournament files, and of other programs' files, that stand in the text.
+# YAML entries in the text, of tournament files and of other programs' files.
 SNIPPETS = {
     "engine: {dir: \"/path/to/kempelen-env/bin/\", name: \"kempelen\", protocol: \"uci\", "
     "uci_options: {Hash: 256, Threads: 2, Move Overhead: 100}}": (
@@ -442,7 +434,7 @@ SNIPPETS = {
 
 
 def commands(page: Page) -> set[str]:
-    """The command lines of a page: in its text, where there is more than a name, and its blocks."""
+    """Return the command lines of a page, in its text and blocks."""
     found = set()
     for block in re.findall(r"^ *```sh\n(.*?)^ *```$", page.text, re.MULTILINE | re.DOTALL):
         for line in block.replace("\\\n", "").splitlines():
@@ -454,18 +446,20 @@ def commands(page: Page) -> set[str]:
 
 
 def test_every_documented_command_is_listed() -> None:
-    said = set().union(*map(commands, [*GUIDES, MEASUREMENTS]))
+    said = set().union(*map(commands, [*GUIDES, *MEASUREMENTS]))
     assert said == HERE.keys() | ELSEWHERE.keys() | {*TOO_LONG}
 
 
 def test_every_documented_yaml_snippet_is_listed() -> None:
-    assert {each for each in QUOTED if re.fullmatch(YAML, each)} == SNIPPETS.keys()
+    # CONTRIBUTING.md shows subjects of commits, which look like YAML.
+    quoted = [each for page in GUIDES if page.name != "CONTRIBUTING.md" for each in page.quoted()]
+    assert {each for each in quoted if re.fullmatch(YAML, each)} == SNIPPETS.keys()
     blocks = [block for _, block in cases("yaml") if not block.name]
     assert [block.text.partition("\n")[0] for block in blocks] == ["name: cup"]
 
 
 def runs_elsewhere(command: str, where: str) -> bool:
-    """Return whether the file that is to run a command does, by what its text says."""
+    """Return whether the text of a file shows that it runs a command."""
     file, _, name = where.partition("::")
     text = (ROOT / file).read_text()
     if name:
@@ -476,7 +470,7 @@ def runs_elsewhere(command: str, where: str) -> bool:
     if file == "Makefile":
         return f"\n{words[1]}: " in text
     if file == EXTRAS:
-        return f"\n{words[2].removeprefix('kempelen[').removesuffix(']')} = [" in text
+        return f"\n{words[-1].removeprefix('.[').removesuffix(']')} = [" in text
     if file == IMAGE:
         text = (ROOT / "Dockerfile").read_text()
         return all(each in text for each in ("-m venv", "-m pip install", "warmup"))
@@ -490,7 +484,7 @@ def test_referenced_tests_and_targets_exist() -> None:
 
 @pytest.fixture(scope="module")
 def stocked(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A user's folder, with all that the commands read."""
+    """A folder with the files that the commands read."""
     folder = tmp_path_factory.mktemp("stocked")
     shutil.copy(ROOT / "openings" / "english.yaml", folder / "repertoire.yaml")
     for page in GUIDES:
@@ -514,17 +508,17 @@ def stocked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     lesson = LearnedMove("chess engine", "start", "e2e4", "after", "e7e5", 30, -90, 8)
     for name in ("one.db", "two.db"):
         LearnedMoveDatabase(folder / name).add([lesson])
-    open_tables()  # into the user's data
+    open_tables()  # unpacks the tables into the data folder
     built = ["book", "build", f"{folder}/repertoire.yaml", "-o", f"{folder}/my.bin"]
     assert main(built) == 0
-    played = ["selfplay", f"{folder}/games.bin", "--positions", "60", "--nodes", "20"]
+    played = ["train", "selfplay", f"{folder}/games.bin", "--positions", "60", "--nodes", "20"]
     assert main([*played, "--processes", "1"]) == 0
     return folder
 
 
 @pytest.fixture
 def folder(stocked: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of it, which is the working folder, with the programs of the README on the path."""
+    """Copy the folder, make it the working folder, and put kempelen on PATH."""
     shutil.copytree(stocked, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", str(KEMPELEN.parent), prepend=":")
@@ -532,7 +526,7 @@ def folder(stocked: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
 
 
 def marks_of(command: str) -> list[pytest.MarkDecorator]:
-    """Return the marks of a command's test: the programs that it needs, and whether it is slow."""
+    """Return the marks of a command's test: required programs, and thorough."""
     named = [name for name in external.PACKAGES if re.search(rf"\b{name}\b", command)]
     marks = [pytest.mark.needs(*named, *NEEDS.get(command, ()))]
     return [*marks, pytest.mark.thorough] if THOROUGH.match(command) else marks
@@ -566,7 +560,7 @@ def test_command(command: str, folder: Path, capfd: pytest.CaptureFixture[str]) 
 
 @functools.cache
 def help_of(script: str) -> str:
-    """Return what a script prints for `--help`, which has it imported whole."""
+    """Return the output of a script's `--help`, which also imports the script."""
     shown = io.StringIO()
     with contextlib.redirect_stdout(shown), pytest.raises(SystemExit) as ending:
         runpy.run_path(str(ROOT / script), run_name="__main__")
@@ -610,7 +604,7 @@ def test_tournament_entries_of_other_games_are_accepted(game: str, tmp_path: Pat
     player = player.replace("200", "2")
     file = tmp_path / "cup.yaml"
     file.write_text(f"{game}\nadjudication: {{maxmoves: 2}}\nengines: [{player}, {player}]\n")
-    assert main(["tournament", str(file)]) == 0
+    assert main(["match", str(file)]) == 0
 
 
 async def test_tournament_is_run_from_python(tmp_path: Path) -> None:
@@ -621,7 +615,7 @@ async def test_tournament_is_run_from_python(tmp_path: Path) -> None:
     text = f"time: {{nodes: 5}}\nadjudication: {{maxmoves: 2}}\nengines: [{engine}, {engine}]\n"
     file.write_text(text)
     events: list[object] = []
-    await runner.play_tournament(settings_from(str(file)), boards=2, listeners=[events.append])
+    await runner.play_tournament(read_tournament(str(file)), boards=2, listeners=[events.append])
     assert events
 
 

@@ -13,10 +13,11 @@ SCRIPT = Path(__file__).parents[1] / "scripts" / "second-python"
 @pytest.mark.skipif(os.name != "posix", reason="a script for bash")
 @pytest.mark.parametrize("second", [sys.executable, "no-python-at-all"])
 def test_missing_or_same_version_python_is_rejected(second: str) -> None:
-    """One of the same version is no other."""
+    """A Python with the same version does not count as a second Python."""
     environment = {**os.environ, "PYTHON": sys.executable, "SECOND_PYTHON": second}
     done = subprocess.run([SCRIPT], env=environment, capture_output=True, text=True)
     assert done.returncode == 1
     assert done.stdout == ""
-    assert done.stderr.startswith(f"second-python: {second} is no Python from 3.11 to 3.14 but 3.")
+    message = f"second-python: {second}: not a supported second Python (expected 3.11 to 3.14"
+    assert done.stderr.startswith(message)
     assert "SECOND_PYTHON=PROGRAM make second-python" in done.stderr

@@ -4,7 +4,7 @@ import time
 import chess
 import pytest
 
-from agent import agent as player_module
+from agent import agent as agent_module
 from agent.agent import Agent, AgentError, ReportInterval
 from agent.chess.engine.board_adapter import BoardAdapter
 from agent.limits import Cp, Info, Limits, Mate, Progress, SideClock
@@ -12,16 +12,16 @@ from tests.waiting import PATIENCE
 
 
 class Recorder:
-    """Remembers all that a player tells, in order."""
+    """A Listener that records all events in order."""
 
     def __init__(self):
         self.events = []
-        self.told = threading.Condition()
+        self.changed = threading.Condition()
 
     def _note(self, *event):
-        with self.told:
+        with self.changed:
             self.events.append(event)
-            self.told.notify_all()
+            self.changed.notify_all()
 
     def info(self, info):
         self._note("info", info)
@@ -39,12 +39,12 @@ class Recorder:
         return [event[1] for event in self.events if event[0] == kind]
 
     def wait_for(self, kind, number=1):
-        with self.told:
-            assert self.told.wait_for(lambda: len(self.of(kind)) >= number, PATIENCE)
+        with self.changed:
+            assert self.changed.wait_for(lambda: len(self.of(kind)) >= number, PATIENCE)
 
 
 class Searcher:
-    """Yields the infos of a script, then, if it is to hang, waits for the stop."""
+    """Yields the infos of a script, then waits for the stop if `hang` is set."""
 
     def __init__(self, *script, hang=False, error=None):
         self.script = script
@@ -68,7 +68,7 @@ class Searcher:
         if self.hang:
             assert self.stopped.wait(PATIENCE)
 
-    def searcher(self, clock, stop):
+    def get_searcher(self, clock, stop):
         return self
 
     def abandon(self, thread):
@@ -174,7 +174,7 @@ def test_ponderhit_starts_the_clock(play):
 def test_ponderhit_before_the_search_starts_is_not_lost(play):
     player, recorder = play(Searcher(line(1, "e2e4"), hang=True))
     gate = threading.Event()
-    player.do(lambda job: gate.wait(PATIENCE))
+    player.submit(lambda job: gate.wait(PATIENCE))
     player.go(chess.Board(), Limits(movetime=0.02, ponder=True))
     player.ponderhit()
     gate.set()
@@ -219,27 +219,27 @@ def test_failed_search_reports_the_error_and_plays_a_legal_move(play, script, er
 
 
 def test_missing_searcher_is_reported_and_a_move_is_played(play):
-    class Nobody:
-        def searcher(self, clock, stop):
-            raise AgentError("nobody searches")
+    class NoSearcher:
+        def get_searcher(self, clock, stop):
+            raise AgentError("no searcher")
 
         def abandon(self, thread):
             return None
 
-    player, recorder = play(Nobody())
+    player, recorder = play(NoSearcher())
     player.go(chess.Board(), Limits(search_moves=(chess.Move.from_uci("h2h3"),)))
     assert player.wait(PATIENCE)
-    assert recorder.of("error") == ["nobody searches"]
+    assert recorder.of("error") == ["no searcher"]
     assert moves(recorder) == ["h2h3"]
 
 
 class Stuck(Searcher):
-    """Does not heed the stop before the gate opens; may be given up."""
+    """Ignores the stop until the gate opens; may be abandoned."""
 
     def __init__(self, *script):
         super().__init__(*script)
         self.gate = threading.Event()
-        self.left = []
+        self.abandoned = []
 
     def search(self, board, limits, lines=1):
         yield from self.script
@@ -247,8 +247,8 @@ class Stuck(Searcher):
         yield line(9, "a2a3")
 
     def abandon(self, thread):
-        self.left.append(thread)
-        return "it is stuck" if len(self.left) > 1 else None
+        self.abandoned.append(thread)
+        return "it is stuck" if len(self.abandoned) > 1 else None
 
 
 @pytest.fixture
@@ -262,7 +262,7 @@ def stuck():
     yield make
     for searcher in made:
         searcher.gate.set()
-        for thread in searcher.left:
+        for thread in searcher.abandoned:
             thread.join(PATIENCE)
             assert not thread.is_alive()
 
@@ -278,13 +278,13 @@ def test_hung_search_is_abandoned_and_answered(play, stuck, script, limits):
     assert recorder.of("error") == ["it is stuck"]
     if script:
         assert moves(recorder) == ["d2d4"]
-        assert recorder.events[-2][0] == "info", "the answer comes directly after a line of play"
+        assert recorder.events[-2][0] == "info", "an info comes directly before the result"
     else:
         assert chess.Move.from_uci(moves(recorder)[0]) in chess.Board().legal_moves
-    told = len(recorder.events)
+    count = len(recorder.events)
     searcher.gate.set()
-    searcher.left[0].join(PATIENCE)
-    assert len(recorder.events) == told, "it is silent when it comes back"
+    searcher.abandoned[0].join(PATIENCE)
+    assert len(recorder.events) == count, "an abandoned search is silent"
     player.go(chess.Board(), Limits(depth=1))
     assert player.wait(PATIENCE)
     assert moves(recorder)[-1] == "a2a3"
@@ -296,7 +296,7 @@ def test_hung_infinite_search_is_abandoned_on_stop(play, stuck):
     player.go(chess.Board(), Limits(infinite=True))
     recorder.wait_for("info")
     assert not player.wait(0.05)
-    assert searcher.left == []
+    assert searcher.abandoned == []
     player.stop()
     assert player.wait(PATIENCE)
     assert moves(recorder) == ["e2e4"]
@@ -306,13 +306,15 @@ def test_hung_background_work_is_abandoned_on_stop(play, stuck):
     searcher = stuck()
     player, recorder = play(searcher)
     results = []
-    player.do(lambda job: results.append(player.apart(job, lambda: 7)), long_running=True)
-    player.do(lambda job: player.apart(job, lambda: 1 / 0), long_running=True)
+    player.submit(
+        lambda job: results.append(player.run_user_code(job, lambda: 7)), long_running=True
+    )
+    player.submit(lambda job: player.run_user_code(job, lambda: 1 / 0), long_running=True)
     assert player.wait(PATIENCE)
     assert results == [7]
     assert "division by zero" in recorder.of("error")[0]
     wait = searcher.gate.wait
-    player.do(lambda job: player.apart(job, lambda: wait(PATIENCE)), long_running=True)
+    player.submit(lambda job: player.run_user_code(job, lambda: wait(PATIENCE)), long_running=True)
     assert not player.wait(0.05)
     player.stop()
     assert player.wait(PATIENCE)
@@ -320,7 +322,7 @@ def test_hung_background_work_is_abandoned_on_stop(play, stuck):
 
 
 def test_failing_listener_ends_the_search_with_an_answer(play, monkeypatch):
-    monkeypatch.setattr(player_module, "DEFAULT_REPORT_INTERVAL", ReportInterval(0.0))
+    monkeypatch.setattr(agent_module, "DEFAULT_REPORT_INTERVAL", ReportInterval(0.0))
 
     def fail(progress, seconds):
         raise RuntimeError("not me")
@@ -347,9 +349,9 @@ def test_queued_work_runs_in_order_and_reports_failures(play):
     player, recorder = play(Searcher(line(1, "e2e4"), hang=True))
     order = []
     player.go(chess.Board(), Limits(infinite=True))
-    player.do(lambda job: order.append(len(moves(recorder))))
-    player.do(lambda job: 1 / 0)
-    player.do(lambda job: order.append("after"), long_running=True)
+    player.submit(lambda job: order.append(len(moves(recorder))))
+    player.submit(lambda job: 1 / 0)
+    player.submit(lambda job: order.append("after"), long_running=True)
     assert player.busy
     player.stop()
     assert player.wait(PATIENCE)
@@ -363,24 +365,24 @@ def test_job_is_marked_overtaken_when_another_is_queued(play):
     seen = []
 
     def wait_politely(job):
-        player_module.wait_for_any(job.superseded, timeout=PATIENCE)
+        agent_module.wait_for_any(job.superseded, timeout=PATIENCE)
         seen.append((job.superseded.is_set(), job.stop.is_set()))
 
-    player.do(wait_politely)
-    player.do(lambda job: None)
+    player.submit(wait_politely)
+    player.submit(lambda job: None)
     assert player.wait(PATIENCE)
     assert seen == [(True, False)]
 
 
 def test_long_search_reports_progress(play, monkeypatch):
-    monkeypatch.setattr(player_module, "DEFAULT_REPORT_INTERVAL", ReportInterval(0.01, 0.01))
+    monkeypatch.setattr(agent_module, "DEFAULT_REPORT_INTERVAL", ReportInterval(0.01, 0.01))
     player, recorder = play(Searcher(line(1, "e2e4"), hang=True))
     player.go(chess.Board(), Limits(infinite=True))
     recorder.wait_for("progress", 3)
     player.stop()
     assert player.wait(PATIENCE)
     assert recorder.of("progress")[0] == Progress(nodes=12345)
-    assert recorder.events[-2][0] == "info", "the answer comes directly after a line of play"
+    assert recorder.events[-2][0] == "info", "an info comes directly before the result"
 
 
 def test_close_answers_pending_searches_and_ends_threads(play):
@@ -415,7 +417,7 @@ def board_after(moves):
 
 
 FIRST, NEXT = board_after("e2e4 e7e5"), board_after("e2e4 e7e5 g1f3 b8c6")
-# What the player answers in the first of them, and in any other as far as it is legal.
+# The answer of the agent in the first position, and in others where it is legal.
 ANSWER = line(1, "g1f3")
 
 
@@ -431,14 +433,14 @@ def reserve_after(play, *searches, newly=False):
         if limits.ponder or limits.infinite:
             player.stop()
         recorder.wait_for("result", number)
-    return player.lag.reserve(SideClock(60.0))
+    return player.lag_estimator.reserve(SideClock(60.0))
 
 
 @pytest.mark.parametrize(
     ("later", "limits"),
     [
         (NEXT, clock(58.7)),
-        (chess.Board(NEXT.fen()), clock(58.7)),  # a front end that tells no moves
+        (chess.Board(NEXT.fen()), clock(58.7)),  # a front end that sends a FEN without moves
         (NEXT, clock(58.7, ponder=True)),
     ],
 )
@@ -482,32 +484,32 @@ def test_learned_lag_shrinks_time_budgets_in_the_next_game(play):
     seen = []
 
     class Source:
-        def searcher(self, clock, stop):
+        def get_searcher(self, clock, stop):
             seen.append(clock.budget)
             return Searcher(ANSWER)
 
     player, recorder = play(Source())
-    for number, (board, left) in enumerate([(FIRST, 1.0), (NEXT, 0.7), (FIRST, 1.0)], 1):
+    for number, (board, seconds) in enumerate([(FIRST, 1.0), (NEXT, 0.7), (FIRST, 1.0)], 1):
         if number == 3:
             player.new_game()
-        player.go(board, clock(left, 0.01))
+        player.go(board, clock(seconds, 0.01))
         recorder.wait_for("result", number)
     assert seen[2].hard < seen[0].hard
     assert seen[2].soft < seen[0].soft
 
 
 def test_late_clock_thread_does_not_stop_the_next_search(play, monkeypatch):
-    """The thread that watches the clock is not waited for, however long it takes to wake."""
+    """A clock thread that wakes late must not affect the next search."""
     late = threading.Event()
-    remaining = player_module.SearchClock.remaining
+    remaining = agent_module.SearchClock.remaining
 
     def hesitate(clock):
-        left = remaining(clock)
+        seconds = remaining(clock)
         if clock.limited and threading.current_thread().name == "clock":
             assert late.wait(PATIENCE)
-        return left
+        return seconds
 
-    monkeypatch.setattr(player_module.SearchClock, "remaining", hesitate)
+    monkeypatch.setattr(agent_module.SearchClock, "remaining", hesitate)
     searcher = Searcher(line(1, "e2e4"))
     player, recorder = play(searcher)
     player.go(chess.Board(), Limits(movetime=0.001))

@@ -9,7 +9,7 @@ OVERHEAD = 0.010
 
 
 class Watch:
-    """A clock that is moved by hand."""
+    """A fake clock with a settable time."""
 
     def __init__(self):
         self.time = 100.0
@@ -49,9 +49,9 @@ def test_movetime_is_used_minus_the_overhead():
     assert budget.soft == inf
 
 
-@pytest.mark.parametrize("left", [0.0, 0.2])
-def test_lag_reserve_is_subtracted_from_an_overtime_period(left):
-    limits = Limits(clock=SideClock(left, overtime=Overtime(10.0, 2)))
+@pytest.mark.parametrize("main_time", [0.0, 0.2])
+def test_lag_reserve_is_subtracted_from_an_overtime_period(main_time):
+    limits = Limits(clock=SideClock(main_time, overtime=Overtime(10.0, 2)))
     assert allocate_time(limits, OVERHEAD).hard == pytest.approx(5 - OVERHEAD)
     assert allocate_time(limits, OVERHEAD, reserve=0.3).hard == pytest.approx(4.7)
     assert allocate_time(limits, OVERHEAD, reserve=60.0).hard == pytest.approx(2.5)
@@ -76,14 +76,14 @@ def test_hard_limit_leaves_the_overhead_unused(seconds, increment, moves_to_go):
 
 @pytest.mark.parametrize("seconds", [0.1, 1.0, 60.0])
 def test_clock_never_runs_out_in_sudden_death(seconds):
-    """Even if each move takes all it may, and then the overhead on top, the flag never falls."""
-    left = seconds
+    """Even if each move uses its hard limit, the flag never falls."""
+    remaining = seconds
     for _ in range(300):
-        budget = allocate_time(sudden_death(left), 0.0)
+        budget = allocate_time(sudden_death(remaining), 0.0)
         if budget.hard <= MIN_TIME:
             break
-        left -= budget.hard
-        assert left > 0
+        remaining -= budget.hard
+        assert remaining > 0
 
 
 def test_last_move_before_time_control_may_use_the_whole_clock():
@@ -116,7 +116,7 @@ def test_stable_best_move_ends_the_search_earlier():
             watch.time += 0.05
             if not clock.should_continue(move):
                 return done
-        raise AssertionError("the clock never said stop")
+        raise AssertionError("the clock never ended the search")
 
     assert iterations(["e2e4"] * 100) < iterations(["e2e4", "d2d4"] * 50)
 
@@ -178,21 +178,21 @@ def test_search_stops_early_when_second_move_cannot_catch_up(limits):
             watch.time = 100.0 + hundredths / 100
             if not clock.should_continue("D4", visit_lead=visit_lead):
                 return hundredths / 100
-        raise AssertionError("the clock never said stop")
+        raise AssertionError("the clock never ended the search")
 
-    # With half of all nodes more, the second needs half as long as it took so far.
+    # With a lead of half of all nodes, the second move needs half of the time so far to catch up.
     assert seconds(0.5) == pytest.approx(seconds(0.0) / 1.5, abs=0.02)
 
 
 def test_always_using_the_hard_limit_keeps_a_time_reserve():
-    left, increment = 10.0, 0.1
+    remaining, increment = 10.0, 0.1
     for _ in range(500):
-        left += increment - allocate_time(sudden_death(left, increment), OVERHEAD).hard
-    assert left > 4 * increment
+        remaining += increment - allocate_time(sudden_death(remaining, increment), OVERHEAD).hard
+    assert remaining > 4 * increment
 
 
 def soft_limit(agreements, scores=(), effort=None):
-    """Return after how many seconds no further iteration begins, by trying."""
+    """Return the time in seconds after which no iteration begins, found by trial."""
     watch = Watch()
     for hundredths in range(1, 10_000):
         watch.time = 100.0
@@ -203,7 +203,7 @@ def soft_limit(agreements, scores=(), effort=None):
         score = Cp(scores[agreements]) if scores else None
         if not clock.should_continue("e2e4", score, effort):
             return hundredths / 100
-    raise AssertionError("it never ends")
+    raise AssertionError("the search never ends")
 
 
 def test_soft_limit_falls_with_the_best_moves_node_share():

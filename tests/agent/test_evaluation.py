@@ -1,4 +1,4 @@
-"""Evaluations by name: found, compiled, and refused with a reason."""
+"""Evaluations by name: loading, compiling, and error messages."""
 
 from fractions import Fraction
 from pathlib import Path
@@ -11,6 +11,7 @@ import pytest
 from agent import evaluation
 from agent.chess.search.alphabeta_search import AlphaBetaSearch
 from agent.evaluation import HANDCRAFTED, EvaluationError, load
+from agent.evaluation_loading import load_game_evaluation
 from agent.games import catalogue
 from agent.limits import Cp, Limits
 
@@ -72,7 +73,7 @@ def test_evaluation_function_may_have_optional_arguments(file: Path) -> None:
 
 
 def test_rejects_a_chess_evaluation_that_returns_a_float(file: Path) -> None:
-    with pytest.raises(EvaluationError, match="of the type float: a whole number of centipawns"):
+    with pytest.raises(EvaluationError, match="must be an integer number of centipawns"):
         static(f"{file}:floating")
 
 
@@ -113,14 +114,14 @@ def test_compiled_evaluation_can_call_handcrafted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("nonsense", "is not 'handcrafted', 'nnue:FILE', 'module:function' or"),
+        ("nonsense", "invalid name .expected 'handcrafted', 'nnue:FILE', 'module:function' or"),
         ("no_such_module_here:f", "No module named 'no_such_module_here'"),
         ("missing.py:f", "missing.py does not exist"),
-        ("{file}:none", "has no function 'none'; it has: .*knights.*plain"),
-        ("{file}:WORTH", "has no function 'WORTH'"),
-        ("{file}:", "is not 'handcrafted'"),
-        ("{file}:narrow", r"takes other arguments: .* \(worker, ply\), and takes \(worker\)"),
-        ("{file}:deeper", r"takes other arguments: .* \(position\), and takes \(board, depth"),
+        ("{file}:none", "unknown function 'none' .defined: .*knights.*plain"),
+        ("{file}:WORTH", "unknown function 'WORTH'"),
+        ("{file}:", "invalid name"),
+        ("{file}:narrow", r"wrong arguments .* \(worker, ply\), but takes \(worker\)"),
+        ("{file}:deeper", r"wrong arguments .* \(position\), but takes \(board, depth"),
     ],
 )
 def test_rejects_invalid_evaluation_names(file: Path, spec: str, message: str) -> None:
@@ -176,15 +177,15 @@ def test_rejects_none_and_sys_exit_from_a_nim_evaluation(tmp_path: Path) -> None
         "import sys\ndef nothing(game):\n    pass\ndef leaves(game):\n    sys.exit(3)\n"
     )
     kind = catalogue.find("nim")
-    with pytest.raises(EvaluationError, match="a value of the type NoneType: a number is needed"):
-        kind.evaluation(f"{file}:nothing")(kind.new())
+    with pytest.raises(EvaluationError, match=r"a value of type NoneType \(must be a number"):
+        load_game_evaluation(kind, f"{file}:nothing")(kind.new())
     with pytest.raises(EvaluationError, match=r"leaves failed: SystemExit: 3 \(mine.py, line 5\)"):
-        kind.evaluation(f"{file}:leaves")(kind.new())
+        load_game_evaluation(kind, f"{file}:leaves")(kind.new())
 
 
 @pytest.mark.parametrize("number", [np.float32(0.1), np.int8(7), np.array(3), Fraction(1, 3)])
 def test_numpy_numbers_and_fractions_become_floats(number: Any) -> None:
-    """Searches go on to calculate with them: a float32 would round or overflow there."""
+    """Float32 arithmetic in searches would round or overflow."""
     found = evaluation.require_finite("mine", number)
     assert type(found) is float
     assert found == float(number)
@@ -195,6 +196,6 @@ def test_error_whose_message_fails_is_still_described() -> None:
         def __str__(self) -> str:
             raise ValueError
 
-    assert "BadError: its message cannot be shown" in str(
+    assert "BadError: no message available" in str(
         evaluation.evaluation_failure("mine", BadError())
     )

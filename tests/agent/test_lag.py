@@ -1,4 +1,4 @@
-"""The lag that is learned, and whole games on a clock of which somebody else takes time."""
+"""Lag estimation, and simulated games with lag."""
 
 from random import Random
 
@@ -14,26 +14,26 @@ OVERHEAD = 0.010
 MINUTE = SideClock(60.0)
 
 
-def taught(*lags):
+def estimator_with(*lags):
     lag = LagEstimator()
-    for each in lags:
-        lag.update(each)
+    for value in lags:
+        lag.update(value)
     return lag
 
 
 def test_reserve_is_zero_without_lags_or_clock():
     assert LagEstimator().reserve(MINUTE) == 0.0
-    assert taught(0.1, 0.1).reserve(None) == 0.0
+    assert estimator_with(0.1, 0.1).reserve(None) == 0.0
 
 
 def test_reserve_grows_when_a_lag_repeats():
-    once, twice = taught(0.1).reserve(MINUTE), taught(0.1, 0.1).reserve(MINUTE)
+    once, twice = estimator_with(0.1).reserve(MINUTE), estimator_with(0.1, 0.1).reserve(MINUTE)
     assert once == pytest.approx(0.1)
     assert twice == pytest.approx(0.3, rel=0.01)
 
 
 def test_reserve_decays_after_many_small_lags():
-    lag = taught(0.1, 0.1)
+    lag = estimator_with(0.1, 0.1)
     at_first = lag.reserve(MINUTE)
     for _ in range(60):
         lag.update(0.001)
@@ -44,7 +44,7 @@ def test_reserve_decays_after_many_small_lags():
 
 
 def test_reserve_is_capped_at_a_share_of_the_games_clock():
-    lag = taught(1.0, 1.0)
+    lag = estimator_with(1.0, 1.0)
     second = SideClock(1.0)
     assert lag.reserve(second) == pytest.approx(MAX_CLOCK_FRACTION)
     assert lag.reserve(SideClock(0.1)) == pytest.approx(MAX_CLOCK_FRACTION), (
@@ -56,7 +56,7 @@ def test_reserve_is_capped_at_a_share_of_the_games_clock():
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "meant", "expected"),
+    ("before", "after", "planned_time", "expected"),
     [
         ((60.123, 0.0), 58.0, 2.0, 0.122),
         ((60.123, 1.0), 58.0, 2.0, 1.122),
@@ -64,11 +64,11 @@ def test_reserve_is_capped_at_a_share_of_the_games_clock():
         ((60.12, 0.0), 58.0, 2.0, 0.11),  # the front end counts hundredths
         ((60.0, 0.0), 57.0, 2.0, 0.0),  # seconds
         ((1.0, 0.01), 0.91, 0.02, 0.07),
-        ((1.0001, 0.01), 0.91, 0.02, 0.0801),  # somebody tells it exactly
-        ((60.123, 0.0), 59.0, 2.0, 0.0),  # a clock that gave some of it back
-        ((60.123, 0.0), 60.126, 2.0, None),  # more than before: a new control, or another game
+        ((1.0001, 0.01), 0.91, 0.02, 0.0801),  # an exact clock
+        ((60.123, 0.0), 59.0, 2.0, 0.0),  # a clock that compensates lag
+        ((60.123, 0.0), 60.126, 2.0, None),  # a time control, or another game
         ((0.5, 0.0), 60.5, 0.3, None),
-        ((60.123, 0.0), 50.0, 2.0, None),  # somebody set it
+        ((60.123, 0.0), 50.0, 2.0, None),  # the clock was set
     ],
 )
 def test_lag_is_computed_from_consecutive_clocks(before, after, planned_time, expected):
@@ -109,31 +109,31 @@ def test_follows_detects_own_move_plus_one_reply(later, move, earlier, expected)
 
 
 def play(draw, rng, lag, learning=True, moves=80, time=1.0, increment=0.01):
-    """Play a game's moves on a clock that `draw` takes more of than was meant.
+    """Simulate a game in which each move has the lag `draw(rng)`.
 
-    Return what each budget was, less than `moves` of them if the flag fell.
+    Return the budgets, fewer than `moves` if the flag fell.
     """
     budgets = []
-    left, told, planned_time = time + increment, None, 0.0
+    remaining, previous, planned_time = time + increment, None, 0.0
     lag.new_game()
     for _ in range(moves):
-        now = SideClock(round(left, 3), increment)
-        if learning and told is not None:
-            late = measure_lag(told, now, planned_time)
+        now = SideClock(round(remaining, 3), increment)
+        if learning and previous is not None:
+            late = measure_lag(previous, now, planned_time)
             assert late is not None
-            lag.learn(late)
+            lag.update(late)
         budget = allocate_time(Limits(clock=now), OVERHEAD, lag.reserve(now))
         planned_time = min(rng.uniform(0.6, 2.0) * budget.soft, budget.hard)
-        left -= planned_time + draw(rng)
-        if left < 0:
+        remaining -= planned_time + draw(rng)
+        if remaining < 0:
             break
-        left, told = left + increment, now
+        remaining, previous = remaining + increment, now
         budgets.append(budget)
     return budgets
 
 
 def flags(draw, learning, games=200, **game):
-    """Return how many of the games of one program are lost on time."""
+    """Return the number of games lost on time in a series with one estimator."""
     rng, lag = Random(1), LagEstimator()
     return sum(len(play(draw, rng, lag, learning, moves=80, **game)) < 80 for _ in range(games))
 
@@ -156,12 +156,12 @@ def heavy(rng):
 
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize(
-    ("draw", "without", "most"), [(often, 90, 1), (seldom, 40, 1), (heavy, 40, 5)]
+    ("draw", "min_without", "max_with"), [(often, 90, 1), (seldom, 40, 1), (heavy, 40, 5)]
 )
-def test_learned_lag_prevents_time_losses_under_load(draw, without, most):
-    """Of 200 at 1+0.01 of one program that has learned nothing when it begins."""
-    assert flags(draw, learning=False) > without
-    assert flags(draw, learning=True) <= most
+def test_learned_lag_prevents_time_losses_under_load(draw, min_without, max_with):
+    """Losses on time in 200 games at 1+0.01, from an empty estimator."""
+    assert flags(draw, learning=False) > min_without
+    assert flags(draw, learning=True) <= max_with
 
 
 def test_learning_changes_no_budget_on_a_quiet_machine():

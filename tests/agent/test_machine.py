@@ -7,13 +7,13 @@ from unittest.mock import Mock
 
 import pytest
 
-from agent import machine as cores
+from agent import machine
 from agent.machine import cpu_model, cpu_quota, memory_limit, usable_cores
 
 
 @pytest.fixture
 def system(tmp_path):
-    """Write the files of a system by their paths; return where they are."""
+    """Return a function that writes system files and returns their root folder."""
 
     def write(**files):
         for path, text in files.items():
@@ -63,10 +63,10 @@ def test_cpu_quota_is_infinite_without_control_groups(tmp_path):
     assert cpu_quota(tmp_path) == inf
 
 
-@pytest.mark.parametrize(("left", "expected"), [(inf, 8), (3.9, 3), (0.5, 1)])
-def test_usable_cores_rounds_the_cpu_quota_down(monkeypatch, left, expected):
+@pytest.mark.parametrize(("quota", "expected"), [(inf, 8), (3.9, 3), (0.5, 1)])
+def test_usable_cores_rounds_the_cpu_quota_down(monkeypatch, quota, expected):
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(8)), raising=False)
-    monkeypatch.setattr(cores, "cpu_quota", lambda: left)
+    monkeypatch.setattr(machine, "cpu_quota", lambda: quota)
     assert usable_cores() == expected
 
 
@@ -96,25 +96,23 @@ def test_processor_name_comes_from_cpuinfo_if_present(system, tmp_path, monkeypa
     assert cpu_model(system(**{"proc/cpuinfo": "Hardware: none\n"})) == "another"
 
 
-def test_lower_priority_uses_below_normal_class_on_windows(
-    monkeypatch,
-):
+def test_lower_priority_uses_below_normal_class_on_windows(monkeypatch):
     kernel32 = Mock()
     monkeypatch.setattr(sys, "platform", "win32")
     monkeypatch.setattr(ctypes, "WinDLL", lambda name: {"kernel32": kernel32}[name], raising=False)
-    cores.lower_priority()
+    machine.lower_priority()
     this = kernel32.GetCurrentProcess.return_value
     kernel32.SetPriorityClass.assert_called_once_with(this, 0x4000)
 
 
-@pytest.mark.parametrize("told", [True, False])
-def test_physical_memory_is_read_on_windows(monkeypatch, told):
+@pytest.mark.parametrize("success", [True, False])
+def test_physical_memory_is_read_on_windows(monkeypatch, success):
     def status(structure):
         assert structure._obj[0] == ctypes.sizeof(structure._obj) == 64
         structure._obj[1] = 8 << 30
-        return told
+        return success
 
     kernel32 = Mock(GlobalMemoryStatusEx=status)
     monkeypatch.setattr(sys, "platform", "win32")
     monkeypatch.setattr(ctypes, "WinDLL", lambda name: kernel32, raising=False)
-    assert cores.physical_memory() == (8 << 30 if told else inf)
+    assert machine.physical_memory() == (8 << 30 if success else inf)

@@ -1,4 +1,4 @@
-"""What many sessions of one process share: memory for tables, and what is the same for all."""
+"""Resources shared by the sessions of a process: memory budget, tablebases, books, networks."""
 
 import gc
 import queue
@@ -25,7 +25,7 @@ def test_budget_grants_free_memory_but_at_least_the_minimum():
     assert budget.free == 0
     assert budget.reserve(16, 1) == 1
     assert budget.free == 0
-    with pytest.raises(MemoryError, match="no 5 MB are free: all sessions have 20 MB together"):
+    with pytest.raises(MemoryError, match="not enough memory for 5 MB: all sessions share 20 MB"):
         budget.resize(4, 5)
     budget.resize(16, 8)
     budget.resize(4, 11)
@@ -60,7 +60,7 @@ class Sessions:
 
 
 def ask(uci, *lines):
-    """Say lines, and wait until all is done; return what was replied at once."""
+    """Send lines, and wait until all jobs are done. Return the immediate replies."""
     replies = []
     for line in lines:
         replies += uci.handle_line(line)
@@ -68,7 +68,7 @@ def ask(uci, *lines):
     return replies
 
 
-def said(heard):
+def received(heard):
     return [heard.get() for _ in range(heard.qsize())]
 
 
@@ -94,7 +94,7 @@ def test_uci_session_takes_memory_on_search_and_frees_it_on_close(sessions):
     ask(uci, "go depth 2")
     assert some.budget.free == 48
     assert uci.engine._searchers["alphabeta"]._table.megabytes == 16
-    assert said(heard)[-1].startswith("bestmove")
+    assert received(heard)[-1].startswith("bestmove")
     ask(uci, "setoption name Hash value 4")
     assert some.budget.free == 60
     assert uci.close(PATIENCE)
@@ -106,17 +106,17 @@ def test_hash_beyond_the_budget_is_refused_with_a_message(sessions):
     (first, _), (second, heard) = some.ready(), some.ready()
     ask(first, "go depth 2")
     ask(second, "setoption name Hash value 16")
-    assert said(heard)[-1] == (
-        "info string no 16 MB are free: all sessions have 24 MB together; choose 8 or less"
+    assert received(heard)[-1] == (
+        "info string not enough memory for 16 MB: all sessions share 24 MB (choose 8 or less)"
     )
     ask(second, "go depth 2")
-    lines = said(heard)
-    assert "info string the table has 8 MB: other sessions have the rest" in lines
+    lines = received(heard)
+    assert "info string hash table: 8 MB available (other sessions use the rest)" in lines
     assert lines[-1].startswith("bestmove")
     assert some.budget.free == 0
     third, heard = some.ready()
     ask(third, "go depth 2")
-    assert "info string the table has 1 MB: other sessions have the rest" in said(heard)
+    assert "info string hash table: 1 MB available (other sessions use the rest)" in received(heard)
 
 
 def test_sessions_share_endgame_tables_and_opening_book(sessions):
@@ -125,8 +125,8 @@ def test_sessions_share_endgame_tables_and_opening_book(sessions):
     for uci in pair:
         ask(uci, "go movetime 100")
     one, other = pair
-    assert one.engine._own_tables is not None
-    assert one.engine._own_tables is other.engine._own_tables
+    assert one.engine._builtin_tablebase is not None
+    assert one.engine._builtin_tablebase is other.engine._builtin_tablebase
     (book,), (same,) = one.book._books, other.book._books
     assert book is same
     one.book.close()
@@ -158,7 +158,7 @@ def test_closed_sessions_leave_no_engines_threads_or_memory(sessions):
     gc.collect()
 
     def engines():
-        return sum(type(each).__name__ == "Engine" for each in gc.get_objects())
+        return sum(type(item).__name__ == "ChessBackend" for item in gc.get_objects())
 
     before, threads = engines(), threading.active_count()
     for _ in range(5):
@@ -192,7 +192,7 @@ def test_go_session_takes_memory_from_the_budget_on_search():
     assert budget.free == 24
     assert say(one, "reg_genmove b").startswith("=")
     assert budget.free == 8
-    assert say(other, "kata-set-param memory 12").startswith("? no 12 MB are free")
+    assert say(other, "kata-set-param memory 12").startswith("? not enough memory for 12 MB")
     assert say(other, "kata-get-param memory") == "= 16"
     assert say(other, "reg_genmove b").startswith("=")
     assert say(other, "kata-get-param memory") == "= 8"

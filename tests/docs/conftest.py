@@ -1,4 +1,4 @@
-"""A reader's folder."""
+"""Fixtures for the tests of the documentation."""
 
 import sys
 from collections.abc import Callable
@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-import agent.search
+import agent.search.algorithms
 from tests.pages import Page
 
 
 @pytest.fixture
 def folder_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Page], Path]:
-    """Make a folder, and the working folder, that has the files which a page has its reader save.
+    """Return a function that makes a working folder with the files of a page.
 
-    What goes into agent/search is found as if it lay there.
+    Files for agent/search/algorithms can be imported from there.
     """
 
     def make(page: Page) -> Path:
@@ -24,7 +24,9 @@ def folder_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Page
             monkeypatch.delitem(sys.modules, Path(name).stem, raising=False)
         monkeypatch.chdir(tmp_path)
         monkeypatch.setattr(
-            agent.search, "__path__", [*agent.search.__path__, str(tmp_path / "agent/search")]
+            agent.search.algorithms,
+            "__path__",
+            [*agent.search.algorithms.__path__, str(tmp_path / "agent/search/algorithms")],
         )
         return tmp_path
 

@@ -1,4 +1,4 @@
-"""The pages' examples do what the pages say."""
+"""The examples in the documentation work."""
 
 import argparse
 import re
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.early
 KEMPELEN = Path(sys.executable).with_name("kempelen")
 MATCHES = [
     (page, line)
-    for page in [*GUIDES, MEASUREMENTS]
+    for page in [*GUIDES, *MEASUREMENTS]
     for line in re.findall(
         r"^kempelen match .*$|`kempelen match [^`]*--engine[^`]*`",
         page.text.replace("\\\n", ""),
@@ -31,12 +31,12 @@ MATCHES = [
     )
 ]
 FolderOf = Callable[[Page], Path]
-# Seconds after which a talk is given up, as one where the awaited line does not come.
+# Timeout of a session in seconds.
 PATIENCE = 300.0
 
 
 def pattern(lines: list[str]) -> re.Pattern[str]:
-    """Match the lines; `...` stands for any text in a line, and alone for any lines."""
+    """Return a pattern for the lines; `...` matches any text, and alone any lines."""
     parts = [
         r"(?:.*\n)*?" if line == "..." else re.escape(line).replace(r"\.\.\.", ".*") + r"\n"
         for line in lines
@@ -45,7 +45,7 @@ def pattern(lines: list[str]) -> re.Pattern[str]:
 
 
 def talk(folder: Path, typed: list[str], until: str) -> str:
-    """Type lines to the engine, the last one when a line that starts with `until` has come."""
+    """Send lines to the engine, the last one after a line that starts with `until`."""
     engine = subprocess.Popen(
         [KEMPELEN, "uci"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=folder
     )
@@ -93,9 +93,10 @@ def test_gtp_analysis_and_xboard_examples_match_output(
     assert pattern(shown).fullmatch("".join(f"{line}\n" for line in said)), run.stdout
 
 
-# Of the transcripts, those that take seconds: they run with --thorough only.
+# Slow transcripts, run with --thorough only.
 THOROUGH = re.compile(
-    r"kempelen (selfplay|try|doctor|match)|kempelen lab (run --game connect-four|exercise|play)"
+    r"kempelen (train selfplay|check-eval|doctor|match)"
+    r"|kempelen lab (run --game connect-four|exercise|play)"
 )
 
 
@@ -110,10 +111,10 @@ THOROUGH = re.compile(
 def test_console_examples_match_output(
     page: Page, block: Block, folder_of: FolderOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # As deep as it is, tests/kempelen/test_bench.py makes the search of `kempelen bench`.
+    # tests/kempelen/test_bench.py runs the full search of `kempelen bench`.
     monkeypatch.setattr(bench, "POSITIONS", bench.POSITIONS[:2])
     monkeypatch.setattr(train_selfplay, "usable_cores", lambda: 1)  # each process loads the kernel
-    # How fast an evaluation is, `kempelen try` measures for seconds.
+    # Shorten the speed measurements of `kempelen check-eval`.
     monkeypatch.setattr(evaluation_check, "CALL_BENCH_SECONDS", 0.01)
     monkeypatch.setattr(evaluation_check, "SEARCH_BENCH_SECONDS", 0.05)
     folder_of(page)
@@ -150,7 +151,7 @@ def test_python_chess_example_plays_a_move(
 @pytest.mark.thorough
 def test_read_positions_example_runs(folder_of: FolderOf) -> None:
     folder = folder_of(Page("docs/guide/training.md"))
-    played = ("selfplay", "positions.bin", "--positions", 500, "--nodes", 50)
+    played = ("train", "selfplay", "positions.bin", "--positions", 500, "--nodes", 50)
     assert in_process.run(*played, "--processes", 1).returncode == 0
     run = subprocess.run(
         [sys.executable, "read.py"], capture_output=True, text=True, cwd=folder, check=True

@@ -61,10 +61,20 @@ def test_example_evaluations_return_expected_scores(folder_of: FolderOf) -> None
 def test_example_network_trains_and_plays(
     folder_of: FolderOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With fewer positions than the page has; what it learned is of use."""
+    """With fewer positions than on the page, the network still learns."""
     folder = folder_of(NETWORK)
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")
-    played = ("selfplay", "positions.bin", "--positions", 3000, "--nodes", 50, "--processes", 1)
+    played = (
+        "train",
+        "selfplay",
+        "positions.bin",
+        "--positions",
+        3000,
+        "--nodes",
+        50,
+        "--processes",
+        1,
+    )
     assert in_process.run(*played).returncode == 0
     run = subprocess.run(
         [sys.executable, "train.py"], capture_output=True, text=True, cwd=folder, timeout=120
@@ -80,7 +90,7 @@ def test_example_network_trains_and_plays(
         for line in lines
         if line.startswith("> ")
     ]
-    elsewhere = folder / "elsewhere"  # a GUI starts engines where it likes
+    elsewhere = folder / "elsewhere"  # a GUI starts engines in any folder
     elsewhere.mkdir()
     said = talk(elsewhere, ["setoption name OwnBook value false", *typed], "bestmove")
     assert "failed" not in said

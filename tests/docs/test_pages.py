@@ -1,4 +1,4 @@
-"""The pages are short, lead somewhere, and name what is there."""
+"""The pages are short, and their links and file names exist."""
 
 import re
 import tomllib
@@ -8,7 +8,7 @@ from tests.pages import ALL, DOCS, README, ROOT, Page
 LONGEST_README = 200
 FOLDERS = "|".join(path.name for path in ROOT.iterdir() if path.is_dir())
 FOR_DEVELOPERS = ("dev", "test")
-# Topics of MQTT look like files of the package.
+# MQTT topics look like file names.
 TOPICS = "kempelen/v1"
 
 
@@ -17,7 +17,7 @@ def test_the_readme_is_short() -> None:
 
 
 def link_target_exists(page: Page, link: str) -> bool:
-    """Return whether a link of a page leads to another site, or to a file and heading of ours."""
+    """Return whether a link leads to another site, or to an existing file and heading."""
     if re.match(r"https?://", link):
         return True
     path, _, anchor = link.partition("#")
@@ -56,7 +56,7 @@ def test_every_file_that_is_named_exists() -> None:
 
 
 def test_lines_are_not_too_long() -> None:
-    """Except tables and commands, whose lines must stay whole."""
+    """Tables and commands are exempt, as their lines cannot be wrapped."""
     assert not [
         f"{page.name}: {line}"
         for page in ALL

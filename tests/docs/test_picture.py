@@ -1,4 +1,4 @@
-"""The README's picture shows what its script runs, and is small and whole in itself."""
+"""The README's picture shows the commands of its script, and is small and self-contained."""
 
 import re
 import runpy
@@ -15,7 +15,7 @@ DRAW = runpy.run_path(str(ROOT / "scripts" / "draw-picture"))
 
 
 def shown() -> list[str]:
-    """The lines of the picture, from the top."""
+    """Return the lines of the picture, from the top."""
     lines: dict[float, str] = {}
     for element in ElementTree.parse(PICTURE).iter("{http://www.w3.org/2000/svg}text"):
         if element.get("clip-path"):
@@ -45,5 +45,5 @@ def test_picture_commands_are_valid() -> None:
     for command in DRAW["COMMANDS"]:
         name, *arguments = shlex.split(command.replace("\\\n", ""))[1:]
         parser = ArgumentParser()
-        import_module(f"kempelen.{name}").configure(parser)
+        import_module(f"kempelen.commands.{name}").configure(parser)
         parser.parse_args(arguments)

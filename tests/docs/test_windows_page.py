@@ -7,11 +7,11 @@ from tests.pages import ROOT, Page
 
 PAGE = Page("docs/guide/windows.md")
 TEST = (ROOT / "scripts" / "test-on-windows").read_text(encoding="utf-8")
-# Of others: the makers of environments, and pip.
+# Files of other programs: venv and pip.
 OTHERS = (
     r"py -m venv [\w.-]+",
-    r"[\w.-]+\\Scripts\\python -m pip install (--editable \.|\"kempelen\[web\]\")",
-    r"uv tool install \"kempelen\[web\]\"",
+    r"[\w.-]+\\Scripts\\python -m pip install (--editable \.|\"\.\[web\]\")",
+    r"uv tool install \"\.\[web\]\"",
 )
 
 

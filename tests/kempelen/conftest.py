@@ -1,4 +1,4 @@
-"""The engine as front ends see it: a process with two pipes."""
+"""The engine as a process with pipes, as GUIs start it."""
 
 import queue
 import subprocess
@@ -14,7 +14,7 @@ from tests.waiting import PATIENCE
 
 @pytest.fixture(scope="session")
 def warm_cache():
-    """The kernel is compiled and in the cache."""
+    """Compile the kernel into the cache."""
     assert in_process.run("warmup").returncode == 0
 
 
@@ -46,7 +46,7 @@ class EngineProcess:
         self.process.stdin.flush()
 
     def read_until(self, start):
-        """All lines up to the first that begins so."""
+        """Return all lines up to the first that begins with `start`."""
         lines = []
         while not lines or not lines[-1].startswith(start):
             line = self._lines.get(timeout=PATIENCE)
@@ -55,7 +55,7 @@ class EngineProcess:
         return lines
 
     def read_all(self):
-        """All lines until the engine ends."""
+        """Return all lines until the engine ends."""
         lines = []
         while (line := self._lines.get(timeout=PATIENCE)) is not None:
             lines.append(line)
@@ -65,7 +65,7 @@ class EngineProcess:
         self.process.stdin.close()
 
     def wait(self):
-        """The exit status and what was written to standard error."""
+        """Return the exit status and the text on standard error."""
         status = self.process.wait(PATIENCE)
         return status, self.process.stderr.read()
 

@@ -1,4 +1,4 @@
-"""Games judged by the command: what is marked, drawn, kept and refused."""
+"""`kempelen analyse`: annotations, pictures, resumption and errors."""
 
 import asyncio
 import io
@@ -57,9 +57,9 @@ def test_chess_games_are_annotated(file, tmp_path, warm_cache):
     game, empty, other = (chess.pgn.read_game(games) for _ in range(3))
     assert game.headers["Event"] == SCRIPT
     first, _, blunder, _ = game.mainline()
-    assert f"weak {SCRIPT}" in first.comment  # what was there stays
+    assert f"weak {SCRIPT}" in first.comment  # existing comments stay
     assert first.eval().white().score() < 0
-    assert blunder.nags == {chess.pgn.NAG_BLUNDER}  # and not what it was called before
+    assert blunder.nags == {chess.pgn.NAG_BLUNDER}  # the old glyph is replaced
     assert blunder.eval().white().mate() == -1
     replies = [node.san() for node in blunder.parent.variations]
     assert replies[:2] == ["g4", "e4"]
@@ -77,13 +77,13 @@ def test_analysis_is_kept_if_the_output_cannot_be_written(file, tmp_path, warm_c
     made.mkdir()
     command = (file, "--engine", "agent=chess", "--nodes", 100, "-o", made)
     refused = analyse(*command)
-    assert (refused.returncode, "made.pgn is a folder" in refused.stderr) == (2, True)
-    # It was none before.
+    assert (refused.returncode, "made.pgn: is a folder" in refused.stderr) == (2, True)
+    # The file does not exist yet.
     monkeypatch.setattr("kempelen.commands.analyse.require_writable", lambda *_, **__: None)
     done = analyse(*command)
     assert done.returncode == 2
     assert f"cannot write {made}: Is a directory" in done.stderr
-    assert "the same command goes on from here" in done.stderr
+    assert "run the same command again to continue" in done.stderr
     kept = tmp_path / "made.pgn.part"
     assert kept.read_text("utf-8")
     made.rmdir()
@@ -114,7 +114,7 @@ def test_go_games_are_annotated(tmp_path, warm_cache):
 
 
 def test_interrupted_analysis_is_resumed(file, tmp_path, monkeypatch):
-    """The engine is interrupted after three positions; the next run asks for the rest alone."""
+    """The engine is interrupted after three positions; the next run searches only the others."""
     from kempelen.match.suites.epd_suite import EngineRunner
 
     asked = []
@@ -126,7 +126,7 @@ def test_interrupted_analysis_is_resumed(file, tmp_path, monkeypatch):
         asked.append(request)
         return await ask(self, request)
 
-    monkeypatch.setattr(EngineRunner, "ask", counting)
+    monkeypatch.setattr(EngineRunner, "search", counting)
     command, words = failing("none")
     engine = f"cmd={command},args={' '.join(words)},name=E"
     made = tmp_path / "made.pgn"
@@ -135,7 +135,7 @@ def test_interrupted_analysis_is_resumed(file, tmp_path, monkeypatch):
     most = 3
     done = analyse(*arguments)
     assert done.returncode == 130
-    assert "goes on from here" in done.stderr
+    assert "run the same command again to continue" in done.stderr
     assert "[%eval" in made.read_text("utf-8")
     kept = tmp_path / "made.pgn.part"
     assert len(kept.read_text("utf-8").splitlines()) == 3
@@ -144,7 +144,7 @@ def test_interrupted_analysis_is_resumed(file, tmp_path, monkeypatch):
     most = 0
     done = analyse(*arguments)
     assert done.returncode == 0, done.stderr
-    # Five positions of the first game, of which mate needs no engine; the second's is the same.
+    # Five positions of the first game, one of them mate; the second game has the same position.
     assert len(asked) == 4
     assert not kept.exists()
 
@@ -153,25 +153,25 @@ def test_interrupted_analysis_is_resumed(file, tmp_path, monkeypatch):
     ("name", "text", "words", "reason"),
     [
         ("none.pgn", None, (), "cannot read"),
-        ("a.txt", "x", (), ".pgn (chess) or in .sgf (Go)"),
-        ("a.pgn", "nothing", (), "no game of chess with a move"),
+        ("a.txt", "x", (), "unknown file type (expected .pgn for chess or .sgf for Go)"),
+        ("a.pgn", "nothing", (), "no chess game with moves"),
         ("a.pgn", MATED.replace("f3", "f4 f5 Qa8"), (), "game 1 (<b>Ann</b> - $x_1$)"),
         ("a.pgn", '[Variant "Atomic"]\n\n1. e4 *', (), "variant Atomic"),
-        ("a.pgn", '[FEN "8/8/8/8/8/8/8/K7 w - - 0 1"]\n\n1. Ka2 *', (), "not legal"),
+        ("a.pgn", '[FEN "8/8/8/8/8/8/8/K7 w - - 0 1"]\n\n1. Ka2 *', (), "illegal start position"),
         ("a.pgn", "1. e4 -- 2. d4 *", (), "null move"),
-        ("a.pgn", MATED, ("-o", "b.sgf"), "in .pgn"),
+        ("a.pgn", MATED, ("-o", "b.sgf"), "expected .pgn for games"),
         ("a.pgn", MATED, ("-o", "no/b.pgn"), "folder does not exist"),
-        ("a.pgn", MATED, ("-o", "a.pgn"), "is read here"),
-        ("a.pgn", MATED, ("--movetime", "-1"), "more than 0 seconds"),
+        ("a.pgn", MATED, ("-o", "a.pgn"), "is an input file"),
+        ("a.pgn", MATED, ("--movetime", "-1"), "--movetime must be a finite number above 0"),
         ("a.pgn", MATED, ("--engine", "cmd=no-such-engine"), "no-such-engine"),
-        ("a.sgf", "(;SZ[", (), "cannot read"),
-        ("a.sgf", "(;SZ[5])", (), "no game of Go with a move"),
-        ("a.sgf", "(;SZ[1:5];B[aa])", (), "game 1: boards of 2 to 19 columns and rows"),
-        ("a.sgf", "(;SZ[25];B[aa])", (), "game 1: boards of 2 to 19 columns and rows"),
+        ("a.sgf", "(;SZ[", (), "a.sgf: "),
+        ("a.sgf", "(;SZ[5])", (), "no game of Go with moves"),
+        ("a.sgf", "(;SZ[1:5];B[aa])", (), "game 1: unsupported board size 1x5 (must be 2 to 19"),
+        ("a.sgf", "(;SZ[25];B[aa])", (), "game 1: unsupported board size 25x25"),
         ("a.sgf", "(;SZ[5];B[aa])(;SZ[5];B[zz])", (), "game 2"),
-        ("a.sgf", "(;SZ[5]KM[100000];B[aa])", (), "a.sgf: game 1: a komi of 100000: "),
-        ("a.sgf", "(;SZ[5]KM[3.75];B[aa])", (), "whole and half points from -150 to 150"),
-        ("a.sgf", GO, ("--engine", "cmd=x"), "--engine is for chess"),
+        ("a.sgf", "(;SZ[5]KM[100000];B[aa])", (), "a.sgf: game 1: unsupported komi 100000"),
+        ("a.sgf", "(;SZ[5]KM[3.75];B[aa])", (), "integer or half-integer, from -150 to 150"),
+        ("a.sgf", GO, ("--engine", "cmd=x"), "--engine is only for chess"),
     ],
 )
 def test_invalid_games_and_arguments_are_rejected(tmp_path, monkeypatch, name, text, words, reason):

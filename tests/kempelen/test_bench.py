@@ -1,4 +1,4 @@
-"""The chess search as it is committed: its nodes in benchmarks/bench.txt, and in messages."""
+"""The node count of the chess search: in benchmarks/bench.txt, and in commit messages."""
 
 import json
 import re

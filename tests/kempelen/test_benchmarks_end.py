@@ -1,4 +1,4 @@
-"""Whoever ends a benchmark ends what it has started."""
+"""A benchmark that ends stops the processes that it started."""
 
 import os
 import signal
@@ -18,7 +18,7 @@ MATCH = ["go_matches.py", "--against", "self", "--games", "2", "--seconds", "60"
 
 
 def descendants(process: int) -> set[int]:
-    """Return the processes that descend from one."""
+    """Return the descendants of a process."""
     own = set(supervisor.children(process))
     return own.union(*map(descendants, own))
 
@@ -48,7 +48,7 @@ def test_a_match_and_its_engines_end_with_the_benchmark(number: signal.Signals, 
         stderr=subprocess.DEVNULL,
     )
     try:
-        # The match, and two engines, each below a supervisor.
+        # The match and two engines, each under a supervisor.
         wait_until(lambda: len(descendants(benchmark.pid)) >= 5)
         started = descendants(benchmark.pid)
         assert any(b"\0match\0" in words(each) for each in started)
@@ -72,7 +72,7 @@ def test_tuning_duels_end_with_the_tuner(tmp_path: Path, warm_cache) -> None:
         stderr=subprocess.DEVNULL,
     )
     try:
-        wait_until(lambda: len(descendants(tuning.pid)) >= 3)  # and who minds what they share
+        wait_until(lambda: len(descendants(tuning.pid)) >= 3)  # and the resource tracker
         started = descendants(tuning.pid)
         tuning.terminate()
         assert tuning.wait(PATIENCE) != 0
@@ -84,7 +84,9 @@ def test_tuning_duels_end_with_the_tuner(tmp_path: Path, warm_cache) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 def test_spawned_child_ends_with_its_parent() -> None:
-    code = "from children import *; end_in_order(); spawn(['sleep', '600']); print(flush=True)"
+    code = (
+        "from child_processes import *; end_in_order(); spawn(['sleep', '600']); print(flush=True)"
+    )
     spawner = subprocess.Popen(
         [sys.executable, "-c", f"{code}; import time; time.sleep(600)"],
         cwd=ROOT / "benchmarks",

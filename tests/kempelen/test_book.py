@@ -36,7 +36,7 @@ def test_source_files_are_not_overwritten(tmp_path):
         before = lines.read_bytes(), games.read_bytes()
         done = book(*words)
         assert done.returncode == 2
-        assert "choose another file" in done.stderr or "call the book otherwise" in done.stderr
+        assert "choose another file" in done.stderr or "choose another" in done.stderr
         assert (lines.read_bytes(), games.read_bytes()) == before
 
 
@@ -47,7 +47,7 @@ def test_prune_that_keeps_nothing_leaves_the_book_unchanged(tmp_path):
     before = built.read_bytes()
     done = book("prune", built, "-o", built, "--min-share", 60)
     assert done.returncode == 2
-    assert "is not written: nothing is kept" in done.stderr
+    assert "not written, as no move was selected" in done.stderr
     assert built.read_bytes() == before
 
 
@@ -63,7 +63,7 @@ def test_invalid_arguments_are_rejected(tmp_path):
     assert "none.bin" in done.stderr
     done = book("show", "e5")
     assert done.returncode == 2
-    assert "illegal move 'e5'" in done.stderr
+    assert "illegal move: 'e5' in " in done.stderr
     (tmp_path / "a.yaml").write_text("- moves: e4\n", "utf-8")
     for words, named in (
         (
@@ -115,7 +115,7 @@ def test_book_is_built_from_a_repertoire_games_and_epd(tmp_path):
     assert moves == {"": {"e4": None}, "e4": {"e5": None}, "d4": {"d5": 0}, "d4 d5": {"c4": None}}
     done = book("build", tmp_path / "b.pgn", "-o", built, "--min-games", 9)
     assert done.returncode == 2
-    assert "nothing was kept" in done.stderr
+    assert "no move was selected" in done.stderr
     assert json.loads(book("show", "e4", "--book", built, "--json").stdout)["moves"]
 
 

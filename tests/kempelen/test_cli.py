@@ -60,7 +60,7 @@ def test_windows_pipes_use_utf8_unless_configured(chosen, encoding, monkeypatch)
     monkeypatch.setattr(sys, "stdout", streams[0])
     monkeypatch.setattr(sys, "stderr", streams[1])
     monkeypatch.setattr(sys, "platform", "win32")
-    assert main(["sprt", "10", "5", "5"]) == 0
+    assert main(["match", "sprt", "10", "5", "5"]) == 0
     assert [stream.encoding for stream in streams] == [encoding] * 2
 
 
@@ -93,7 +93,7 @@ def test_perft_prints_the_total(warm_cache, arguments, total):
 
 
 def test_deep_perft_move_counts_sum_to_the_total():
-    # No pawns, kings alone: small trees, deep enough to be divided more than once.
+    # Kings only: small trees, deep enough to be divided twice.
     shallow = kempelen("perft", "6", "--fen", "k7/8/8/8/8/8/8/7K w - - 0 1", "--divide")
     deep = kempelen("perft", "7", "--fen", "k7/8/8/8/8/8/8/7K w - - 0 1", "--json", "--divide")
     assert shallow.returncode == deep.returncode == 0

@@ -1,4 +1,4 @@
-"""What a person sees of a tournament."""
+"""The display of a tournament."""
 
 from io import StringIO
 
@@ -76,7 +76,7 @@ def test_untrusted_text_is_shown_as_plain_text(words):
         TournamentFinished(Status.FAILED, summary, reason),
     ]:
         state.apply(event)
-    # As a broker may tell them, whatever our own names are.
+    # A broker may send any names.
     state.standings["players"] = [white, black, name]
     for row, player in zip(state.standings["rows"], (white, black, name), strict=True):
         row["name"] = player
@@ -107,5 +107,5 @@ def test_player_names_are_plain_and_distinct(name):
 
 
 def test_error_message_escapes_control_characters(capsys):
-    print_error("no [/b]x:\n  \x1b[31m\udcff", "kempelen epd")
-    assert capsys.readouterr().err == "kempelen epd: no [/b]x:\n  \\x1b[31m\\udcff\n"
+    print_error("no [/b]x:\n  \x1b[31m\udcff", "kempelen suite")
+    assert capsys.readouterr().err == "kempelen suite: no [/b]x:\n  \\x1b[31m\\udcff\n"

@@ -1,4 +1,4 @@
-"""`kempelen doctor`: what it finds, and that nothing can end it."""
+"""`kempelen doctor`: its checks, and that no failing check stops it."""
 
 import json
 import os
@@ -19,13 +19,13 @@ from kempelen.diagnostics.diagnosis import Diagnosis
 from openings.data_folders import DATA_VARIABLE, table_folder
 
 
-def complaints(diagnosis):
-    return [each.what for each in diagnosis.complaints]
+def problems(diagnosis):
+    return [each.what for each in diagnosis.problems]
 
 
 @pytest.fixture
 def another_cache(tmp_path, monkeypatch):
-    """An empty folder in place of the user's cache."""
+    """Use an empty folder as the cache."""
     monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "cache"))
     cache_folder.cache_clear()
     yield tmp_path / "cache"
@@ -37,13 +37,13 @@ def test_json_report_is_complete_and_hides_passwords(capsys, monkeypatch, warm_c
     monkeypatch.setenv("KEMPELEN_MQTT_PASSWORD", "sesame")
     status = main(["doctor", "--json"])
     printed = capsys.readouterr()
-    told = json.loads(printed.out)
-    found = told["found"]
+    message = json.loads(printed.out)
+    found = message["found"]
     assert found.keys() >= {
         *("kempelen", "Python", "system", "packages", "extras", "processor", "features", "cores"),
         *("memory", "cache", "compiled", "book", "tables", "environment", "search"),
     }
-    assert status == any(each["broken"] for each in told["wrong"]) == 0
+    assert status == any(each["broken"] for each in message["wrong"]) == 0
     assert found["search"]["nodes_a_second"] > 1000
     assert found["compiled"] == {
         "text": ", ".join(PARTS), "complete": list(PARTS), "missing": [],
@@ -59,8 +59,8 @@ def test_text_report_has_a_line_per_check_and_a_verdict(capsys, monkeypatch):
     monkeypatch.setattr(
         "kempelen.commands.doctor.CHECKS",
         {
-            "one": lambda diagnosis: diagnosis.tell("one", "fine \x1b[31m"),
-            "other": lambda diagnosis: diagnosis.tell("other thing", "well"),
+            "one": lambda diagnosis: diagnosis.add_note("one", "fine \x1b[31m"),
+            "other": lambda diagnosis: diagnosis.add_note("other thing", "well"),
         },
     )
     assert main(["doctor"]) == 0
@@ -75,7 +75,7 @@ def test_failing_check_does_not_stop_the_others(capsys, monkeypatch):
 
     monkeypatch.setattr(
         "kempelen.commands.doctor.CHECKS",
-        {"first": fails, "second": lambda diagnosis: diagnosis.tell("second", "seen")},
+        {"first": fails, "second": lambda diagnosis: diagnosis.add_note("second", "seen")},
     )
     assert main(["doctor"]) == 1
     text = capsys.readouterr().out
@@ -94,7 +94,7 @@ def test_home_folder_is_shown_as_a_tilde(monkeypatch, tmp_path):
     assert diagnosis.notes["a"] == {
         "text": f"~, {Path('~') / 'x'}, {home}s", "place": str(Path("~") / "y"), "more": ["~"],
     }  # fmt: skip
-    diagnosis.print_error(f"{home} is full", f"rm {home}")
+    diagnosis.add_problem(f"{home} is full", f"rm {home}")
     assert (diagnosis.problems[0].what, diagnosis.problems[0].remedy) == ("~ is full", "rm ~")
 
 
@@ -111,22 +111,22 @@ def test_failing_search_is_reported_with_its_error(monkeypatch, tmp_path, any_ca
     diagnosis = Diagnosis()
     checks.check_search(diagnosis)
     assert diagnosis.broken
-    assert "ImportError: Numba needs another NumPy (exit status 1)" in complaints(diagnosis)[0]
+    assert "ImportError: Numba needs another NumPy (exit status 1)" in problems(diagnosis)[0]
 
 
 @pytest.mark.parametrize(
-    ("code", "told"),
+    ("code", "message"),
     [
         ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "ended by SIGKILL"),
-        ("import time; time.sleep(60)", "it did not end within 0.5 s"),
+        ("import time; time.sleep(60)", "timeout after 0.5 s"),
     ],
 )
-def test_killed_or_hanging_search_is_reported(monkeypatch, warm_cache, code, told):
+def test_killed_or_hanging_search_is_reported(monkeypatch, warm_cache, code, message):
     monkeypatch.setattr(checks, "_SEARCH", code)
     monkeypatch.setattr(checks, "SUBPROCESS_TIMEOUT", 0.5 if "sleep" in code else 60)
     diagnosis = Diagnosis()
     checks.check_search(diagnosis)
-    assert told in diagnosis.notes["search"]["text"]
+    assert message in diagnosis.notes["search"]["text"]
     assert diagnosis.broken
 
 
@@ -136,9 +136,9 @@ def test_empty_cache_suggests_warmup(another_cache):
     checks.check_cache(diagnosis)
     checks.check_search(diagnosis)
     assert diagnosis.notes["compiled"]["missing"] == list(PARTS)
-    assert [each.remedy for each in diagnosis.problems] == ["kempelen warmup"]
+    assert [each.remedy for each in diagnosis.problems] == ["run kempelen warmup"]
     assert not diagnosis.broken
-    assert diagnosis.notes["search"]["text"].startswith("not tried: ")
+    assert diagnosis.notes["search"]["text"].startswith("not measured: ")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="folders have no owners there")
@@ -156,7 +156,7 @@ def test_full_disk_is_reported_as_broken(another_cache, monkeypatch):
     diagnosis = Diagnosis()
     checks.check_cache(diagnosis)
     assert diagnosis.broken
-    assert "is full" in complaints(diagnosis)[0]
+    assert "disk full" in problems(diagnosis)[0]
 
 
 def test_old_kernels_are_listed_with_a_removal_command(another_cache):
@@ -191,7 +191,7 @@ def test_environment_variables_are_checked(monkeypatch, tmp_path):
         DATA_VARIABLE: str(tmp_path), "KEMPELEN_CACHE": "(set)", "NUMBA_DISABLE_JIT": "1",
     }  # fmt: skip
     typo, disabled = diagnosis.problems
-    assert "KEMPELEN_CACHE: there is no such variable" in typo.what
+    assert "KEMPELEN_CACHE: unknown variable" in typo.what
     assert CACHE_VARIABLE in typo.remedy
     assert not typo.broken
     assert disabled.broken
@@ -225,12 +225,12 @@ def test_windows_path_and_registry_are_checked(monkeypatch, tmp_path, on_path):
     assert diagnosis.notes["program"]["on_path"] == on_path
     assert diagnosis.notes["program"]["program"] == str(program)
     assert diagnosis.notes["file types"]["changed"] == {".js": "text/plain"}
-    assert complaints(diagnosis) == ([] if on_path else ["kempelen is not on PATH"])
+    assert problems(diagnosis) == ([] if on_path else ["kempelen is not on PATH"])
 
 
 def test_doctor_imports_no_third_party_packages():
     code = (
-        "import sys; from kempelen import doctor;"
+        "import sys; from kempelen.commands import doctor;"
         "print(sorted({name.partition('.')[0] for name in sys.modules}))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -1,4 +1,4 @@
-"""What a user names and is no file of a sensible size is refused, and waited for by nobody."""
+"""Devices, pipes and oversized files are rejected without blocking."""
 
 import os
 import signal
@@ -18,7 +18,7 @@ from kempelen import cli
 from kempelen.match.config.settings import parse_settings
 from kempelen.match.game.openings import with_file_digests
 from kempelen.match.suites import epd_suite
-from kempelen.match.tuning.spsa import Spsa, Tunable
+from kempelen.match.tuning.spsa import Spsa, TunableParameter
 from kempelen.training.dataset import Dataset, DatasetWriter
 from openings import epd_book, game_book, names, pgn_book, polyglot, repertoire
 from protocols.gtp.sgf import read as read_sgf
@@ -28,7 +28,7 @@ from protocols.session import StdioSession
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="there are no such files there")
 
 LIMIT = 30.0
-TUNING = Spsa([Tunable("x", 1, 0, 2, step=1)], 10)
+TUNING = Spsa([TunableParameter("x", 1, 0, 2, step=1)], 10)
 
 
 def chess_match(file: Path) -> Any:
@@ -42,7 +42,7 @@ def log_to(file: Path) -> None:
     StdioSession(0, 1).log_to(str(file))
 
 
-# Of each reader: what it reads, and how what it reads is called.
+# For each reader: its function and the name of a file.
 READERS: dict[str, tuple[Callable[[Path], Any], str]] = {
     "book": (polyglot.open_book, "book.bin"),
     "names": (names.read, "book.names"),
@@ -66,7 +66,7 @@ STREAMED = ("games", "analysis", "positions", "written positions", "log", "book"
 
 @pytest.fixture
 def in_time() -> Iterator[None]:
-    """Interrupt what waits for ever."""
+    """Raise an error if a call blocks."""
 
     def interrupt(*_: object) -> None:
         raise TimeoutError(f"still waiting after {LIMIT} s")
@@ -80,7 +80,7 @@ def in_time() -> Iterator[None]:
 
 @pytest.fixture
 def no_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fail the test at once where memory is filled from a file without end."""
+    """Fail the test at once if memory is filled from an endless file."""
     import resource
 
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
@@ -101,7 +101,7 @@ def test_pipes_and_devices_are_rejected(
         os.mkfifo(path)
     else:
         path.symlink_to("/dev/zero")
-    with pytest.raises(Exception, match="it is no regular file"):
+    with pytest.raises(Exception, match="not a regular file"):
         read(path)
 
 
@@ -112,12 +112,12 @@ def test_oversized_file_is_rejected(
     read, name = READERS[reader]
     with (tmp_path / name).open("wb") as file:
         file.truncate(1 << 40)
-    with pytest.raises(Exception, match=r"it is larger than \d+ KiB"):
+    with pytest.raises(Exception, match=r"(larger than|at most) \d+ KiB"):
         read(tmp_path / name)
 
 
 def test_size_limit_applies_to_files_of_unknown_size() -> None:
-    """Such as those of /proc."""
+    """Files such as those in /proc have size 0."""
     path = Path("/proc/self/maps")
     if not path.exists():
         pytest.skip("there is no /proc")
@@ -156,14 +156,14 @@ def credentials(path: Path) -> Broker:
 
 
 def test_credentials_may_come_from_a_pipe(tmp_path: Path, in_time: None) -> None:
-    """As a shell makes of <(...), so that no file need hold them."""
+    """Pipes, as the shell creates for <(...), can be read."""
     reading, writing = os.pipe()
     os.write(writing, b"user\nsecret\n")
     os.close(writing)
     broker = credentials(Path(f"/dev/fd/{reading}"))
     os.close(reading)
     assert (broker.user, broker.password) == ("user", "secret")
-    with pytest.raises(ValueError, match="it is no regular file"):
+    with pytest.raises(ValueError, match="not a regular file"):
         credentials(Path("/dev/zero"))
 
 
@@ -173,12 +173,12 @@ def test_ratings_accept_a_pipe_but_not_a_device(
     reading, writing = os.pipe()
     os.write(writing, b'[White "A"]\n[Black "B"]\n[Result "1-0"]\n\n1. e4 1-0\n')
     os.close(writing)
-    assert cli.main(["ratings", f"/dev/fd/{reading}"]) == 0
+    assert cli.main(["match", "ratings", f"/dev/fd/{reading}"]) == 0
     os.close(reading)
-    assert cli.main(["ratings", "/dev/zero"]) == 2
-    assert "/dev/zero: it is no regular file" in capsys.readouterr().err
+    assert cli.main(["match", "ratings", "/dev/zero"]) == 2
+    assert "/dev/zero: not a regular file" in capsys.readouterr().err
 
 
 def test_tournament_rejects_a_device(capsys: pytest.CaptureFixture[str], in_time: None) -> None:
-    assert cli.main(["tournament", "/dev/zero"]) == 2
-    assert "/dev/zero: it is no regular file" in capsys.readouterr().err
+    assert cli.main(["match", "/dev/zero"]) == 2
+    assert "/dev/zero: not a regular file" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Whole games, as front ends and match runners play them."""
+"""Complete games, as GUIs and match runners play them."""
 
 import json
 import subprocess
@@ -44,7 +44,7 @@ def test_engine_handles_ponder_hits_and_misses(engine):
         board.push(result.move)
         if board.is_game_over():
             break
-        # By turns the reply that is pondered on, and another: a hit, then a miss.
+        # The pondered reply and another in turn: a hit, then a miss.
         others = [move for move in board.legal_moves if move != result.ponder]
         if result.ponder and (board.ply() % 4 == 1 or not others):
             hits += 1
@@ -61,21 +61,21 @@ def test_engine_handles_ponder_hits_and_misses(engine):
 def test_fastchess_command_order_is_supported(start_engine, warm_cache):
     """The order of fastchess: ucinewgame before the options, isready before and after a move."""
     engine = start_engine()
-    engine.say("uci")
-    engine.hear_until("uciok")
-    engine.say("ucinewgame", "setoption name Hash value 8", "setoption name Threads value 2")
+    engine.send("uci")
+    engine.read_until("uciok")
+    engine.send("ucinewgame", "setoption name Hash value 8", "setoption name Threads value 2")
     board = chess.Board()
     for _ in range(6):
         moves = " ".join(move.uci() for move in board.move_stack)
-        engine.say("isready")
-        assert engine.hear_until("readyok") == ["readyok"]
-        engine.say(f"position startpos moves {moves}", "go wtime 100 btime 100 winc 0 binc 0")
-        answer = engine.hear_until("bestmove")[-1]
-        engine.say("isready")
-        assert engine.hear_until("readyok") == ["readyok"]
+        engine.send("isready")
+        assert engine.read_until("readyok") == ["readyok"]
+        engine.send(f"position startpos moves {moves}", "go wtime 100 btime 100 winc 0 binc 0")
+        answer = engine.read_until("bestmove")[-1]
+        engine.send("isready")
+        assert engine.read_until("readyok") == ["readyok"]
         board.push_uci(answer.split()[1])
-    engine.say("quit")
-    assert engine.rest() == []
+    engine.send("quit")
+    assert engine.read_all() == []
     assert engine.wait() == (0, "")
 
 
@@ -120,8 +120,8 @@ def test_fixed_node_games_are_deterministic(warm_cache):
 
 @pytest.mark.thorough
 def test_fast_self_play_games_are_completed(warm_cache, thorough):
-    script = Path(__file__).parents[2] / "benchmarks" / "self_play.py"
-    # The margin is for a busy machine: the benchmark itself allows none.
+    script = Path(__file__).parents[2] / "benchmarks" / "timed_games.py"
+    # The margin is for a busy machine; the benchmark has none.
     clock = ["0.5", "--increment", "0.01"] if thorough else ["0.2", "--increment", "0.003"]
     limits = ["--games", "2", "--time", *clock, "--margin", "2"]
     command = [sys.executable, script, *limits]

@@ -1,4 +1,4 @@
-"""GTP on the command line: the process, its options, and a game against GNU Go."""
+"""`kempelen gtp`: the process, its options, and a game against GNU Go."""
 
 import subprocess
 import sys
@@ -21,7 +21,7 @@ def gtp(text, *arguments, command=("gtp",)):
 
 @pytest.mark.thorough
 def test_all_commands_are_answered_after_end_of_input():
-    """By the program itself, with pipes."""
+    """Run as a process with pipes."""
     done = subprocess.run(
         [sys.executable, "-m", "kempelen.cli", "gtp", "--time", "0.1"],
         input="boardsize 5\n1 genmove b\n2 lz-analyze w\n3 genmove w\n",
@@ -41,18 +41,18 @@ def test_default_game_is_19x19_go():
 
 
 def test_experience_is_kept_in_a_file(tmp_path):
-    """Of a compiled search, too."""
+    """Also with a compiled search."""
     file = tmp_path / "experience.db"
     moves = "".join(f"genmove {'bw'[ply % 2]}\n" for ply in range(42))
     options = ["--game", "connect-four", "--no-book", "--depth", "1", "--time", "60"]
-    done = gtp(moves, *options, "--experience", file)
+    done = gtp(moves, *options, "--learn", file)
     assert done.returncode == 0
     lessons = LearnedMoveDatabase(file).read_all()
     assert lessons
-    assert f"kempelen: experience: {lessons[0].move} was worth " in done.stderr
-    refused = gtp("", "--game", "pig", "--experience", file)
+    assert f"kempelen: experience: {lessons[0].move} predicted " in done.stderr
+    refused = gtp("", "--game", "pig", "--learn", file)
     assert refused.returncode == 2
-    assert "outcomes are luck, not experience" in refused.stderr
+    assert "learning is not supported in games of chance" in refused.stderr
 
 
 def test_board_size_komi_playouts_and_seed_are_options():
@@ -105,31 +105,37 @@ def test_user_evaluation_is_used_in_another_game(tmp_path):
     [
         (
             ["--game", "chequers"],
-            "there is no game 'chequers'; there are backgammon, checkers, chess",
+            "unknown game 'chequers' (expected one of: backgammon, checkers, chess",
         ),
-        (["--algorithm", "luck"], "there is no algorithm 'luck'"),
-        (["--boardsize", "20"], "a board of size 20 cannot be"),
-        (["--boardsize", "0x13"], "a board of size '0x13' cannot be"),
-        (["--komi", "nan"], "game go: komi is a number, not nan"),
-        (["--option", "komi=much"], "game go: komi is a number, not 'much'"),
+        (["--algorithm", "luck"], "unknown algorithm 'luck'"),
+        (["--boardsize", "20"], "invalid board size 20"),
+        (["--boardsize", "0x13"], "invalid board size '0x13'"),
+        (["--komi", "nan"], "game go: komi must be a number (got nan)"),
+        (["--option", "komi=much"], "game go: komi must be a number (got 'much')"),
         (["--game", "checkers", "--boardsize", "10"], "game checkers has no --size"),
         (["--game", "nim", "--komi", "3"], "game nim: got an unexpected keyword argument 'komi'"),
-        (["--game", "pig", "--algorithm", "pvs"], "pvs plays no games of chance"),
-        (["--algorithm", "mcts+luck"], "mcts has no option 'luck'; it has "),
+        (["--game", "pig", "--algorithm", "pvs"], "pvs: games of chance are not supported"),
+        (["--algorithm", "mcts+luck"], "mcts: unknown option 'luck' (expected one of: "),
         (["--evaluation", "missing.py:f"], "missing.py does not exist"),
         (["--time", "0"], "expected seconds above 0"),
-        (["--set", "luck=1"], "--set luck=1: no setting luck; there are capture, "),
-        (["--set", "nakade=2"], "--set nakade=2: nakade must lie from 0 to 1"),
-        (["--set", "nakade=nan"], "--set nakade=nan: nakade must lie from 0 to 1"),
-        (["--set", "nakade"], "--set nakade: write NAME=VALUE"),
+        (["--set", "luck=1"], "--set luck=1: unknown setting luck (expected one of: capture, "),
+        (["--set", "nakade=2"], "--set nakade=2: nakade must be from 0 to 1"),
+        (["--set", "nakade=nan"], "--set nakade=nan: nakade must be from 0 to 1"),
+        (["--set", "nakade"], "--set nakade: expected NAME=VALUE"),
         (["--set", "nakade=x"], "--set nakade=x: could not convert"),
-        (["--set", "nakade=1", "--game", "nim"], "only the compiled search of Go has settings"),
-        (["--set", "nakade=1", "--algorithm", "mcts"], "only the compiled search of Go has"),
+        (["--set", "nakade=1", "--game", "nim"], "--set is only for the compiled search of Go"),
+        (
+            ["--set", "nakade=1", "--algorithm", "mcts"],
+            "--set is only for the compiled search of Go",
+        ),
         (["--resign", "0.5"], "expected a rate above 0 and below 0.5, not '0.5'"),
         (["--resign", "never"], "expected a rate above 0 and below 0.5, not 'never'"),
         (["--resign", "0.1", "--no-resign"], "not allowed with argument"),
-        (["--komi", "1e300"], "game go: komi is less than 1000000000, not 1e+300"),
-        (["--memory", "99999999"], "no memory for a search of 99999999 MB: choose less"),
+        (
+            ["--komi", "1e300"],
+            "game go: komi must be between -1000000000 and 1000000000 (got 1e+300)",
+        ),
+        (["--memory", "99999999"], "not enough memory for a search of 99999999 MB"),
         (["--threads", "0"], "--threads"),
         (["--memory", "much"], "--memory"),
     ],
@@ -172,8 +178,10 @@ def test_first_line_selects_the_protocol(warm_cache, line, answer):
 
 
 def test_nothing_heavy_is_imported_for_go():
-    code = "import sys, kempelen.commands.gtp as g; from protocols.gtp.protocol import Gtp\n"
-    code += "Gtp('', '', print, print)\n"
+    code = (
+        "import sys, kempelen.commands.gtp as g; from protocols.gtp.protocol import GtpProtocol\n"
+    )
+    code += "GtpProtocol('', '', print, print)\n"
     code += "sys.exit(' '.join(n for n in ('numba', 'numpy', 'rich') if n in sys.modules) or 0)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
@@ -181,19 +189,19 @@ def test_nothing_heavy_is_imported_for_go():
 
 @pytest.mark.thorough
 def test_nothing_heavy_is_imported_to_answer_the_first_lines():
-    """What is compiled is loaded meanwhile, in a thread of its own."""
+    """Compiled code is loaded in another thread meanwhile."""
     code = """
 import sys
 import threading
 import kempelen.commands.gtp
-from agent.kernel.kernel_loader import Loading
-from protocols.gtp.protocol import Gtp
+from agent.kernel.kernel_loader import KernelLoader
+from protocols.gtp.protocol import GtpProtocol
 answered = threading.Event()
-load = Loading._load
-Loading._load = lambda self: (answered.wait(60), load(self))
+load = KernelLoader._load
+KernelLoader._load = lambda self: (answered.wait(60), load(self))
 heavy = "numba numpy llvmlite rich".split()
 found = []
-engine = Gtp("", "", lambda text: found.extend(n for n in heavy if n in sys.modules), print)
+engine = GtpProtocol("", "", lambda text: found.extend(n for n in heavy if n in sys.modules), print)
 for line in ("name", "boardsize 9", "play b E5", "quit"):
     list(engine.handle_line(line))
 engine.drain()
@@ -205,7 +213,7 @@ sys.exit(" ".join(found) or 0)
 
 
 @pytest.mark.thorough
-@pytest.mark.skipif(sys.platform == "win32", reason="it cannot be told there who reads")
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not report the reader")
 def test_engine_exits_when_its_output_is_closed():
     process = subprocess.Popen(
         [sys.executable, "-m", "kempelen.cli", "gtp", "--time", "1000"],
@@ -244,7 +252,7 @@ def test_game_against_gnu_go_is_scored_alike():
         game = go_scores.play(ours, theirs, "black", 5, 0.5)
         go_scores.score_with_gnugo(theirs, game, 10, 1)
         go_scores.score_with_kempelen(ours, game)
-        # White can still take a stone, which both pass over; the referee does.
+        # White could still capture a stone when both pass; the referee does.
         early = {"size": 5, "komi": 0.5, "error": "", "moves": EARLY_END}
         go_scores.begin((theirs,), 5, 0.5, EARLY_END)
         go_scores.score_with_gnugo(theirs, early, 10, 1)
@@ -253,7 +261,7 @@ def test_game_against_gnu_go_is_scored_alike():
         ours.close()
         theirs.close()
     assert game["error"] == ""
-    assert go_scores.alike(game)
+    assert go_scores.same_score(game)
     assert go_scores.to_sgf(game).startswith(
         "(;FF[4]GM[1]CA[UTF-8]AP[Kempelen]SZ[5]KM[0.5]RU[Chinese]RE["
     )
@@ -262,7 +270,7 @@ def test_game_against_gnu_go_is_scored_alike():
     assert early["moves"].startswith(EARLY_END)
     assert early["plies"] > len(EARLY_END.split())
     assert early["moves"].endswith("PASS PASS")
-    assert go_scores.alike(early)
+    assert go_scores.same_score(early)
 
 
 def test_rules_are_selected_by_option():
@@ -271,7 +279,7 @@ def test_rules_are_selected_by_option():
     assert '"friendlyPassOk":false' in done.stdout
     refused = gtp("name\n", "--rules", "stone-scoring")
     assert refused.returncode == 2
-    assert "argument --rules: no rules stone-scoring: a tax on all groups" in refused.stderr
+    assert "argument --rules: unsupported rules: stone-scoring: tax ALL" in refused.stderr
 
 
 def test_game_options_and_node_limit_are_accepted():
@@ -283,10 +291,10 @@ def test_game_options_and_node_limit_are_accepted():
     assert done.stdout.startswith("= a |\nb ||\n")
     refused = gtp("name\n", "--game", "nim", "--rules", "japanese")
     assert refused.returncode == 2
-    assert "--rules: only Go has rules to choose among" in refused.stderr
+    assert "--rules: not supported for" in refused.stderr
     refused = gtp("name\n", "--game", "nim", "--option", "heap=1")
     assert refused.returncode == 2
-    assert "its options: heaps, misere" in refused.stderr
+    assert "(options: heaps, misere" in refused.stderr
 
 
 USERS_GAME = """
@@ -327,7 +335,7 @@ def test_failing_user_game_does_not_stop_the_answers(tmp_path, name, monkeypatch
 
 
 def test_user_file_cannot_use_stdin_or_stdout(tmp_path):
-    """By the program itself: what it prints is said elsewhere, and it finds no input."""
+    """Run as a process without input."""
     text = USERS_GAME.replace('"Who?", input()', '"Who?", sys.stdin.read()').replace(
         "from chomp", f"import sys\nsys.path.insert(0, {str(GAMES)!r})\nfrom chomp"
     )

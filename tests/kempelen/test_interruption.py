@@ -20,7 +20,7 @@ CTRL_C_EVENT = 0
 
 @pytest.fixture
 def console(monkeypatch: pytest.MonkeyPatch) -> list[Handler]:
-    """A system with a console; returns what it would call."""
+    """Fake a Windows console; return its handlers."""
     handlers: list[Handler] = []
     kernel32 = Mock()
     kernel32.SetConsoleCtrlHandler = lambda handler, add: handlers.append(handler)
@@ -63,7 +63,7 @@ def test_console_event_after_the_run_is_ignored(console: list[Handler]) -> None:
 
 
 def has_console() -> bool:
-    """Tell whether Ctrl-Break can be sent: on Windows, in a console, which Wine has none of."""
+    """Return whether Ctrl-Break can be sent: on Windows with a console, but not under Wine."""
     if sys.platform != "win32":
         return False
     return bool(ctypes.WinDLL("kernel32").GetConsoleProcessList((ctypes.c_uint32 * 1)(), 1))
@@ -71,7 +71,7 @@ def has_console() -> bool:
 
 @pytest.mark.skipif(not has_console(), reason="there is no console of Windows")
 def test_ctrl_break_stops_the_server_cleanly() -> None:
-    command = [sys.executable, "-m", "kempelen", "listen", "--address", "127.0.0.1:0"]
+    command = [sys.executable, "-m", "kempelen", "serve", "--address", "127.0.0.1:0"]
     group = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
     with subprocess.Popen(
         command, stderr=subprocess.PIPE, text=True, creationflags=group

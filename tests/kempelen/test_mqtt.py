@@ -1,4 +1,4 @@
-"""The commands that need a broker, or could do with one, where there is none."""
+"""Commands that use an MQTT broker, without a reachable broker."""
 
 import re
 import threading
@@ -35,8 +35,8 @@ def test_local_match_continues_without_a_broker(capsys, nowhere):
     assert local_match("--mqtt", nowhere) == 0
     start, end = capsys.readouterr().err.splitlines()
     refused = f"broker {nowhere}: Connection refused"
-    assert start == f"kempelen: {refused}; nothing is published until it is there"
-    assert end == f"kempelen: nothing of the match was published: {refused}"
+    assert start == f"kempelen: {refused}; nothing is published until it is connected"
+    assert end == f"kempelen: broker {nowhere}: the match was not published: Connection refused"
 
 
 def test_successful_publishing_prints_no_errors(capsys, mosquitto, monkeypatch):
@@ -56,29 +56,34 @@ def test_unauthorized_publishing_is_reported(capsys, tmp_path, monkeypatch):
     assert local_match("--mqtt", str(mosquitto.broker)) == 0
     mosquitto.kill()
     start, end = capsys.readouterr().err.splitlines()
-    assert "refuses kempelen/v1/tournaments/match/" in start
+    assert "rejected topic kempelen/v1/tournaments/match/" in start
     assert start.endswith(": Not authorized")
-    assert "refused a part of the match" in end
+    assert "rejected parts of the match" in end
 
 
 def test_bot_match_waits_for_the_broker_then_fails(capsys, nowhere, tmp_path):
     players = ["--engine", "cmd=one,proto=mqtt", "--engine", spec()]
     began = time.monotonic()
-    line = ["match", *players, "--nodes", "1", "--mqtt", nowhere, "--broker-patience", "1"]
+    line = ["match", *players, "--nodes", "1", "--mqtt", nowhere, "--broker-timeout", "1"]
     assert main([*line, "--ledger", str(tmp_path / "ledger")]) == 1
     assert 1.0 <= time.monotonic() - began < 20
     errors = capsys.readouterr().err
-    assert f"broker {nowhere} is away: Connection refused; waiting for it, 1 s at most" in errors
-    assert f"broker {nowhere} stayed away for 1 s: Connection refused; --resume goes on" in errors
+    assert (
+        f"broker {nowhere}: no connection: Connection refused; retrying for at most 1 s" in errors
+    )
+    assert (
+        f"broker {nowhere}: no connection for 1 s: Connection refused; use --resume to continue"
+        in errors
+    )
 
 
 def test_serve_waits_for_the_broker_then_fails(capsys, nowhere):
-    line = ["serve", "--name", "bot", "--engine", spec(), "--mqtt", nowhere]
-    assert main([*line, "--broker-patience", "1"]) == 1
+    line = ["mqtt", "bot", "--name", "bot", "--engine", spec(), "--mqtt", nowhere]
+    assert main([*line, "--broker-timeout", "1"]) == 1
     errors = capsys.readouterr().err
     assert "answers" not in errors
-    assert "Connection refused; waiting for it, 1 s at most" in errors
-    assert errors.splitlines()[-1].endswith("stayed away for 1 s: Connection refused")
+    assert "Connection refused; retrying for at most 1 s" in errors
+    assert errors.splitlines()[-1].endswith("no connection for 1 s: Connection refused")
 
 
 def test_second_bot_with_the_same_name_is_rejected(capsys, mosquitto, monkeypatch):
@@ -101,27 +106,27 @@ def test_second_bot_with_the_same_name_is_rejected(capsys, mosquitto, monkeypatc
     thread = threading.Thread(target=lambda: asyncio.run(first()))
     thread.start()
     assert ready.wait(PATIENCE)
-    line = ["serve", "--name", "bot", "--engine", spec(), "--mqtt", str(mosquitto.broker)]
+    line = ["mqtt", "bot", "--name", "bot", "--engine", spec(), "--mqtt", str(mosquitto.broker)]
     try:
         assert main(line) == 1
     finally:
         stop.set()
         thread.join()
-    assert "another bot named bot is online on mqtt://" in capsys.readouterr().err
+    assert "bot: another bot of this name is online on mqtt://" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--name", "a/b"], "--name: a bot's name is"),
+        (["--name", "a/b"], "--name: a bot's name must be"),
         (["--name", "bot", "--queue", "0"], "above 0"),
-        (["--name", "bot", "--longest", "nan"], "above 0"),
-        (["--name", "bot", "--broker-patience", "-1"], "above 0"),
+        (["--name", "bot", "--max-time", "nan"], "above 0"),
+        (["--name", "bot", "--broker-timeout", "-1"], "above 0"),
     ],
 )
 def test_invalid_serve_arguments_are_rejected(capsys, words, message):
     try:
-        status = main(["serve", "--engine", spec(), *words])
+        status = main(["mqtt", "bot", "--engine", spec(), *words])
     except SystemExit as end:
         status = end.code
     assert status == 2
@@ -131,21 +136,24 @@ def test_invalid_serve_arguments_are_rejected(capsys, words, message):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--game", "nonsense"], "--game: there is no game 'nonsense'; there are backgammon"),
-        (["--game", "go", "--size", "25"], "--game: game go: a board of size 25 cannot be"),
-        (["--game", "go", "--option", "colour=1"], "game go: .*colour.*; its options: size, komi"),
-        (["--size", "9"], "--size, --komi and --option are of other games: add --game"),
-        (["--game", "go", "--engine", spec()], "plays chess only: go is played by programs with"),
-        (["--game", "go", "--engine", "agent=chess"], "plays chess only: go is played by programs"),
-        (["--game", "nim", "--engine", "algorithm=compiled"], "there is no compiled search for"),
+        (["--game", "nonsense"], "--game: unknown game 'nonsense' .expected one of: backgammon"),
+        (["--game", "go", "--size", "25"], "--game: game go: invalid board size 25"),
+        (["--game", "go", "--option", "colour=1"], "game go: .*colour.* .options: size, komi"),
+        (["--size", "9"], "--size, --komi and --option are for other games: add --game"),
+        (["--game", "go", "--engine", spec()], r"plays only chess \(go is played by programs with"),
+        (
+            ["--game", "go", "--engine", "agent=chess"],
+            r"plays only chess \(go is played by programs",
+        ),
+        (["--game", "nim", "--engine", "algorithm=compiled"], "game nim: no compiled search"),
         (["--game", "nim", "--engine", "algorithm=x"], "engine bot: .*'x'"),
         (["--game", "go", "--engine", "cmd=/no/such,proto=gtp"], "engine bot: .*/no/such"),
-        (["--engine", "cmd=other,proto=mqtt"], "--engine: a bot is asked over a broker itself"),
-        (["--engine", "proto=uci"], "--engine: cmd=PROGRAM is missing"),
+        (["--engine", "cmd=other,proto=mqtt"], "--engine: proto=mqtt is not allowed here"),
+        (["--engine", "proto=uci"], "--engine: missing cmd=PROGRAM"),
     ],
 )
 def test_invalid_bot_games_and_engines_are_rejected(capsys, nowhere, words, message):
-    line = ["serve", "--name", "bot", "--mqtt", nowhere, "--broker-patience", "1", *words]
+    line = ["mqtt", "bot", "--name", "bot", "--mqtt", nowhere, "--broker-timeout", "1", *words]
     assert main(line) == 2
     errors = capsys.readouterr().err
     assert re.search(message, errors), errors
@@ -166,16 +174,16 @@ def test_invalid_bot_games_and_engines_are_rejected(capsys, nowhere, words, mess
     ],
 )
 def test_supported_bot_engines_start(capsys, nowhere, words):
-    """They start; there is only no broker."""
-    line = ["serve", "--name", "bot", "--mqtt", nowhere, "--broker-patience", "0.1", *words]
+    """The engines start; only the broker is missing."""
+    line = ["mqtt", "bot", "--name", "bot", "--mqtt", nowhere, "--broker-timeout", "0.1", *words]
     assert main(line) == 1
-    assert "stayed away for 0.1 s" in capsys.readouterr().err.splitlines()[-1]
+    assert "no connection for 0.1 s" in capsys.readouterr().err.splitlines()[-1]
 
 
 def test_watch_reports_an_unreachable_broker(capsys, nowhere):
-    assert main(["watch", "--wait", "1", "--mqtt", nowhere]) == 2
+    assert main(["mqtt", "watch", "--wait", "1", "--mqtt", nowhere]) == 2
     start, end = capsys.readouterr().err.splitlines()
-    assert start == (f"kempelen: broker {nowhere}: Connection refused; waiting for it, 1 s at most")
+    assert start == (f"kempelen: broker {nowhere}: Connection refused; retrying for at most 1 s")
     assert end == f"kempelen: broker {nowhere}: Connection refused"
 
 
@@ -193,10 +201,10 @@ def test_watch_times_out_when_the_broker_disappears(capsys, mosquitto, monkeypat
     watching = Connection(mosquitto.broker)
     killer = threading.Timer(2.0, mosquitto.kill)
     killer.start()
-    line = ["watch", "match", "--wait", "1", "--broker-patience", "1"]
+    line = ["mqtt", "watch", "match", "--wait", "1", "--broker-timeout", "1"]
     assert main([*line, "--mqtt", str(mosquitto.broker)]) == 2
     killer.join()
     errors = capsys.readouterr().err
-    assert f"broker {mosquitto.broker} stayed away for 1 s" in errors
+    assert f"broker {mosquitto.broker}: no connection for 1 s" in errors
     watching.close()
     broadcast.close()

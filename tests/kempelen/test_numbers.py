@@ -1,4 +1,4 @@
-"""Numbers on the command line: what is taken, and how the rest is refused."""
+"""Numbers on the command line: valid values and errors."""
 
 from argparse import ArgumentTypeError
 
@@ -7,7 +7,7 @@ import pytest
 from kempelen.console.argument_types import (
     board_size,
     fraction,
-    int_up_to,
+    number_up_to,
     positive_int,
     positive_seconds,
 )
@@ -23,7 +23,7 @@ from kempelen.console.argument_types import (
         (fraction, "0", 0.0),
         (fraction, "1", 1.0),
         (fraction, "0.25", 0.25),
-        (lambda text: int_up_to(20, text), "20", 20.0),
+        (lambda text: number_up_to(20, text), "20", 20.0),
         (board_size, "19", 19),
         (board_size, "9x13", "9x13"),
         (board_size, "9X9", 9),
@@ -39,7 +39,7 @@ def test_valid_numbers_are_accepted(read, text, value):
         (positive_int, ["0", "-1", "1.5", "", "x", "inf"], "whole number above 0"),
         (positive_seconds, ["0", "-0.1", "inf", "nan", "", "x"], "seconds above 0"),
         (fraction, ["-0.1", "1.01", "nan", "inf", "", "x"], "from 0 to 1"),
-        (lambda text: int_up_to(20, text), ["20.5", "-1"], "from 0 to 20"),
+        (lambda text: number_up_to(20, text), ["20.5", "-1"], "from 0 to 20"),
         (
             board_size,
             ["1", "20", "9x20", "0x13", "9x", "-9", "²", "9" * 5000, ""],

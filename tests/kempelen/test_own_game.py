@@ -1,5 +1,4 @@
-"""The pages' game, which is no part of the package: played, solved and drawn, from its file and
-by an entry point."""
+"""The example game of the documentation: run, solved and drawn, from a file and an entry point."""
 
 import shutil
 import sys
@@ -14,7 +13,7 @@ CHOMP = Path(__file__).parents[1] / "data" / "games" / "chomp.py"
 
 @pytest.fixture(params=["chomp.py:Chomp", "chomp:Chomp", "chomp"])
 def kempelen(request, tmp_path, monkeypatch):
-    """Run a command on the game in a user's folder; a bare name is that of an entry point."""
+    """Run a command on the game in a user's folder, or of an entry point."""
     shutil.copy(CHOMP, tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.delitem(sys.modules, "chomp", raising=False)
@@ -36,7 +35,7 @@ def kempelen(request, tmp_path, monkeypatch):
 
 @pytest.mark.thorough(keep=1)
 def test_user_defined_game_is_played_over_gtp(kempelen):
-    """On a square board the square beside the poisoned one wins, and then the mirror image."""
+    """On a square board the diagonal square next to the poisoned one wins, then mirrored moves."""
     conversation = {
         "genmove b": "= b2",
         "play w c1": "=",

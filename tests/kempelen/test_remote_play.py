@@ -1,4 +1,4 @@
-"""Our engines over the network: whole games, nonsense, and what strangers may not."""
+"""Engines over the network: complete games, random input, and restrictions of clients."""
 
 import asyncio
 import contextlib
@@ -34,8 +34,8 @@ from tests.support import ROOT
 pytestmark = pytest.mark.early
 
 MAKERS = SessionFactory(ServerSettings(), lambda _: None).factories()
-# No limit of the server is what these tests are about.
-FAST: dict[str, Any] = {"lines_a_second": 1e6, "grace": 5.0}
+# Limits that do not affect these tests.
+FAST: dict[str, Any] = {"line_rate": 1e6, "shutdown_timeout": 5.0}
 
 
 @contextlib.asynccontextmanager
@@ -73,7 +73,7 @@ async def test_chess_game_is_played_over_every_transport(scheme: str, certified:
         assert board.outcome(claim_draw=True) is not None
         assert board.fullmove_number > 5
         caller.say("stop", "isready")
-        assert await until(caller, "") == "readyok"  # and not one bestmove too many
+        assert await until(caller, "") == "readyok"  # no additional bestmove
 
 
 async def test_first_line_selects_gtp_for_a_go_game() -> None:
@@ -112,7 +112,7 @@ async def test_concurrent_sessions_all_get_moves() -> None:
 
 @pytest.mark.thorough
 async def test_sessions_do_not_leak_objects_or_files() -> None:
-    """Neither files nor objects; `benchmarks/connections.py` looks at a process, for longer."""
+    """See also `benchmarks/connections.py`, which observes a process for longer."""
 
     async def come_and_go(run: Running, times: int) -> tuple[int, int]:
         for number in range(times):
@@ -120,7 +120,7 @@ async def test_sessions_do_not_leak_objects_or_files() -> None:
                 caller.say("uci", "position startpos moves a2a3", f"go nodes {number % 2 * 99 + 1}")
                 await until(caller, "bestmove")
         async with asyncio.timeout(PATIENCE):
-            while run.server._visits:
+            while run.server._connections:
                 await asyncio.sleep(0.05)
         run.events.clear()
         gc.collect()
@@ -138,7 +138,7 @@ async def test_unknown_first_line_gets_an_error(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     async with running(makers=MAKERS) as run, calling(run) as caller:
-        assert "'hello' is not understood; spoken here are UCI" in await caller.ask("hello")
+        assert "unknown command 'hello' (expected UCI" in await caller.ask("hello")
         caller.say("uci")
         await until(caller, "uciok")
     assert capfd.readouterr() == ("", "")
@@ -163,7 +163,7 @@ async def test_remote_client_cannot_set_file_options(option: str, tmp_path: Path
         await until(caller, "uciok")
         file = tmp_path / "file"
         said = await caller.ask(f"setoption name {option} value {file}")
-        assert said == f"info string {option} is not offered here"
+        assert said == f"info string {option}: not available on this server"
         assert not file.exists()
 
 
@@ -198,14 +198,14 @@ async def test_hash_and_threads_are_limited_per_session() -> None:
         )
         await until(caller, "uciok")
         said = await caller.ask("setoption name Hash value 1024")
-        assert said == "info string Hash is at most 8 here"
+        assert said == "info string Hash: limited to 8 on this server"
 
 
-# The nonsense of the fuzz benchmarks, by strangers.
+# Random input of the fuzz benchmarks, from remote clients.
 
 
 async def test_hash_beyond_the_server_total_is_rejected() -> None:
-    settings = ServerSettings(limits=ServerLimits(hash=8, hash_in_all=12))
+    settings = ServerSettings(limits=ServerLimits(hash=8, total_hash=12))
     makers = SessionFactory(settings, lambda _: None).factories()
     async with running(makers=makers, **FAST) as run, calling(run) as one, calling(run) as two:
         for caller in (one, two):
@@ -213,19 +213,21 @@ async def test_hash_beyond_the_server_total_is_rejected() -> None:
             caller.say("position startpos moves a2a3", "go nodes 2000")
             assert re.match(r"bestmove [a-h][1-8]", await until(caller, "bestmove"))
         two.say("setoption name Hash value 4", "setoption name Hash value 8", "isready")
-        assert "all sessions have 12 MB together" in await until(two, "info string no 8 MB")
+        assert "all sessions share 12 MB" in await until(
+            two, "info string not enough memory for 8 MB"
+        )
 
 
 @pytest.fixture(scope="module")
 def fuzz() -> Iterator[SimpleNamespace]:
-    """The programs, which import each other as scripts do."""
+    """The benchmarks, importable as scripts import each other."""
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(ROOT / "benchmarks"))
         yield SimpleNamespace(
             uci=import_module("uci_fuzz"),
             gtp=import_module("gtp_fuzz"),
             xboard=import_module("xboard_fuzz"),
-            lines=import_module("nonsense").lines,
+            lines=import_module("fuzzing").lines,
         )
 
 
@@ -310,7 +312,7 @@ async def test_random_xboard_input_is_handled(
 async def conversation(
     run: Running, scheme: str, protocol: str, data: list[bytes], *ending: bytes
 ) -> Any:
-    """Say all at once, and yield the lines that are answered."""
+    """Send all lines at once, and yield the answers."""
     text = [*data, *ending]
     async with asyncio.timeout(PATIENCE):
         if scheme == "tcp":

@@ -1,4 +1,4 @@
-"""The tables of a match: what they show of every format."""
+"""The tables of a match in every format."""
 
 from io import StringIO
 
@@ -45,7 +45,7 @@ def test_a_knockout_shows_its_bracket_and_names_its_winner():
     assert "winner" not in shown(first)
     text = shown(second)
     lines = [line.split() for line in text.splitlines()]
-    assert ["semi-finals", "A", "free", "A"] in lines
+    assert ["semi-finals", "A", "bye", "A"] in lines
     assert ["B", "1.5", "-", "0.5", "C", "B"] in lines
     assert ["final", "A", "1.5", "-", "0.5", "B", "A"] in lines
     assert "winner: A\n" in text

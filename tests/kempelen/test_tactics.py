@@ -1,4 +1,4 @@
-"""The tactical positions of tests/data/go are as many, as varied and as true as they say."""
+"""The tactical positions in tests/data/go: their number, variety and correctness."""
 
 import json
 import re
@@ -15,12 +15,12 @@ from tests.external import program
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "tests" / "data" / "go"
-# Those where GNU Go takes seconds a move.
+# Positions for which GNU Go needs seconds per move.
 SLOW = {"ladders", "nets"}
 
 
 def boards():
-    """Each position: its file, the game, the colour to move, what is expected."""
+    """Each position: file, game, colour to move, expected moves."""
     for path in sorted(FOLDER.glob("*.tst")):
         for step in read_regression_file(path).steps:
             words = step.command.split()
@@ -92,7 +92,7 @@ def test_solver_finds_the_vital_point_of_three_in_a_row(generator):
     stones = dict.fromkeys(ring, "O")
     kill = generator.proved("", 9, stones, *group, (set(), ring))
     assert (kill.answers, kill.wrong) == (((1, 0),), False)
-    # Of four in a row both points within are as good, so that there is nothing to find.
+    # Both inner points of four in a row are equally good.
     space, ring = space | {(3, 0)}, {(4, 0), *((c, 1) for c in range(5))}
     stones = dict.fromkeys(ring, "O")
     assert generator.proved("", 9, stones, space | ring, generator.below(7), (set(), ring)) is None
@@ -103,7 +103,7 @@ def test_solver_finds_the_vital_point_of_three_in_a_row(generator):
 def test_gnu_go_solves_at_least_200_positions():
     files = [path for path in sorted(FOLDER.glob("*.tst")) if path.stem not in SLOW]
     command = f"{program('gnugo')} --mode gtp --chinese-rules --positional-superko"
-    done = in_process.run("regress", *files, "--engine", command, "--json")
+    done = in_process.run("suite", *files, "--engine", command, "--json")
     assert done.returncode == 0, done.stdout
     found = json.loads(done.stdout)
     assert sum(file["passed"] for file in found["files"]) >= 200

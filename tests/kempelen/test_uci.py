@@ -1,4 +1,4 @@
-"""The engine process: starting, ending, and what it must never do to its standard output."""
+"""The engine process: its start, its end, and its standard output."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ from tests.systems import module_or_skip
 
 supervisor = module_or_skip("protocols.client.supervisor")
 
-# Far more than a second, so that a busy machine does not matter, and far less than a hang.
+# Seconds: far more than needed on a busy machine, far less than a hang.
 SOON = 15.0
 
 
@@ -26,9 +26,9 @@ def test_nothing_heavy_is_imported_before_uciok():
     code = """
 import sys
 import kempelen.cli
-from kempelen.commands.uci import Uci
-from protocols.session import Session
-for line in Uci("name", "author", print, print).handle_line("uci"):
+from protocols.uci.protocol import UciProtocol
+import protocols.session
+for line in UciProtocol("name", "author", print, print).handle_line("uci"):
     if line == "uciok":
         break
 heavy = "numba numpy chess argparse asyncio importlib.metadata llvmlite rich".split()
@@ -43,25 +43,25 @@ sys.exit(" ".join(name for name in heavy if name in sys.modules) or 0)
 @pytest.mark.parametrize("arguments", [[], ["uci"]])
 def test_uci_session_searches_and_quits(start_engine, warm_cache, arguments):
     engine = start_engine(*arguments)
-    engine.say("xboard", "uci")
-    first = engine.hear_until("uciok")
+    engine.send("xboard", "uci")
+    first = engine.read_until("uciok")
     assert first[0].startswith("id name Kempelen ")
-    engine.say("isready")
-    assert engine.hear_until("readyok") == ["readyok"]
-    engine.say("position startpos moves e2e4", "go depth 6")
-    lines = engine.hear_until("bestmove")
+    engine.send("isready")
+    assert engine.read_until("readyok") == ["readyok"]
+    engine.send("position startpos moves e2e4", "go depth 6")
+    lines = engine.read_until("bestmove")
     assert lines[-2].split(" pv ")[1].split()[0] == lines[-1].split()[1]
-    engine.say("quit")
-    assert engine.rest() == []
+    engine.send("quit")
+    assert engine.read_all() == []
     assert engine.wait() == (0, "")
 
 
 @pytest.mark.thorough
 def test_commands_sent_at_once_are_all_answered(engine):
-    engine.say("uci", "isready", "position startpos", "go depth 4", "isready")
-    lines = engine.hear_until("bestmove")
+    engine.send("uci", "isready", "position startpos", "go depth 4", "isready")
+    lines = engine.read_until("bestmove")
     engine.end_input()
-    lines += engine.rest()
+    lines += engine.read_all()
     assert lines.count("readyok") == 2
     assert sum(line.startswith("bestmove") for line in lines) == 1
     assert engine.wait() == (0, "")
@@ -69,18 +69,18 @@ def test_commands_sent_at_once_are_all_answered(engine):
 
 @pytest.mark.parametrize("ending", ["end of input", "quit"])
 def test_quit_or_end_of_input_stops_the_search(engine, ending):
-    engine.say("uci", "isready")
-    engine.hear_until("readyok")
-    engine.say("go infinite")
-    engine.hear_until("info depth 4")
+    engine.send("uci", "isready")
+    engine.read_until("readyok")
+    engine.send("go infinite")
+    engine.read_until("info depth 4")
     began = time.monotonic()
     if ending == "quit":
-        engine.say("quit")
+        engine.send("quit")
     else:
         engine.end_input()
     assert engine.wait() == (0, "")
     assert time.monotonic() - began < SOON
-    assert engine.rest()[-1].startswith("bestmove")
+    assert engine.read_all()[-1].startswith("bestmove")
 
 
 @pytest.mark.thorough(keep=1)
@@ -108,7 +108,7 @@ def test_engine_exits_when_its_output_is_closed(warm_cache, go):
 
 
 def test_engine_exits_quickly_when_the_front_end_dies(warm_cache):
-    """Not even for as long as one that listens would get its answers."""
+    """Not even for the time in which pending answers are drained."""
     engine = subprocess.Popen(
         [sys.executable, "-m", "kempelen.cli"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
@@ -139,12 +139,12 @@ def test_engine_exits_quickly_when_the_front_end_dies(warm_cache):
 )
 def test_end_of_input_during_kernel_loading_is_handled(start_engine, warm_cache, last):
     engine = start_engine()
-    engine.say("uci", last)
+    engine.send("uci", last)
     engine.end_input()
     began = time.monotonic()
     assert engine.wait() == (0, "")
     assert time.monotonic() - began < SOON
-    lines = engine.rest()
+    lines = engine.read_all()
     assert lines.count("readyok") == (last == "isready")
     moved = last in ("go depth 3", "go movetime 50")
     assert sum(line.startswith("bestmove") for line in lines) == moved
@@ -160,10 +160,10 @@ def test_output_of_user_code_does_not_reach_the_front_end(start_engine, warm_cac
         "    return len(board.piece_map())\n"
     )
     engine = start_engine(cwd=tmp_path)
-    engine.say("uci", "setoption name Evaluation value chatty.py:evaluate", "go nodes 20")
-    lines = engine.hear_until("bestmove")
-    engine.say("quit")
-    lines += engine.rest()
+    engine.send("uci", "setoption name Evaluation value chatty.py:evaluate", "go nodes 20")
+    lines = engine.read_until("bestmove")
+    engine.send("quit")
+    lines += engine.read_all()
     assert lines[-1].startswith("bestmove")
     assert not [line for line in lines if "hello" in line]
     status, errors = engine.wait()
@@ -179,33 +179,33 @@ def test_user_evaluation_is_used_and_its_failure_is_survived(start_engine, warm_
         "    return 1 // 0\n"
     )
     engine = start_engine(cwd=tmp_path)
-    engine.say("uci", "setoption name Evaluation value mine.py:corner", "go depth 1")
-    assert engine.hear_until("bestmove")[-1].split()[1] in ("a2a3", "b1a3")
-    engine.say("setoption name Evaluation value mine.py:broken", "go depth 3")
-    lines = engine.hear_until("bestmove")
+    engine.send("uci", "setoption name Evaluation value mine.py:corner", "go depth 1")
+    assert engine.read_until("bestmove")[-1].split()[1] in ("a2a3", "b1a3")
+    engine.send("setoption name Evaluation value mine.py:broken", "go depth 3")
+    lines = engine.read_until("bestmove")
     assert any(line.startswith("info string") and "broken" in line for line in lines)
     assert lines[-1] != "bestmove (none)"
-    engine.say("setoption name Evaluation value nowhere.py:evaluate", "isready")
-    assert any("nowhere.py" in line for line in engine.hear_until("readyok"))
-    engine.say("setoption name Evaluation value handcrafted", "go depth 1")
-    assert engine.hear_until("bestmove")[-1] != "bestmove (none)"
-    engine.say("quit")
-    assert engine.rest() == []
+    engine.send("setoption name Evaluation value nowhere.py:evaluate", "isready")
+    assert any("nowhere.py" in line for line in engine.read_until("readyok"))
+    engine.send("setoption name Evaluation value handcrafted", "go depth 1")
+    assert engine.read_until("bestmove")[-1] != "bestmove (none)"
+    engine.send("quit")
+    assert engine.read_all() == []
 
 
 def test_cold_engine_moves_while_a_child_process_compiles(start_engine, tmp_path):
     engine = start_engine(env=os.environ | {"KEMPELEN_CACHE_DIR": str(tmp_path)})
-    engine.say("uci", "setoption name OwnBook value false")
-    engine.hear_until("info string compiling")
-    engine.say("position startpos moves e2e4", "go wtime 1000 btime 1000")
-    assert engine.hear_until("bestmove")[-1] != "bestmove (none)"
-    engine.say("go depth 3", "isready")
-    assert engine.hear_until("readyok")[-1] == "readyok"
-    engine.say("stop")
-    assert engine.hear_until("bestmove")[-1] != "bestmove (none)"
+    engine.send("uci", "setoption name OwnBook value false")
+    engine.read_until("info string compiling")
+    engine.send("position startpos moves e2e4", "go wtime 1000 btime 1000")
+    assert engine.read_until("bestmove")[-1] != "bestmove (none)"
+    engine.send("go depth 3", "isready")
+    assert engine.read_until("readyok")[-1] == "readyok"
+    engine.send("stop")
+    assert engine.read_until("bestmove")[-1] != "bestmove (none)"
     compilers = supervisor.children(engine.process.pid)
     assert compilers, "a child compiles"
-    engine.say("quit")
+    engine.send("quit")
     assert engine.wait()[0] == 0
     assert not any(Path(f"/proc/{pid}").exists() for pid in compilers)
 

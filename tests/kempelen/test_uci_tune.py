@@ -10,15 +10,15 @@ from agent.chess.search.parameters import PARAMETERS
 @pytest.fixture
 def engine(start_engine, warm_cache):
     engine = start_engine("uci", "--tune")
-    engine.say("uci")
-    engine.greeting = engine.hear_until("uciok")
+    engine.send("uci")
+    engine.greeting = engine.read_until("uciok")
     return engine
 
 
 def nodes(engine):
-    """Search anew; return the nodes of the last level."""
-    engine.say("ucinewgame", "position startpos", "go depth 8")
-    lines = engine.hear_until("bestmove")
+    """Search from scratch; return the nodes of the last iteration."""
+    engine.send("ucinewgame", "position startpos", "go depth 8")
+    lines = engine.read_until("bestmove")
     return int(re.search(r" nodes (\d+)", lines[-2])[1])
 
 
@@ -34,9 +34,9 @@ def test_every_constant_is_an_option(engine):
 def test_option_value_changes_the_search(engine):
     before = nodes(engine)
     parameter = PARAMETERS["ReverseFutilityMargin"]
-    engine.say(f"setoption name {parameter.name} value {parameter.maximum}")
+    engine.send(f"setoption name {parameter.name} value {parameter.maximum}")
     assert nodes(engine) != before
-    engine.say(f"setoption name {parameter.name} value {parameter.default}")
+    engine.send(f"setoption name {parameter.name} value {parameter.default}")
     assert nodes(engine) == before
 
 
@@ -44,8 +44,8 @@ def test_option_value_changes_the_search(engine):
 def test_out_of_range_value_is_reported_and_ignored(engine):
     before = nodes(engine)
     parameter = PARAMETERS["ReverseFutilityMargin"]
-    engine.say(f"setoption name {parameter.name} value {parameter.maximum + 1}", "isready")
-    told = "\n".join(engine.hear_until("readyok"))
-    assert "info string" in told
-    assert parameter.name in told
+    engine.send(f"setoption name {parameter.name} value {parameter.maximum + 1}", "isready")
+    output = "\n".join(engine.read_until("readyok"))
+    assert "info string" in output
+    assert parameter.name in output
     assert nodes(engine) == before

@@ -1,4 +1,4 @@
-"""Compiling ahead of time: by `kempelen warmup`, and by make."""
+"""Compilation ahead of time, by `kempelen warmup` and by make."""
 
 import shutil
 import subprocess
@@ -16,7 +16,7 @@ from tests.support import ROOT
 
 @pytest.fixture
 def compiled(monkeypatch):
-    """The parts that were compiled, of none that were there before."""
+    """Return the parts compiled into an empty cache."""
     done = []
     monkeypatch.setattr(warmup, "load_kernels", lambda *parts: done.extend(parts))
     monkeypatch.setattr(compilation, "is_cached", done.__contains__)
@@ -34,36 +34,38 @@ def test_warmup_compiles_all_or_named_parts(compiled):
 def test_warmup_fails_if_a_part_is_not_cached(compiled, monkeypatch, capsys):
     monkeypatch.setattr(warmup, "load_kernels", lambda *parts: None)
     assert main(["warmup", MCTS]) == 1
-    assert "not all could be kept in" in capsys.readouterr().err
+    assert "not all parts could be stored" in capsys.readouterr().err
 
 
 def test_unknown_part_is_rejected(compiled, capsys):
     with pytest.raises(SystemExit) as end:
         main(["warmup", "endgames"])
     assert end.value.code == 2
-    assert f"no part 'endgames', only {', '.join(PARTS)}" in capsys.readouterr().err
+    assert (
+        f"unknown part 'endgames' (expected one of: {', '.join(PARTS)}" in capsys.readouterr().err
+    )
     assert compiled == []
 
 
 @pytest.fixture
 def plan(tmp_path):
-    """What make would do in a new clone."""
+    """Return the commands that make would run in a new clone."""
     for name in ("Makefile", "pyproject.toml"):
         shutil.copy(ROOT / name, tmp_path)
 
-    def told(*targets):
+    def output(*targets):
         line = [installed("make"), "--dry-run", "--directory", tmp_path, *targets]
         return subprocess.run(line, capture_output=True, text=True, check=True).stdout
 
-    return told
+    return output
 
 
 def test_make_run_installs_and_compiles_only_the_engine(plan, tmp_path):
-    told = plan("run")
-    assert "--editable . " in told
-    assert "[dev]" not in told
-    assert f"kempelen warmup {ALPHABETA} " in told
-    # What the tests need comes with them, where the rest is installed too.
+    output = plan("run")
+    assert "--editable . " in output
+    assert "[dev]" not in output
+    assert f"kempelen warmup {ALPHABETA} " in output
+    # The packages for tests are installed with the other packages.
     for stamp in (".venv/bin/python", ".venv/.installed"):
         (tmp_path / stamp).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / stamp).touch()
@@ -73,7 +75,7 @@ def test_make_run_installs_and_compiles_only_the_engine(plan, tmp_path):
 
 
 def test_make_run_leaves_standard_output_to_the_engine(plan):
-    """All before the engine writes to standard error."""
+    """All other output goes to standard error before the engine starts."""
     *before, last = [
         line for line in plan("run").splitlines() if "kempelen" in line or "pip" in line
     ]

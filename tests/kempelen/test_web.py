@@ -1,4 +1,4 @@
-"""`kempelen web`: what the command is told, and how it runs and ends."""
+"""`kempelen web`: its settings, and how it starts and stops."""
 
 import json
 import os
@@ -20,7 +20,7 @@ from tests.waiting import PATIENCE
 
 
 def refused(*arguments: object) -> str:
-    """Return what the command says that does not begin."""
+    """Return the error of a command that does not start."""
     ended = in_process.run("web", "--no-browser", *arguments)
     assert ended.returncode == 2
     assert ended.stdout == ""
@@ -33,26 +33,26 @@ def test_public_address_requires_tls_and_tokens(
     certified: Certified,  # noqa: F811
 ) -> None:
     said = refused("--address", "0.0.0.0:0")
-    assert "others than this machine reach it, so it needs TLS" in said
+    assert "reachable from other machines, which requires TLS" in said
     assert "tokens (--tokens FILE)" in said
     assert "TLS" in refused("--address", "0.0.0.0:0", "--tokens", tokens.path)
     secure = ("--certificate", certified.certificate, "--key", certified.key)
-    assert "needs tokens" in refused("--address", "0.0.0.0:0", *secure)
+    assert "requires tokens" in refused("--address", "0.0.0.0:0", *secure)
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--address", "nonsense"), "write HOST:PORT"),
-        (("--address", "tcp://127.0.0.1:1"), "write HOST:PORT"),
-        (("--certificate", "missing.pem"), "--certificate needs --key FILE"),
+        (("--address", "nonsense"), "invalid address (expected "),
+        (("--address", "tcp://127.0.0.1:1"), "expected HOST:PORT"),
+        (("--certificate", "missing.pem"), "--certificate requires --key FILE"),
         (("--tokens", "missing"), "tokens: missing: "),
         (("--game", "nothing.py:Class"), "--game: "),
-        (("--engine", "Fish"), "--engine Fish: write NAME="),
-        (("--engine", "Fish=stockfish"), "write NAME=PROTOCOL COMMAND"),
-        (("--evaluation", "=x"), "--evaluation =x: write NAME="),
-        (("--games", "/dev/null/g.sqlite"), "--games FILE names another file"),
-        (("--lessons", "nowhere"), "--lessons nowhere: there is no such folder"),
+        (("--engine", "Fish"), "--engine Fish: invalid value"),
+        (("--engine", "Fish=stockfish"), "expected NAME=PROTOCOL COMMAND"),
+        (("--evaluation", "=x"), "--evaluation =x: invalid value"),
+        (("--games", "/dev/null/g.sqlite"), "use --games FILE for another file"),
+        (("--lessons", "nowhere"), "--lessons nowhere: folder does not exist"),
         (("--sessions", "0"), "--sessions: "),
     ],
 )
@@ -66,7 +66,7 @@ def test_invalid_arguments_are_rejected(
 def test_file_that_is_not_a_game_database_is_not_changed(tmp_path: Path) -> None:
     file = tmp_path / "notes.txt"
     file.write_text("not a database\n" * 100)
-    assert "--games FILE names another file" in refused("--games", file)
+    assert "use --games FILE for another file" in refused("--games", file)
     assert file.read_text() == "not a database\n" * 100
 
 
@@ -74,7 +74,7 @@ def test_missing_web_extra_error_says_what_to_install(monkeypatch: pytest.Monkey
     for package in ("starlette", "uvicorn"):
         monkeypatch.setitem(sys.modules, package, None)
         said = refused()
-        assert "pip install 'kempelen[web]'" in said
+        assert "missing packages for the web pages: " in said
         assert len(said.splitlines()) == 1
         monkeypatch.undo()
 
@@ -95,9 +95,9 @@ def test_server_uses_tls_and_stops_on_sigterm(
     )  # fmt: skip
     try:
         assert process.stderr is not None
-        told = json.loads(process.stderr.readline())
-        assert told["event"] == "listening"
-        base = re.sub(r"127\.0\.0\.1", "localhost", told["address"])
+        event = json.loads(process.stderr.readline())
+        assert event["event"] == "listening"
+        base = re.sub(r"127\.0\.0\.1", "localhost", event["address"])
         assert base.startswith("https://")
         context: ssl.SSLContext = certified.client
         with urllib.request.urlopen(f"{base}/health", context=context) as answer:
@@ -114,7 +114,7 @@ def test_server_uses_tls_and_stops_on_sigterm(
         assert os.stat(games).st_mode & 0o77 == 0
         with sqlite3.connect(games) as kept:
             ((name,),) = kept.execute("SELECT name FROM visitors").fetchall()
-        assert name.split()[0] == "alice"  # then a mark of his token
+        assert name.split()[0] == "alice"  # then a hash of the token
         kept.close()
     finally:
         process.kill()

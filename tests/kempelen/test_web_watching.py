@@ -1,4 +1,4 @@
-"""Which tournaments the pages watch: of ledgers, and of a broker, as the command names them."""
+"""`kempelen web --watch`: tournaments from ledgers and from a broker."""
 
 import argparse
 import asyncio
@@ -38,7 +38,7 @@ async def test_tournament_in_a_ledger_is_selected_by_name(tmp_path):
         for words, reason in (
             (path, "one, two"),
             (f"{path}:three", "one, two"),
-            (str(tmp_path / "none"), "does not exist"),
+            (str(tmp_path / "none"), "file not found"),
         ):
             with pytest.raises(SettingsError, match=reason):
                 watching(stack, "--watch", words)
@@ -51,7 +51,7 @@ def test_missing_ledger_is_reported(tmp_path):
         "--watch", tmp_path / "none.sqlite",
     )  # fmt: skip
     assert done.returncode == 2
-    assert "none.sqlite does not exist" in done.stderr
+    assert "none.sqlite: file not found" in done.stderr
 
 
 @pytest.mark.thorough

@@ -1,4 +1,4 @@
-"""`kempelen xboard` as front ends see it: a process, which xboard and the chess package drive."""
+"""`kempelen xboard` as a process, driven by xboard and python-chess."""
 
 import os
 import signal
@@ -24,14 +24,14 @@ def test_nothing_heavy_is_imported_before_feature_done():
     code = """
 import sys
 import kempelen.cli
-from kempelen.commands.xboard import Xboard
+from protocols.xboard.protocol import XboardProtocol
 heavy = "numba numpy chess argparse asyncio importlib.metadata llvmlite rich".split()
 early = None
 def send(line):
     global early
     if line == "feature done=1":
         early = " ".join(name for name in heavy if name in sys.modules)
-Xboard("name", "author", send, print).handle_line("protover 2")
+XboardProtocol("name", "author", send, print).handle_line("protover 2")
 sys.exit("no features" if early is None else early or 0)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
@@ -42,31 +42,31 @@ sys.exit("no features" if early is None else early or 0)
 @pytest.mark.parametrize("arguments", [[], ["xboard"]])
 def test_xboard_session_moves_and_quits(start_engine, warm_cache, arguments):
     engine = start_engine(*arguments)
-    engine.say("xboard", "protover 2")
-    assert engine.hear_until("feature done=1")[0].startswith("feature ping=1 ")
-    engine.say("new", "option OwnBook=0", "level 40 5 0", "post", "ping 1")
-    assert engine.hear_until("pong 1") == ["pong 1"]
-    engine.say("sd 6", "usermove e2e4")
-    lines = engine.hear_until("move ")
+    engine.send("xboard", "protover 2")
+    assert engine.read_until("feature done=1")[0].startswith("feature ping=1 ")
+    engine.send("new", "option OwnBook=0", "level 40 5 0", "post", "ping 1")
+    assert engine.read_until("pong 1") == ["pong 1"]
+    engine.send("sd 6", "usermove e2e4")
+    lines = engine.read_until("move ")
     assert lines[-2].split("\t")[1].split()[0] == lines[-1].split()[1]
-    engine.say("nopost", "analyze", "quit")
-    engine.rest()
+    engine.send("nopost", "analyze", "quit")
+    engine.read_all()
     assert engine.wait() == (0, "")
 
 
 @pytest.mark.parametrize("last", ["go", "analyze"])
 def test_pending_move_is_sent_after_end_of_input(start_engine, warm_cache, last):
     engine = start_engine("xboard")
-    engine.say("new", "option OwnBook=0", "hard", "st 0.2", last)
+    engine.send("new", "option OwnBook=0", "hard", "st 0.2", last)
     engine.end_input()
-    assert sum(line.startswith("move ") for line in engine.rest()) == (last == "go")
+    assert sum(line.startswith("move ") for line in engine.read_all()) == (last == "go")
     assert engine.wait() == (0, "")
 
 
 @pytest.mark.thorough
 @pytest.mark.needs("xboard", "xvfb-run")
 def test_whole_game_is_played_in_xboard(warm_cache, tmp_path, thorough):
-    """One side is found by its first line. Thoroughly, they ponder, and play Chess960."""
+    """One side is detected by its first line. With --thorough they ponder, and play Chess960."""
     engine = tmp_path / "engine"
     engine.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m kempelen.cli "$@"\n')
     engine.chmod(0o755)
@@ -75,7 +75,7 @@ def test_whole_game_is_played_in_xboard(warm_cache, tmp_path, thorough):
     match = [*f"-cp -mg 1 -tc 0:02 -inc 0.02 -animateMoving false {more}".split()]
     match += ["-fcp", f"{engine} xboard", "-scp", str(engine), "-sgf", str(game_file)]
     match += ["-popupExitMessage", "false", "-debug", "-nameOfDebugFile", str(log)]
-    cache = cache_folder().parent  # which moves with HOME otherwise
+    cache = cache_folder().parent  # otherwise it would depend on HOME
     process = subprocess.Popen(
         ["xvfb-run", "-a", "xboard", *match],
         env=os.environ | {"HOME": str(tmp_path), CACHE_VARIABLE: str(cache)},
@@ -119,7 +119,7 @@ def test_python_chess_plays_moves(playing):
         played = playing.play(
             board, limit, game=1, info=chess.engine.INFO_ALL, ponder=number % 2 == 0
         )
-        if number % 2:  # else the lines of the pondering that follows are in the same info
+        if number % 2:  # otherwise the info contains the lines of pondering
             assert played.info["pv"][0] == played.move
         board.push(played.move)
     for _ in range(3):
@@ -155,7 +155,7 @@ def test_python_chess_analyses_positions(playing):
 
 @pytest.mark.thorough
 async def test_xboard_engine_plays_a_match_against_a_uci_engine(warm_cache, thorough):
-    """Both are the same engine; neither loses on time, or by a fault."""
+    """Both sides are our engine; neither loses on time or by a crash."""
     both = [
         EngineSettings(
             sys.executable,

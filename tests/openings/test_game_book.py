@@ -1,4 +1,4 @@
-"""Books of openings and solved values of the small games."""
+"""Opening books and solved values of small games."""
 
 from random import Random
 
@@ -8,7 +8,7 @@ from agent.game import parse_move
 from agent.games import catalogue
 from agent.limits import Limits
 from agent.search.algorithms.alpha_beta import AlphaBeta, AlphaBetaOptions
-from agent.search.transposition_table import Table
+from agent.search.transposition_table import TranspositionTable
 from openings.book_common import BookError
 from openings.book_provider import BEST, UNIFORM
 from openings.game_book import FOLDER, GameBookProvider, SolvedProvider, move_providers, read
@@ -32,7 +32,7 @@ def texts(name, game):
 
 
 def positions(name, plies):
-    """Generate the positions after so many moves at most."""
+    """Yield the positions after at most `plies` moves."""
     game = catalogue.new_game(name)
 
     def below(left):
@@ -55,7 +55,7 @@ def test_tic_tac_toe_book_prefers_corners():
 
 def test_tic_tac_toe_book_moves_are_optimal():
     known = book("tic-tac-toe")
-    solver = AlphaBeta(lambda game: 0, AlphaBetaOptions(table=Table()))
+    solver = AlphaBeta(lambda game: 0, AlphaBetaOptions(table=TranspositionTable()))
     asked = 0
     for game in positions("tic-tac-toe", 3):
         value = solver.search(game, 9).value
@@ -68,7 +68,7 @@ def test_tic_tac_toe_book_moves_are_optimal():
 
 
 def test_tic_tac_toe_book_omits_losing_moves():
-    solver = AlphaBeta(lambda game: 0, AlphaBetaOptions(table=Table()))
+    solver = AlphaBeta(lambda game: 0, AlphaBetaOptions(table=TranspositionTable()))
     for moves in (("a3", "b3"), ("a3", "a1"), ("a3", "c1"), ("a3", "c2"), ("b2", "b3")):
         assert solver.search(played("tic-tac-toe", *moves), 9).value == 1, moves
         assert moves[-1] not in texts("tic-tac-toe", played("tic-tac-toe", *moves[:-1]))
@@ -91,22 +91,22 @@ def test_mirror_images_share_symmetric_key():
 
 def test_book_is_used_only_in_timed_games():
     reports = []
-    advisor = GameBookProvider(book("tic-tac-toe"), BEST, reports.append)
+    provider = GameBookProvider(book("tic-tac-toe"), BEST, reports.append)
     game = played("tic-tac-toe")
-    assert game.text(advisor.probe(game, IN_GAME, 1).pv[0]) == "a3"
+    assert game.text(provider.probe(game, IN_GAME, 1).pv[0]) == "a3"
     assert reports == ["book: Corner"]
     assert game.key() == played("tic-tac-toe").key()
-    assert advisor.probe(game, Limits(depth=3), 1) is None
-    assert advisor.probe(game, IN_GAME, 2) is None
-    assert advisor.probe(played("tic-tac-toe", "b2", "a3", "c1", "a1"), IN_GAME, 1) is None
+    assert provider.probe(game, Limits(depth=3), 1) is None
+    assert provider.probe(game, IN_GAME, 2) is None
+    assert provider.probe(played("tic-tac-toe", "b2", "a3", "c1", "a1"), IN_GAME, 1) is None
 
 
 def test_variety_chooses_moves_by_weight_or_uniformly():
     game = played("tic-tac-toe")
     found = {}
     for variety in ("weighted", UNIFORM):
-        advisor = GameBookProvider(book("tic-tac-toe"), variety, rng=Random(1))
-        found[variety] = [advisor.probe(game, IN_GAME, 1).pv[0] for _ in range(300)]
+        provider = GameBookProvider(book("tic-tac-toe"), variety, rng=Random(1))
+        found[variety] = [provider.probe(game, IN_GAME, 1).pv[0] for _ in range(300)]
     edges = {1, 3, 5, 7}
     assert 0 < sum(move in edges for move in found["weighted"]) < 30
     assert 100 < sum(move in edges for move in found[UNIFORM]) < 170
@@ -126,9 +126,9 @@ def test_variety_chooses_moves_by_weight_or_uniformly():
 def test_solved_games_are_played_perfectly(name, options):
     kind = catalogue.find(name)
     game = kind.new(**options)
-    (advisor,) = move_providers(kind, game)
-    assert isinstance(advisor, SolvedProvider)
-    solver = AlphaBeta(lambda game: 0, AlphaBetaOptions(table=Table()))
+    (provider,) = move_providers(kind, game)
+    assert isinstance(provider, SolvedProvider)
+    solver = AlphaBeta(lambda game: 0, AlphaBetaOptions(table=TranspositionTable()))
     value = solver.search(game, 99).value
     assert kind.exact_value(game) == value
     winner = 0 if value > 0 else 1
@@ -138,7 +138,7 @@ def test_solved_games_are_played_perfectly(name, options):
             assert game.outcome() == (1 if winner == 0 else -1)
             return
         if game.turn == winner:
-            moves = advisor.probe(game, Limits(depth=1), 1).pv
+            moves = provider.probe(game, Limits(depth=1), 1).pv
         else:
             moves = list(game.moves())
         for move in moves:
@@ -161,12 +161,12 @@ def test_other_board_sizes_have_no_book():
     [
         ("moves: a3", "expected a list of lines"),
         ("- a3", "expected a line with moves"),
-        ("- {moves: a4}", "'a4' is no legal move"),
-        ("- {moves: a3 a3}", "'a3' is no legal move"),
-        ("- {moves: a3, wait: 1}", "unknown word 'wait'"),
-        ("- {moves: a3, weight: 0}", "weight of 'a3' is not from 1 to"),
-        ("- {moves: a3, lines: [{moves: a3}]}", "'a3' is no legal move"),
-        ("- {moves: [", "is not YAML"),
+        ("- {moves: a4}", "illegal move 'a4'"),
+        ("- {moves: a3 a3}", "illegal move 'a3'"),
+        ("- {moves: a3, wait: 1}", "unknown key 'wait'"),
+        ("- {moves: a3, weight: 0}", "weight of 'a3' must be from 1 to"),
+        ("- {moves: a3, lines: [{moves: a3}]}", "illegal move 'a3'"),
+        ("- {moves: [", "invalid YAML"),
     ],
 )
 def test_invalid_book_is_rejected(tmp_path, text, message):

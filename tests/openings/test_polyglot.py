@@ -29,9 +29,9 @@ def test_written_book_can_be_read(tmp_path):
     )
     boards = {chess.polyglot.zobrist_hash(board): board for board in map(chess.Board, fens)}
     entries = [
-        Entry(key, encode_move(board, move), place + 1, place)
+        Entry(key, encode_move(board, move), index + 1, index)
         for key, board in sorted(boards.items())
-        for place, move in enumerate(board.legal_moves)
+        for index, move in enumerate(board.legal_moves)
     ]
     path = tmp_path / "book.bin"
     assert write(path, entries) == len(entries)
@@ -39,7 +39,7 @@ def test_written_book_can_be_read(tmp_path):
     with chess.polyglot.open_reader(path) as reader:
         for board in boards.values():
             assert {entry.move for entry in reader.find_all(board)} == set(board.legal_moves)
-    assert [each.name for each in tmp_path.iterdir()] == ["book.bin"]
+    assert [file.name for file in tmp_path.iterdir()] == ["book.bin"]
 
 
 @pytest.mark.thorough(keep=1)
@@ -51,13 +51,13 @@ def test_debian_books_survive_round_trip(book, tmp_path):
     entries = list(read(book))
     keys = sorted({entry.key for entry in entries})
     chosen = set(random.Random(1).sample(keys, min(10_000, len(keys))))
-    kept = [entry for entry in entries if entry.key in chosen]
+    sample = [entry for entry in entries if entry.key in chosen]
     copy = tmp_path / "copy.bin"
-    write(copy, kept)
-    with chess.polyglot.open_reader(book) as original, chess.polyglot.open_reader(copy) as ours:
+    write(copy, sample)
+    with chess.polyglot.open_reader(book) as original, chess.polyglot.open_reader(copy) as reader:
         for key in chosen:
             expected = set(original.find_all(key, minimum_weight=0))
-            assert set(ours.find_all(key, minimum_weight=0)) == expected
+            assert set(reader.find_all(key, minimum_weight=0)) == expected
 
 
 @pytest.mark.parametrize(
@@ -122,5 +122,5 @@ def test_symlink_to_book_is_kept(tmp_path):
     assert link.is_symlink()
     assert list(read(path)) == [Entry(1, 1, 1)]
     assert list(link.parent.iterdir()) == [link]
-    with pytest.raises(BookError, match="cannot write the book /dev/null: it is no regular file"):
+    with pytest.raises(BookError, match="could not write book /dev/null: not a regular file"):
         write(Path("/dev/null"), [])

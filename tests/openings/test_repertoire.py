@@ -23,7 +23,7 @@ TEXT = """
   weight: 5
 """
 
-# Each line below holds the last one ten times: ten million lines in all.
+# Each line refers to the previous one ten times: ten million lines in total.
 BOMB = "- &a0 {moves: Nf3 Nf6 Ng1 Ng8}\n" + "".join(
     f"- &a{i} {{moves: Nf3 Nf6 Ng1 Ng8, lines: [{', '.join([f'*a{i - 1}'] * 10)}]}}\n"
     for i in range(1, 8)
@@ -41,8 +41,8 @@ def written(tmp_path):
 
 def weight(built, moves, move):
     board = chess.Board()
-    for each in moves.split():
-        board.push_san(each)
+    for san in moves.split():
+        board.push_san(san)
     return built.weights[zobrist_hash(board)][encode_move(board, board.parse_san(move))]
 
 
@@ -67,19 +67,22 @@ def test_transposition_has_opening_name(written):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("- moves: 1. e5", "line 1: 1. e5 is not a legal move"),
-        ("- moves: 1. e4 e5 3. Nf3", "line 1: 3. stands where move 2. is due"),
-        ("- {name: x}", "line 1: a line needs moves"),
-        ("- {moves: e4, wait: 3}", "unknown word 'wait'"),
-        ("- {moves: e4, weight: 0}", "weight is a number from 1"),
+        ("- moves: 1. e5", "line 1: 1. e5: illegal move in"),
+        ("- moves: 1. e4 e5 3. Nf3", "line 1: wrong move number 3. (expected 2.)"),
+        ("- {name: x}", "line 1: missing moves"),
+        ("- {moves: e4, wait: 3}", "unknown key 'wait'"),
+        ("- {moves: e4, weight: 0}", "weight must be from 1"),
         ("- {moves: e4, eco: F00}", "ECO code"),
         ("\n- [", "(line 3, column 1)"),
-        ("- moves: e4\n  moves: d4", "'moves' is there twice (line 2, column 3)"),
-        ("- {[a]: b}", "line 1: unknown word '[...]'"),
+        ("- moves: e4\n  moves: d4", "duplicate key 'moves' (line 2, column 3)"),
+        ("- {[a]: b}", "line 1: unknown key '[...]'"),
         ("- &a {moves: Nf3 Nf6 Ng1 Ng8, lines: [*a]}", "nested too deeply"),
         (BOMB, "too large"),
         ("moves: e4", "expected a list of lines"),
-        ("- {moves: e4, name: A}\n- {moves: e4, name: B}", "line 2: B is called A at"),
+        (
+            "- {moves: e4, name: A}\n- {moves: e4, name: B}",
+            "line 2: the position of B already has the name A (",
+        ),
     ],
 )
 def test_errors_are_reported_with_location(written, text, message):

@@ -1,4 +1,4 @@
-"""Endgame tables: right, whole, kept, and built anew where they are not."""
+"""Endgame tables: correct values, complete files, and repair of damaged ones."""
 
 import os
 import random
@@ -25,15 +25,15 @@ from openings.endgame_tables import (
     write_compressed,
 )
 
-# What builds tables is compiled with these at the latest, by one worker for all.
+# The fixture compiles the kernels once, in one worker for all.
 pytestmark = pytest.mark.usefixtures("endgame_folder")
 GAVIOTA = "/usr/share/gaviotatb/gtb4"
 RANDOM_POSITIONS = 100_000
-SAMPLE = 9  # one of so many, where a run need not be thorough
+SAMPLE = 9  # quick runs test one position of this number
 
 
 def positions(ending: EndgameType, squares: Iterator[tuple[int, ...]]) -> Iterator[chess.Board]:
-    """The legal positions with the ending's pieces on those squares, kings first."""
+    """Yield the legal positions with the ending's pieces on these squares, kings first."""
     pieces = [chess.Piece(chess.KING, True), chess.Piece(chess.KING, False)] + [
         chess.Piece((code - 1) % 5 + 1, code < 6) for code in ending.codes
     ]
@@ -61,7 +61,7 @@ def random_positions(ending: EndgameType, number: int, seed: int) -> Iterator[ch
 
 
 def all_squares(ending: EndgameType) -> Iterator[tuple[int, ...]]:
-    """Every place of three pieces, the symmetric ones once."""
+    """Yield the squares of three pieces, without symmetric duplicates."""
     for white in range(64):
         if white & 7 > 3 or (not ending.with_pawns and white >> 3 > white & 7):
             continue
@@ -78,7 +78,7 @@ def test_three_piece_tables_match_gaviota(
 ) -> None:
     kinds = tuple("PNBRQ".index(letter) for letter in name[1:-1])
     ending = EndgameType(kinds, ())
-    own = BuiltinTablebase(endgame_tables)
+    tablebase = BuiltinTablebase(endgame_tables)
     compared, step = 0, 1 if thorough else SAMPLE
     with chess.gaviota.PythonTablebase() as gaviota:
         gaviota.add_directory(GAVIOTA)
@@ -87,7 +87,7 @@ def test_three_piece_tables_match_gaviota(
                 compared += 1
                 continue
             plies = gaviota.probe_dtm(board)
-            value = own.probe(board)
+            value = tablebase.probe(board)
             if plies:
                 assert value == abs(plies) + 1, board.fen()
                 assert (value % 2 == 0) == (plies > 0), board.fen()
@@ -100,27 +100,27 @@ def test_three_piece_tables_match_gaviota(
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("name", ["KBNK", "KQKR"])
 def test_values_match_best_successor(endgame_tables: DtmTables, name: str, thorough: bool) -> None:
-    own = BuiltinTablebase(endgame_tables)
-    worth = set()
-    number = RANDOM_POSITIONS // (2 if thorough else 2 * SAMPLE)
-    for board in random_positions(endgame_from_name(name), number, seed=5):
-        value = own.probe(board)
-        assert value == own.probe_by_moves(board), board.fen()
-        worth.add(value)
-    assert len(worth) > 30
-    assert INVALID not in worth
+    tablebase = BuiltinTablebase(endgame_tables)
+    values = set()
+    count = RANDOM_POSITIONS // (2 if thorough else 2 * SAMPLE)
+    for board in random_positions(endgame_from_name(name), count, seed=5):
+        value = tablebase.probe(board)
+        assert value == tablebase.probe_by_moves(board), board.fen()
+        values.add(value)
+    assert len(values) > 30
+    assert INVALID not in values
 
 
 def test_user_tables_are_consistent() -> None:
-    """En passant too, where the tables with pawns on both sides have been built."""
+    """Includes en passant if the tables with pawns on both sides exist."""
     tables, problems = open_tables()
     assert problems == []
-    own = BuiltinTablebase(tables)
+    tablebase = BuiltinTablebase(tables)
     for name in tables.names:
         for board in random_positions(endgame_from_name(name), 500, seed=6):
-            assert own.probe(board) == own.probe_by_moves(board), board.fen()
+            assert tablebase.probe(board) == tablebase.probe_by_moves(board), board.fen()
     if "KPKP" not in tables:
-        pytest.skip(f"no KPKP in {table_folder()}; `kempelen tables build` builds it")
+        pytest.skip(f"no KPKP in {table_folder()}; `kempelen tablebase build` builds it")
     jumps = 0
     for board in random_positions(endgame_from_name("KPKP"), 100_000, seed=7):
         for move in board.legal_moves:
@@ -129,18 +129,18 @@ def test_user_tables_are_consistent() -> None:
             board.push(move)
             if board.has_legal_en_passant():
                 jumps += 1
-                best = best_by_hand(own, board)
-                assert own.probe(board) == best, board.fen()
+                best = best_by_hand(tablebase, board)
+                assert tablebase.probe(board) == best, board.fen()
             board.pop()
     assert jumps > 100
 
 
-def best_by_hand(own: BuiltinTablebase, board: chess.Board) -> int:
-    """The value of a position by the chess package's moves."""
+def best_by_hand(tablebase: BuiltinTablebase, board: chess.Board) -> int:
+    """Return the value of a position by the moves of python-chess."""
     values = []
     for move in board.legal_moves:
         board.push(move)
-        values.append(own.probe(board))
+        values.append(tablebase.probe(board))
         board.pop()
     won = [value + 1 for value in values if value % 2]
     if won:
@@ -191,16 +191,16 @@ def test_single_positions_have_known_values(
 
 
 def test_symmetric_positions_have_equal_values(endgame_tables: DtmTables) -> None:
-    own = BuiltinTablebase(endgame_tables)
+    tablebase = BuiltinTablebase(endgame_tables)
     for board in random_positions(endgame_from_name("KBNK"), 200, seed=8):
-        value = own.probe(board)
+        value = tablebase.probe(board)
         for turned in (
             board.transform(chess.flip_horizontal),
             board.transform(chess.flip_vertical),
             board.transform(chess.flip_diagonal),
             board.mirror(),
         ):
-            assert own.probe(turned) == value, board.fen()
+            assert tablebase.probe(turned) == value, board.fen()
 
 
 def test_plan_lists_required_tables_first() -> None:
@@ -217,7 +217,7 @@ def test_plan_lists_required_tables_first() -> None:
 
 @pytest.mark.parametrize("name", ["", "K", "KK", "KNK", "KBK", "KXK", "KQRBK", "QK", "KQKRK"])
 def test_invalid_ending_name_is_rejected(name: str) -> None:
-    with pytest.raises(ValueError, match="not an ending"):
+    with pytest.raises(ValueError, match="invalid endgame"):
         endgame_from_name(name)
 
 
@@ -233,8 +233,8 @@ def test_build_keeps_intact_tables_and_repairs_others(tmp_path: Path) -> None:
     again = {built.ending.name: built for built in TableBuilder(endings, tmp_path, threads=1).run()}
     assert again["KPK"].kept
     assert not again["KQK"].kept
-    assert "KQK.dtm is damaged" in again["KQK"].problem
-    assert "KRK.dtm is incomplete" in again["KRK"].problem
+    assert "KQK.dtm: checksum mismatch" in again["KQK"].problem
+    assert "KRK.dtm: incomplete" in again["KRK"].problem
     assert (damaged.read_bytes(), short.read_bytes()) == whole
 
 
@@ -252,12 +252,12 @@ def test_interrupted_build_leaves_only_complete_tables(tmp_path: Path) -> None:
 
 
 def test_build_reports_progress(tmp_path: Path) -> None:
-    told: list[tuple[str, float]] = []
+    progress: list[tuple[str, float]] = []
     build = TableBuilder(
-        build_order(["KQK"]), tmp_path, 1, lambda name, share: told.append((name, share))
+        build_order(["KQK"]), tmp_path, 1, lambda name, share: progress.append((name, share))
     )
     assert len(list(build.run())) == 1
-    shares = [share for name, share in told if name == "KQK"]
+    shares = [share for name, share in progress if name == "KQK"]
     assert shares == sorted(shares)
     assert 0 < shares[0] < shares[-1] <= 1
 
@@ -273,7 +273,7 @@ def test_invalid_table_files_are_reported_and_skipped(tmp_path: Path) -> None:
     assert sorted(tables.names) == ["KBNK", "KPK", "KQK", "KRK"]
     for problem, words in zip(
         sorted(problems),
-        ("KQQK.dtm is not an", "KQRK.dtm holds KQK", "KRKB.dtm has version", "KRRK.dtm cannot"),
+        ("KQQK.dtm: not an", "KQRK.dtm: contains KQK", "KRKB.dtm: unsupp", "KRRK.dtm: could"),
         strict=True,
     ):
         assert words in problem
@@ -317,7 +317,7 @@ def test_damaged_tables_are_dropped_after_opening(tmp_path: Path) -> None:
     assert problems == []
     board = chess.Board("7k/Q7/6K1/8/8/8/8/8 w - - 0 1")
     assert BuiltinTablebase(tables).probe(board) is not None
-    assert [problem.split(" is ")[0] for problem in tables.drop_damaged()] == [str(path)]
+    assert [problem.split(": ")[0] for problem in tables.drop_damaged()] == [str(path)]
     assert BuiltinTablebase(tables).probe(board) is None
     assert "KQK" not in tables
 

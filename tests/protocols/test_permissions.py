@@ -1,4 +1,4 @@
-"""Strangers reach no file and no code by any option or command, whoever adds one."""
+"""Untrusted clients cannot reach files or code by any option or command."""
 
 import queue
 import sys
@@ -19,7 +19,7 @@ from protocols.xboard.protocol import XboardProtocol
 from tests.waiting import PATIENCE
 
 MARK = "a-file-that-nobody-may-touch"
-STRANGER = Permissions()
+UNTRUSTED = Permissions()
 _touched = []
 _asked = set()
 
@@ -34,8 +34,8 @@ sys.addaudithook(_listen)
 
 @pytest.fixture
 def traps(tmp_path, monkeypatch):
-    """Values that lead to files that are there: of code, a network, a game, tables, a log."""
-    monkeypatch.chdir(tmp_path)  # where a command may write what it takes for a name
+    """Values that name existing files: code, a network, a game, tables, a log."""
+    monkeypatch.chdir(tmp_path)  # a command may create a file of that name
     folder = tmp_path / MARK
     folder.mkdir()
     for name in ("KQvK.rtbw", "KQvK.rtbz", "kqk.gtb.cp4", "book.bin", "log", "net.nnue"):
@@ -51,7 +51,7 @@ def traps(tmp_path, monkeypatch):
 
 
 def what_touches(lines, say):
-    """Return which of (name, line) touch a trap when they are said."""
+    """Return the names of the lines that access a trap."""
     _touched.clear()
     for name, line in lines:
         _asked.add(name)
@@ -61,7 +61,7 @@ def what_touches(lines, say):
 
 
 class Talk:
-    """A UCI engine without kernel, whose log is a file."""
+    """A UCI engine without a kernel and with a log file."""
 
     def __init__(self, permissions):
         self.heard = queue.Queue()
@@ -111,7 +111,7 @@ def uci_lines(traps):
         for option in (*OPTIONS, *tuning_options())
         for trap in traps
     )
-    # These wait for a kernel, and touch nothing else.
+    # These wait for a kernel and access no files.
     idle = {"go", "bench", "eval", "isready", "quit", "setoption"}
     yield from ((name, f"{name} {trap}") for name in COMMANDS.keys() - idle for trap in traps)
 
@@ -119,7 +119,7 @@ def uci_lines(traps):
 def test_uci_file_options_require_trust(talk, traps):
     marked = {option.name for option in OPTIONS if option.requires_trust}
     assert what_touches(uci_lines(traps), talk(LOCAL).say) == marked
-    assert what_touches(uci_lines(traps), talk(STRANGER).say) == set()
+    assert what_touches(uci_lines(traps), talk(UNTRUSTED).say) == set()
 
 
 def gtp_lines(traps):
@@ -167,7 +167,7 @@ def test_gtp_file_commands_require_trust(begin_gtp, traps, game):
     assert what_touches(gtp_lines(traps), saying_to(trusting)) == (
         marked if game == "go" else set()
     )
-    assert what_touches(gtp_lines(traps), saying_to(begin_gtp(STRANGER, sent, game))) == set()
+    assert what_touches(gtp_lines(traps), saying_to(begin_gtp(UNTRUSTED, sent, game))) == set()
 
 
 def xboard_lines(traps):
@@ -177,7 +177,7 @@ def xboard_lines(traps):
     yield from (
         ("egtpath", f"egtpath {kind} {trap}") for kind in ("syzygy", "gaviota") for trap in traps
     )
-    # These wait for a kernel, or say what is tried above.
+    # These wait for a kernel or repeat lines above.
     idle = {"go", "analyze", "hint", "quit", "option", "egtpath"}
     names = XBOARD_COMMANDS.keys() - idle
     yield from ((name, f"{name} {trap}") for name in names for trap in traps)
@@ -211,11 +211,11 @@ def test_xboard_file_commands_require_trust(begin_xboard, traps):
     marked = {option.name for option in XBOARD_OPTIONS if option.requires_trust}
     marked |= {name for name, command in XBOARD_COMMANDS.items() if command.requires_trust}
     assert what_touches(xboard_lines(traps), begin_xboard(LOCAL)[1]) == marked
-    _, stranger = begin_xboard(STRANGER)
-    assert what_touches(xboard_lines(traps), stranger) == set()
-    (refused,) = stranger("egtpath syzygy /tables")
-    assert refused == "Error (egtpath is not offered here): egtpath syzygy /tables"
-    declared = " ".join(stranger("protover 2"))
+    _, untrusted = begin_xboard(UNTRUSTED)
+    assert what_touches(xboard_lines(traps), untrusted) == set()
+    (refused,) = untrusted("egtpath syzygy /tables")
+    assert refused == "Error (egtpath: not available on this server): egtpath syzygy /tables"
+    declared = " ".join(untrusted("protover 2"))
     assert 'egt=""' in declared
     for option in XBOARD_OPTIONS:
         assert (f'option="{option.name} ' in declared) is not option.requires_trust
@@ -235,21 +235,23 @@ def test_xboard_permissions_limit_resources_and_add_evaluations(begin_xboard, tr
 
 
 def test_uci_hides_and_rejects_trusted_only_features(talk):
-    stranger = talk(STRANGER)
-    declared = " ".join(stranger.hear("uci"))
+    untrusted = talk(UNTRUSTED)
+    declared = " ".join(untrusted.hear("uci"))
     for option in (*OPTIONS, *tuning_options()):
         assert (f"option name {option.name} " in declared) is not option.requires_trust
         if option.requires_trust:
-            assert stranger.hear(f"setoption name {option.name} value 3") == [
-                f"info string {option.name} is not offered here"
+            assert untrusted.hear(f"setoption name {option.name} value 3") == [
+                f"info string {option.name}: not available on this server"
             ]
     for line in ("bench", "go perft 3"):
-        assert stranger.hear(line) == [f"info string {line.removesuffix(' 3')} is not offered here"]
-    assert not any("bench" in line for line in stranger.hear("help"))
+        assert untrusted.hear(line) == [
+            f"info string {line.removesuffix(' 3')}: not available on this server"
+        ]
+    assert not any("bench" in line for line in untrusted.hear("help"))
 
 
 def test_untrusted_client_may_choose_built_in_values(talk):
-    stranger = talk(STRANGER)
+    untrusted = talk(UNTRUSTED)
     for name, value in (
         ("Evaluation", "handcrafted"),
         ("BookFile", "shipped"),
@@ -258,24 +260,24 @@ def test_untrusted_client_may_choose_built_in_values(talk):
         ("Debug Log File", "<empty>"),
         ("Hash", "8"),
     ):
-        assert stranger.hear(f"setoption name {name} value {value}") == []
+        assert untrusted.hear(f"setoption name {name} value {value}") == []
 
 
 def test_untrusted_client_selects_offered_values_by_name(talk, traps):
     evaluation = traps[1]
     offers = {"Evaluation": {"Mine": evaluation, "gone": f"{evaluation}d"}}
-    stranger = talk(Permissions(presets=offers))
+    untrusted = talk(Permissions(presets=offers))
     declared = "option name Evaluation type combo default nnue var nnue var handcrafted"
-    assert f"{declared} var Mine var gone" in stranger.hear("uci")
-    assert stranger.hear("setoption name evaluation value mine") == []
-    assert stranger.uci.engine._settings.evaluation.name == evaluation
-    said = stranger.hear("setoption name Evaluation value gone", f"setoption name x {evaluation}")
-    assert "has no function" in said[0]
+    assert f"{declared} var Mine var gone" in untrusted.hear("uci")
+    assert untrusted.hear("setoption name evaluation value mine") == []
+    assert untrusted.uci.engine._settings.evaluation.name == evaluation
+    said = untrusted.hear("setoption name Evaluation value gone", f"setoption name x {evaluation}")
+    assert "unknown function" in said[0]
     assert evaluation not in said[0]
-    (refused,) = stranger.hear(f"setoption name Evaluation value {evaluation}")
-    assert "takes nnue, handcrafted, Mine, gone, not" in refused
-    assert stranger.hear("setoption name Evaluation value handcrafted") == []
-    assert stranger.uci.engine._settings.evaluation.name == "handcrafted"
+    (refused,) = untrusted.hear(f"setoption name Evaluation value {evaluation}")
+    assert "(expected one of: nnue, handcrafted, Mine, gone)" in refused
+    assert untrusted.hear("setoption name Evaluation value handcrafted") == []
+    assert untrusted.uci.engine._settings.evaluation.name == "handcrafted"
 
 
 def test_hide_replaces_whole_offered_values_by_names():
@@ -307,19 +309,19 @@ def test_hide_replaces_absolute_home_and_linked_paths(tmp_path, monkeypatch):
 
 
 def test_uci_hash_and_threads_are_limited_by_permissions(talk):
-    stranger = talk(Permissions(megabytes=8, threads=2))
-    declared = stranger.hear("uci")
+    untrusted = talk(Permissions(megabytes=8, threads=2))
+    declared = untrusted.hear("uci")
     assert "option name Hash type spin default 8 min 1 max 8" in declared
     assert "option name Threads type spin default 1 min 1 max 2" in declared
-    settings = stranger.uci.engine._settings
+    settings = untrusted.uci.engine._settings
     assert settings.megabytes == 8
-    said = stranger.hear("setoption name Hash value 256", "setoption name Threads value 3")
-    assert said[0] == "info string Hash is at most 8 here"
-    assert "info string Threads is at most 2 here" in said
-    settings = stranger.uci.engine._settings
+    said = untrusted.hear("setoption name Hash value 256", "setoption name Threads value 3")
+    assert said[0] == "info string Hash: limited to 8 on this server"
+    assert "info string Threads: limited to 2 on this server" in said
+    settings = untrusted.uci.engine._settings
     assert (settings.megabytes, settings.threads) == (8, 2)
-    assert stranger.hear("setoption name Hash value 4") == []
-    assert stranger.uci.engine._settings.megabytes == 4
+    assert untrusted.hear("setoption name Hash value 4") == []
+    assert untrusted.uci.engine._settings.megabytes == 4
 
 
 def test_trusted_uci_client_sees_unrestricted_options(talk):
@@ -349,11 +351,11 @@ def test_gtp_memory_and_threads_are_limited_by_permissions(begin_gtp):
     assert heard == [
         "= 8",
         "= 2",
-        "? memory is at most 8 here",
-        "? numSearchThreads is at most 2 here",
+        "? memory: limited to 8 on this server",
+        "? numSearchThreads: limited to 2 on this server",
         "=",
         "= false",
         "= true",
-        "? loadsgf is not offered here",
-        "? printsgf FILE is not offered here",
+        "? loadsgf: not available on this server",
+        "? printsgf FILE: not available on this server",
     ]

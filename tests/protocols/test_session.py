@@ -25,7 +25,7 @@ class Echo:
 
 
 class Pipes:
-    """A session in a thread of its own, with the other ends of its pipes."""
+    """A session in its own thread, with the other ends of its pipes."""
 
     def __init__(self, protocol):
         source, self.write_end = os.pipe()
@@ -42,7 +42,7 @@ class Pipes:
         self.close(self.write_end)
 
     def read(self):
-        """All output until the session has ended."""
+        """Return all output until the session ends."""
         assert self.join()
         self.close(self.descriptors[1])
         with open(self.read_end, "rb", closefd=False) as output:

@@ -1,4 +1,4 @@
-"""The compiled Connect Four on its way into a process."""
+"""Loading of the compiled Connect Four."""
 
 import json
 
@@ -8,24 +8,24 @@ from tests.support import compiling_python
 
 SEARCH = f"""
 import json, sys
-from agent.kernel import kernel, warming
-warm = warming.is_warm({CONNECT_FOUR!r})
-warming.load({CONNECT_FOUR!r})
+from agent.kernel import compilation, decorators
+warm = compilation.is_cached({CONNECT_FOUR!r})
+compilation.load({CONNECT_FOUR!r})
 from agent.connect_four.search import ConnectFourSearch
 from agent.games.connect_four import ConnectFour
 from agent.limits import Limits
-*_, last = ConnectFourSearch(1).deepen(ConnectFour(), Limits(depth=7))
-beside = [name for name in ("chess", "agent.chess.board.kernel_board", "numba.np.arraymath")
+*_, last = ConnectFourSearch(1).search(ConnectFour(), Limits(depth=7))
+unwanted = [name for name in ("chess", "agent.chess.board.kernel_board", "numba.np.arraymath")
           if name in sys.modules]
-print(json.dumps([warm, kernel.compiled, sorted(kernel.loaded), last.nodes, beside]))
+print(json.dumps([warm, decorators.compiled, sorted(decorators.loaded), last.nodes, unwanted]))
 """
 
 
 def test_second_process_loads_everything_from_the_cache() -> None:
-    """It compiles nothing, and imports neither a compiler nor chess."""
+    """The second process imports neither a compiler nor chess."""
     process = compiling_python(SEARCH, decorators.cache_folder().parent)
     output, _ = process.communicate(timeout=300)
-    warm, compiled, loaded, nodes, beside = json.loads(output)
+    warm, compiled, loaded, nodes, unwanted = json.loads(output)
     assert warm
     assert compiled == []
     assert loaded == [
@@ -34,4 +34,4 @@ def test_second_process_loads_everything_from_the_cache() -> None:
         "agent.connect_four.rules._perft",
     ]
     assert nodes > 1000
-    assert beside == []
+    assert unwanted == []

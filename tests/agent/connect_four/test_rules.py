@@ -1,4 +1,4 @@
-"""The compiled rules against the plain game."""
+"""The compiled rules agree with the plain game."""
 
 from random import Random
 
@@ -9,12 +9,12 @@ from agent.connect_four.rules import DiscBoard
 from agent.games.connect_four import ConnectFour
 from agent.games.perft import perft
 
-# Among them boards of few columns, of few rows, and the largest ones.
+# Including boards with few columns, few rows, and maximum size.
 SIZES = [(7, 6), (4, 4), (1, 5), (5, 1), (3, 7), (2, 20), (1, 61), (20, 2), (7, 7), (6, 9)]
 
 
 def random_game(random: Random, width: int = 7, height: int = 6) -> ConnectFour:
-    """Return a position, not over, after some moves at random."""
+    """Return an unfinished position after random moves."""
     game = ConnectFour(width, height)
     for _ in range(random.randrange(width * height)):
         game.play(random.choice(game.moves()))

@@ -1,4 +1,4 @@
-"""The compiled search against the plain one, against what is known, and as a player drives it."""
+"""The compiled search: comparison with the plain search, known results, limits and errors."""
 
 import random
 import threading
@@ -16,7 +16,7 @@ from agent.limits import Cp, Info, Limits, Mate, Score
 from agent.search.algorithms.alpha_beta import AlphaBeta, AlphaBetaOptions
 from agent.search.move_ordering import Ordering
 from agent.search.terminal_scoring import TerminalScoring
-from agent.search.transposition_table import Table
+from agent.search.transposition_table import TranspositionTable
 from tests.agent.connect_four.test_rules import random_game
 
 ENDLESS: Limits[int] = Limits()
@@ -43,19 +43,19 @@ def levels(
 
 
 def plain_search() -> AlphaBeta[int]:
-    """Alpha-beta on the plain game, whose values are the kernel's scores."""
+    """Return alpha-beta on the plain game, with the scores of the kernel as values."""
     return AlphaBeta(
         lambda game: to_score(evaluate(game)),
         AlphaBetaOptions(
             ending=TerminalScoring(win=MATE, ply_penalty=1),
             ordering=Ordering(ratings=True),
-            table=Table(100_000),
+            table=TranspositionTable(100_000),
         ),
     )
 
 
 def as_score(value: float) -> Score:
-    """Return a score of the plain search as the compiled one reports it."""
+    """Convert a value of the plain search to a score of the compiled search."""
     if abs(value) < MATE_BOUND:
         return Cp(round(100 * to_value(int(value))))
     plies = MATE - abs(int(value))
@@ -63,7 +63,7 @@ def as_score(value: float) -> Score:
 
 
 def assert_legal(game: ConnectFour, line: tuple[int, ...]) -> None:
-    """Play a line of moves, and take it back."""
+    """Play and undo a line of moves."""
     for move in line:
         assert move in game.moves()
         game.play(move)
@@ -92,7 +92,7 @@ def test_equals_plain_alpha_beta_in_random_games(
 
 
 def test_every_move_score_equals_the_plain_search(search: ConnectFourSearch) -> None:
-    """The lines, one a move, are the exact values of all moves, best first."""
+    """With one line per move, the lines are sorted by the exact values of all moves."""
     chance = random.Random(5)
     for _ in range(15):
         game = random_game(chance)
@@ -129,12 +129,12 @@ def test_endgame_solutions_equal_plain_alpha_beta(
 @pytest.mark.thorough(keep=2)
 @pytest.mark.parametrize(
     ("width", "height", "moves", "score"),
-    [  # by J. Tromp's solutions of small boards
+    [  # source: J. Tromp's solutions of small boards
         (4, 4, "", Cp(0)),
         (5, 4, "", Cp(0)),
         (4, 5, "", Cp(0)),
         (4, 6, "", Cp(0)),
-        (6, 4, "", Mate(-12)),  # the last disc of all wins
+        (6, 4, "", Mate(-12)),  # the very last disc wins
     ],
 )
 def test_small_boards_have_their_known_solutions(
@@ -237,7 +237,7 @@ def test_evaluation_equals_that_of_the_plain_game(search: ConnectFourSearch) -> 
 
 
 def column_sum(game: ConnectFour) -> float:
-    """A plain evaluation that wants discs on the right, on a large scale."""
+    """A plain evaluation on a large scale, which prefers discs on the right."""
     weights = [
         sum((game.discs(player) >> 7 * column & 127).bit_count() * column for column in range(7))
         for player in (0, 1)
@@ -301,7 +301,7 @@ def test_failing_evaluation_ends_the_search() -> None:
 
 
 def test_plain_evaluation_gets_the_game_with_its_history() -> None:
-    """It gets a game with its history: of each leaf, in whatever order they come."""
+    """The evaluation gets the game with its history at each leaf."""
     seen = set()
 
     def look(game: ConnectFour) -> float:

@@ -1,6 +1,6 @@
-"""What holds of every game; a new file in agent/games is found and tested by itself.
+"""Properties of every game. A new file in agent/games is found automatically.
 
-A game of one's own is tested by `--game FILE.py:Class`; the one that the pages show is, always.
+`--game FILE.py:Class` tests a user's game. The example game of the documentation is always tested.
 """
 
 from random import Random
@@ -19,7 +19,7 @@ OF_CHANCE = [name for name in GAMES if isinstance(catalogue.new_game(name), Chan
 
 
 def pytest_generate_tests(metafunc):
-    """Test every game, or the one that was asked for."""
+    """Test every game, or the one of the option."""
     if metafunc.cls is TestEveryGame:
         own = metafunc.config.getoption("--game")
         names = [own] if own else GAMES
@@ -27,7 +27,7 @@ def pytest_generate_tests(metafunc):
 
 
 def random_positions(name, games=20):
-    """Visit the positions of random games; the game is at the start again in the end."""
+    """Generate the positions of random games. At the end the game is at its start again."""
     random = Random(name)
     game = small_game(name)
     for _ in range(games):
@@ -65,7 +65,9 @@ def test_catalogue_contains_all_games():
 
 
 def test_unknown_game_is_rejected_by_name():
-    with pytest.raises(ValueError, match="no game 'chequers'; there are backgammon, checkers, "):
+    with pytest.raises(
+        ValueError, match=r"unknown game 'chequers' .expected one of: backgammon, checkers, "
+    ):
         catalogue.new_game("chequers")
 
 
@@ -105,7 +107,7 @@ class TestEveryGame:
             texts = [game.text(move) for move in moves]
             assert len(set(texts)) == len(texts)
             assert all(text and not any(char.isspace() for char in text) for text in texts)
-            few = slice(None, None, 1 + len(moves) // 40)  # each is looked for among all
+            few = slice(None, None, 1 + len(moves) // 40)  # parsing compares with all moves
             assert [parse_move(game, f" {text.upper()}") for text in texts[few]] == moves[few]
 
     def test_board_text_has_no_empty_line(self, name):
@@ -115,15 +117,15 @@ class TestEveryGame:
     def test_bounds_contain_the_search_value(self, name):
         game = small_game(name)
         if not isinstance(game, HasValueBounds) or isinstance(game, Tree):
-            pytest.skip("it has no bounds, or those that a file notes")
+            pytest.skip("no bounds, or bounds of a file")
         search = AlphaBeta(catalogue.evaluation(name))
-        met = 0
+        tighter = 0
         for game in random_positions(name):
-            least, greatest = game.bounds()
+            lower, upper = game.bounds()
             for depth in range(3):
-                assert least <= search.search(game, depth).value <= greatest
-            met += least > -1 or greatest < 1
-        assert met
+                assert lower <= search.search(game, depth).value <= upper
+            tighter += lower > -1 or upper < 1
+        assert tighter
 
     def test_evaluation_stays_within_the_range_of_outcomes(self, name):
         evaluate = catalogue.evaluation(name)
@@ -135,7 +137,7 @@ class TestEveryGame:
 
     def test_illegal_move_is_rejected_by_name(self, name):
         game = catalogue.new_game(name)
-        with pytest.raises(ValueError, match=r"'zz99' is no legal move; legal: "):
+        with pytest.raises(ValueError, match=r"illegal move 'zz99' .legal moves: "):
             parse_move(game, "zz99")
 
 
@@ -143,7 +145,7 @@ class TestEveryGame:
 def test_chances_are_probabilities_of_the_moves(name):
     for game in random_positions(name, 5):
         if game.turn == CHANCE:
-            events = dict(game.chances())
+            events = dict(game.chance_outcomes())
             assert list(events) == list(game.moves())
             assert sum(events.values()) == pytest.approx(1)
             assert game.outcome() is None

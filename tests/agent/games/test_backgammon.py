@@ -1,4 +1,4 @@
-"""The plays against a generator of its own kind, and what dice bear off against exact odds."""
+"""Backgammon plays against an independent generator, and bear-off odds against exact values."""
 
 from itertools import permutations
 from random import Random
@@ -22,14 +22,14 @@ def texts(game):
 
 
 def positions_after(own, other, roll):
-    """Return what a roll leads to, by trying every order of the dice and every man for each.
+    """Return the positions after a roll, by trying every order of the dice and every man.
 
-    Written without the game: men as lists of points, the other's in the same numbers.
+    Independent of the game: men are lists of points, numbered from the mover's side for both.
     """
     dice = (roll.high,) * 4 if roll.high == roll.low else (roll.high, roll.low)
     mine = sorted(point for point in range(1, 26) for _ in range(own[point]))
     theirs = sorted(25 - point for point in range(26) for _ in range(other[point]) if point)
-    ends = set()  # the dice used, in order, with the men after them
+    ends = set()  # the used dice in order, with the men after them
     for order in set(permutations(dice)):
         at = {((), tuple(mine), tuple(theirs))}
         while at:
@@ -98,7 +98,7 @@ def test_plays_equal_an_independent_move_generator():
     [("6+1", 15), ("5+2", 19), ("4+3", 17), ("4+2", 23), ("6+2", 13), ("5x2", 6), ("4x2", 11)],
 )
 def test_one_roll_bearoff_odds_match_the_tables(men, ways):
-    game = Backgammon(f"{men}/1x2")  # the other is off with his next roll, whatever it is
+    game = Backgammon(f"{men}/1x2")  # the opponent bears off with any next roll
     value = Expectiminimax(evaluate).search(game, 2).value
     assert value == pytest.approx(2 * ways / 36 - 1)
 
@@ -141,7 +141,7 @@ def test_passes_when_no_move_is_possible():
 
 
 def test_higher_die_must_be_played_if_only_one_fits():
-    # From 24 by 6 to 18 or by 5 to 19; from both the other die meets two men of the other's.
+    # From 24 a six leads to 18 and a five to 19. From both the other die meets two enemy men.
     game = rolled("24/12x2+2x2", 6, 5)
     assert texts(game) == {"24/18"}
 
@@ -167,7 +167,7 @@ def test_points_are_numbered_from_the_movers_side():
         game.play(move)
     assert game.turn == 1
     assert "24/18,18/14" in texts(game)
-    assert not any(text.startswith("24/20") for text in texts(game))  # the other's point 5
+    assert not any(text.startswith("24/20") for text in texts(game))  # the opponent's point 5
 
 
 def test_evaluation_is_from_the_movers_view():
@@ -181,12 +181,12 @@ def test_evaluation_is_from_the_movers_view():
 @pytest.mark.parametrize(
     ("state", "message"),
     [
-        ("7x", "'7x' is no men: write POINTxCOUNT"),
-        ("0", "'0' is no men"),
-        ("26/1", "'26' is no men"),
-        ("6x16", "a player has 1 to 15 men"),
-        ("/6", "a player has 1 to 15 men"),
-        ("6/19", "both players have men on one point"),
+        ("7x", "invalid men '7x' .expected POINTxCOUNT"),
+        ("0", "invalid men '0'"),
+        ("26/1", "invalid men '26'"),
+        ("6x16", "a player must have 1 to 15 men"),
+        ("/6", "a player must have 1 to 15 men"),
+        ("6/19", "both players have men on the same point"),
     ],
 )
 def test_rejects_invalid_positions(state, message):

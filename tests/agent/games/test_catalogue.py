@@ -1,4 +1,4 @@
-"""Games by name or from a file, and evaluations of them."""
+"""Games by name or from a file, and their evaluations."""
 
 from importlib import metadata
 from pathlib import Path
@@ -17,7 +17,7 @@ CHOMP = f"{Path(__file__).parents[2] / 'data' / 'games' / 'chomp.py'}:Chomp"
 
 @pytest.fixture
 def file(tmp_path):
-    """Write a file of the user's; its path is returned."""
+    """Return a function that writes a user's file and returns its path."""
 
     def write(text, name="mine.py"):
         path = tmp_path / name
@@ -39,13 +39,13 @@ def test_plays_a_game_loaded_from_a_file():
 
 @pytest.mark.parametrize("name", ["alpha-beta", "sss-star", "mtd-f", "and-or"])
 def test_solves_a_game_loaded_from_a_file(name):
-    """Who bites first wins: else he would take the corner, and then play as his opponent does."""
-    kind = catalogue.find(CHOMP)
-    game = kind.new()
-    found = algorithm(name)(kind.evaluate).search(game, 12)
+    """The first player wins, by strategy stealing: its first bite could be the corner."""
+    game_type = catalogue.find(CHOMP)
+    game = game_type.new()
+    found = algorithm(name)(game_type.evaluate).search(game, 12)
     assert found.value == 1
     game.play(found.move)
-    assert algorithm(name)(kind.evaluate).search(game, 11).value == -1
+    assert algorithm(name)(game_type.evaluate).search(game, 11).value == -1
 
 
 def test_loads_a_game_from_a_module(file, monkeypatch):
@@ -65,9 +65,9 @@ def test_installed_game_is_found_by_its_entry_point(monkeypatch):
 def test_module_level_evaluate_is_the_games_evaluation(file):
     text = Path(CHOMP.rpartition(":")[0]).read_text()
     path = file(f"{text}\n\ndef evaluate(game):\n    return sum(game.bars[-1]) / 100\n")
-    kind = catalogue.find(f"{path}:Chomp")
-    assert kind.evaluate(kind.new()) == 0.12
-    assert catalogue.evaluation(CHOMP)(kind.new()) == 0
+    game_type = catalogue.find(f"{path}:Chomp")
+    assert game_type.evaluate(game_type.new()) == 0.12
+    assert catalogue.evaluation(CHOMP)(game_type.new()) == 0
 
 
 @pytest.mark.parametrize(
@@ -77,26 +77,26 @@ def test_module_level_evaluate_is_the_games_evaluation(file):
             "def evaluate(game): return game.none",
             r"evaluate failed: AttributeError: .*mine.py, line \d+\)",
         ),
-        ("def evaluate(game): pass", r"mine.py:evaluate failed: .* NoneType: a number is needed"),
-        ("def evaluate(game): return float('nan')", "evaluate returned nan: a finite number"),
+        ("def evaluate(game): pass", r"mine.py:evaluate failed: .* NoneType .must be a number"),
+        ("def evaluate(game): return float('nan')", "evaluate returned nan .must be finite"),
     ],
 )
 def test_errors_of_a_games_own_evaluation_are_reported(file, text, message):
     path = file(f"{Path(CHOMP.rpartition(':')[0]).read_text()}\n\n{text}\n")
-    kind = catalogue.find(f"{path}:Chomp")
+    game_type = catalogue.find(f"{path}:Chomp")
     with pytest.raises(EvaluationError, match=message):
-        kind.evaluate(kind.new())
+        game_type.evaluate(game_type.new())
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("def evaluate(batch): return 0", "takes one position, without decorator"),
+        ("def evaluate(batch): return 0", "must take one position and have no decorator"),
         (
             "from agent.evaluation import evaluator\n@evaluator\ndef evaluate(w, p): return 0",
-            "takes one position, without decorator",
+            "must take one position and have no decorator",
         ),
-        ("def evaluate(): return 0", "evaluate takes other arguments"),
+        ("def evaluate(): return 0", "evaluate: wrong arguments"),
     ],
 )
 def test_rejects_own_evaluations_of_an_unsupported_kind(file, text, message):
@@ -108,11 +108,11 @@ def test_rejects_own_evaluations_of_an_unsupported_kind(file, text, message):
 @pytest.mark.parametrize(
     ("method", "message"),
     [
-        ("def text(self, move): return 7", r"text\(\) returns a int: a str is needed"),
-        ("def key(self): return [1]", r"key\(\) is a list: hashable values are needed"),
-        ("def moves(self): return [[0, 1]]", "a move is a list: hashable values are needed"),
-        ("def moves(self): return []", r"moves\(\) has none though outcome\(\) is None"),
-        ("turn = 3", "turn is 3: players are 0, who moves first, and 1"),
+        ("def text(self, move): return 7", r"text\(\) must return a str .got int"),
+        ("def key(self): return [1]", r"key\(\) must be hashable, such as a tuple .got list"),
+        ("def moves(self): return [[0, 1]]", "a move must be hashable, such as a tuple .got list"),
+        ("def moves(self): return []", r"moves\(\) returned no moves although outcome\(\) is None"),
+        ("turn = 3", "turn must be 0 .first player., 1 or .* not 3"),
         ("def outcome(self): return 1 / 0", r"ZeroDivisionError: .*mine.py, line \d+"),
     ],
 )
@@ -133,11 +133,11 @@ def test_user_evaluation_gets_the_game_object(file):
     ("text", "message"),
     [
         ("def f(game): return game.none", r"f failed: AttributeError: .*mine\.py, line 1"),
-        ("def f(game): return float('nan')", r"mine\.py:f returned nan: a finite number is needed"),
-        ("def f(game): return -float('inf')", r"mine\.py:f returned -inf: a finite number"),
+        ("def f(game): return float('nan')", r"mine\.py:f returned nan .must be finite"),
+        ("def f(game): return -float('inf')", r"mine\.py:f returned -inf .must be finite"),
         ("def f(game): return 'much'", "f failed: TypeError"),
         ("from agent.evaluation import evaluator\n@evaluator\ndef f(w, p): return 0", "compiled"),
-        ("def g(game): return 0", "has no function 'f'; it has: g"),
+        ("def g(game): return 0", "unknown function 'f' .defined: g"),
     ],
 )
 def test_invalid_user_evaluation_is_reported(file, text, message):
@@ -149,15 +149,15 @@ def test_invalid_user_evaluation_is_reported(file, text, message):
 @pytest.mark.parametrize(
     ("text", "spec", "message"),
     [
-        ("", "othelo", "there is no game 'othelo'; there are .*othello"),
-        ("", "{file}", r"there is no game .*; a class of that file is .*mine\.py:Class"),
-        ("", "{file}:Chomp", "there is no class 'Chomp'; there are: none"),
-        ("class Go:\n    pass", "{file}:Chess", "there is no class 'Chess'; there are: Go"),
-        ("class Go:\n    pass", "{file}:Go", "Go is no game, it lacks turn, moves, play"),
+        ("", "othelo", "unknown game 'othelo' .expected one of: .*othello"),
+        ("", "{file}", r"unknown game .*; for a class of a file write .*mine\.py:Class"),
+        ("", "{file}:Chomp", "unknown class 'Chomp' .expected one of: none"),
+        ("class Go:\n    pass", "{file}:Chess", "unknown class 'Chess' .expected one of: Go"),
+        ("class Go:\n    pass", "{file}:Go", "Go is not a game .missing: turn, moves, play"),
         ("1 / 0", "{file}:Go", r"mine\.py failed: ZeroDivisionError: .*mine\.py, line 1"),
         ("", "none.py:Go", r"game file .*none\.py does not exist"),
         ("", "no_such_module:Go", "game module no_such_module failed: ModuleNotFoundError"),
-        ("", "{file}:1", "is not 'module:name' or 'FILE.py:name'"),
+        ("", "{file}:1", "invalid name .expected 'module:name' or 'FILE.py:name'"),
     ],
 )
 def test_game_that_cannot_be_loaded_is_reported(file, text, spec, message):
@@ -168,8 +168,8 @@ def test_game_that_cannot_be_loaded_is_reported(file, text, spec, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"colour": 3}, "got an unexpected keyword argument 'colour'; its options: size"),
-        ({"size": 3}, "game othello: a board of size 3 cannot be"),
+        ({"colour": 3}, "got an unexpected keyword argument 'colour' .options: size"),
+        ({"size": 3}, "game othello: board size must be even and at least 4 .got 3"),
         ({"size": "6"}, "game othello: TypeError"),
     ],
 )

@@ -23,7 +23,7 @@ def test_chain_with_two_eyes_is_alive():
     assert by_text["F2"] == "dead"
 
 
-# White's corner of 18 points, Black's of 24, and below them what the tests add.
+# White's corner of 18 points and Black's of 24. The tests add rows below them.
 CORNERS = [*[". . . O X . . . ."] * 6, "O O O O X X X X X"]
 
 
@@ -39,6 +39,6 @@ def test_one_eyed_chains_sharing_a_liberty_are_in_seki():
 
 
 def test_connectable_chain_is_not_in_seki():
-    """D2 connects White's chain with his living corner: Black's alone is short of an eye."""
+    """D2 connects White's chain with its living corner. Black's chain lacks an eye."""
     game = from_diagram(*CORNERS, "X X X . O O O O X", ". X X . O O . O X")
     assert stones_with_status("seki", chain_statuses(game)) == 0

@@ -19,7 +19,7 @@ def test_perft_matches_known_values():
 
 @pytest.mark.parametrize("case", STANDARD, ids=lambda case: case.name)
 def test_perft_matches_known_values_in_special_positions(case):
-    """As deep as is fast; what is drawn on the board is over, and has no leaves below."""
+    """As deep as is fast. Positions that are drawn by the rules have no leaves below."""
     for depth, leaves in case.up_to(LEAVES):
         assert perft(Chess(case.fen), depth) == leaves
 
@@ -77,7 +77,7 @@ def test_engine_evaluation_is_scaled_to_game_values(tmp_path):
 
 
 def test_rejects_invalid_fen():
-    with pytest.raises(ValueError, match="no position of chess"):
+    with pytest.raises(ValueError, match="invalid FEN"):
         Chess("8/8/8/8/8/8/8/8 w - - 0 1")
     with pytest.raises(catalogue.GameError, match="game chess: "):
         catalogue.new_game("chess", fen="nonsense")

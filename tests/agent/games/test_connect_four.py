@@ -16,7 +16,7 @@ def played(columns, **size):
 def test_perft_matches_known_values(thorough):
     depths = range(1, 7 if thorough else 6)
     assert [perft(ConnectFour(), depth) for depth in depths] == [7**depth for depth in depths]
-    # Seven discs in one column do not fit, nor do five where there are four rows.
+    # Seven discs do not fit in one column, nor five if there are four rows.
     if thorough:
         assert perft(ConnectFour(), 7) == 823_536
     assert perft(ConnectFour(height=4), 5) == 7**5 - 7
@@ -49,7 +49,7 @@ def test_second_player_can_win():
 
 
 def test_lines_do_not_wrap_around_the_edge():
-    # Three on top of one column and one at the bottom of the next are neighbouring bits.
+    # Three on top of one column and one at the bottom of the next are adjacent bits.
     game = played([1, 0, 2, 0, 2, 0, 0, 3, 0, 3, 0])
     assert game.outcome() is None
 
@@ -70,7 +70,7 @@ def test_noisy_moves_make_or_stop_four():
 
 
 def test_continuation_search_sees_beyond_the_horizon():
-    # O threatens nothing that a depth of 0 shows, but X to move wins at once.
+    # Depth 0 shows no threat of O, but X to move wins at once.
     game = played([0, 6, 0, 6, 0, 6])
     assert AlphaBeta(evaluate, AlphaBetaOptions(continuation=True)).search(game, 0).value == 1
     assert AlphaBeta(evaluate).search(game, 0).value < 1
@@ -81,5 +81,5 @@ def test_board_as_text():
 
 
 def test_rejects_a_board_without_squares():
-    with pytest.raises(ValueError, match="0 by 6"):
+    with pytest.raises(ValueError, match="got 0 and 6"):
         ConnectFour(width=0)

@@ -1,4 +1,4 @@
-"""What batched evaluations are given, and what of their answers is refused."""
+"""Input of batched evaluations, and the checks of their results."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -41,7 +41,7 @@ def evaluation(function: Callable[[Any], Any], size: int = 8) -> Evaluation:
 
 
 def pieces_of(batch: ChessBatch, number: int) -> dict[int, str]:
-    """The pieces of a position by square, the mover's in capitals."""
+    """Return the pieces of a position by square, the mover's in upper case."""
     return {
         square: letter
         for letter, bitboard in zip("PNBRQKpnbrqk", batch.pieces[number], strict=True)
@@ -50,7 +50,7 @@ def pieces_of(batch: ChessBatch, number: int) -> dict[int, str]:
 
 
 def seen(board: chess.Board) -> dict[int, str]:
-    """The pieces as the side to move sees them, by python-chess."""
+    """Return the pieces from the side to move, by python-chess."""
     upright = board if board.turn else board.mirror()
     return {square: piece.symbol() for square, piece in upright.piece_map().items()}
 
@@ -81,7 +81,7 @@ def test_batch_moves_encode_squares_and_promotions() -> None:
     promotions = {a7 + 64 * a8 + 4096 * kind for kind in range(chess.KNIGHT, chess.KING)}
     assert promotions <= set(batch.moves[0].tolist())
     assert {chess.E1 + 64 * chess.H1, chess.E1 + 64 * chess.A1} <= set(batch.moves[1].tolist())
-    # Black's capture of e3 in passing, seen from his side.
+    # Black's en passant capture on e3, from its side.
     assert chess.D5 + 64 * chess.E6 in batch.moves[2]
     assert list(batch.en_passant) == [NO_SQUARE, NO_SQUARE, chess.E6]
     for count, moves in zip(batch.counts, batch.moves, strict=True):
@@ -117,8 +117,8 @@ def test_go_batch_is_from_the_movers_view() -> None:
         game.play(parse_move(game, move))
     batch = batch_from_games([game])
     stones = batch.stones[0]
-    assert stones[0].tolist() == [0, 1, -1, 0, 0]  # Black, who is to move, has b1
-    assert stones[1].tolist() == [1, -1, 0, -1, 0]  # c2 was taken
+    assert stones[0].tolist() == [0, 1, -1, 0, 0]  # Black, to move, has b1
+    assert stones[1].tolist() == [1, -1, 0, -1, 0]  # the stone on c2 was captured
     assert batch.ko[0] == 1 * 5 + 2
     assert batch.last[0] == 1 * 5 + 1
     assert batch.komi[0] == 6.5
@@ -249,24 +249,24 @@ def test_priors_cover_only_the_legal_moves() -> None:
 WRONG = {
     "ragged": (
         lambda batch: (np.zeros(len(batch)), [[1.0], [1.0, 2.0]]),
-        "returned priors whose rows differ in length: the shape .* is needed",
+        "rows of priors differ in length .expected shape",
     ),
     "raises": (lambda batch: 1 // 0, "evaluate failed: ZeroDivisionError"),
     "exits": (lambda batch: exit(), "evaluate failed: SystemExit"),
-    "too few": (lambda batch: np.zeros(1), r"values of the shape \(1,\), where \(2,\) is needed"),
-    "a column": (lambda batch: np.zeros((2, 1)), r"values of the shape \(2, 1\)"),
-    "one number": (lambda batch: 5, r"values of the shape \(\)"),
-    "text": (lambda batch: ["a", "b"], "values of the type <U1: real numbers are needed"),
-    "complex": (lambda batch: np.zeros(2) * 1j, "values of the type complex128"),
-    "truths": (lambda batch: np.zeros(2, bool), "values of the type bool"),
-    "nothing": (lambda batch: None, "values of the type object"),
-    "nan": (lambda batch: np.array([0, np.nan]), "returned nan among its values"),
-    "infinite": (lambda batch: np.array([0, -np.inf]), "returned -inf among its values"),
-    "three": (lambda batch: (np.zeros(2), 1, 2), "returned 3 things"),
-    "narrow": (lambda batch: (np.zeros(2), np.ones((2, 3))), r"priors of the shape \(2, 3\)"),
-    "negative": (lambda batch: (np.zeros(2), -priors_of(batch)), "priors below 0"),
-    "none likely": (lambda batch: (np.zeros(2), 0 * priors_of(batch)), "that are all 0"),
-    "no prior": (lambda batch: (np.zeros(2), np.nan * priors_of(batch)), "nan among its priors"),
+    "too few": (lambda batch: np.zeros(1), r"values have shape \(1,\) \(expected \(2,\)\)"),
+    "a column": (lambda batch: np.zeros((2, 1)), r"values have shape \(2, 1\)"),
+    "one number": (lambda batch: 5, r"values have shape \(\)"),
+    "text": (lambda batch: ["a", "b"], "values have type <U1 .expected real numbers"),
+    "complex": (lambda batch: np.zeros(2) * 1j, "values have type complex128"),
+    "truths": (lambda batch: np.zeros(2, bool), "values have type bool"),
+    "nothing": (lambda batch: None, "values have type object"),
+    "nan": (lambda batch: np.array([0, np.nan]), "values contain nan"),
+    "infinite": (lambda batch: np.array([0, -np.inf]), "values contain -inf"),
+    "three": (lambda batch: (np.zeros(2), 1, 2), "returned 3 items"),
+    "narrow": (lambda batch: (np.zeros(2), np.ones((2, 3))), r"priors have shape \(2, 3\)"),
+    "negative": (lambda batch: (np.zeros(2), -priors_of(batch)), "priors must not be negative"),
+    "none likely": (lambda batch: (np.zeros(2), 0 * priors_of(batch)), "or all 0 for a position"),
+    "no prior": (lambda batch: (np.zeros(2), np.nan * priors_of(batch)), "priors contain nan"),
 }
 
 
@@ -284,7 +284,7 @@ def test_rejects_invalid_evaluation_results(function: Callable[[Any], Any], mess
 
 @pytest.mark.parametrize("size", [0, -1, MAX_BATCH_SIZE + 1, True, 2.0, print])
 def test_rejects_invalid_batch_sizes(size: Any) -> None:
-    with pytest.raises(ValueError, match=r"write @batched\(size=64\)"):
+    with pytest.raises(ValueError, match=r"must be 1 to 4096, for example @batched\(size=64\)"):
         batched(size)
 
 
@@ -299,9 +299,9 @@ def test_decorated_batch_function_is_loaded_by_name(tmp_path: Any) -> None:
     assert found.batch == 3
     assert found.python is not None
     assert found.python(5) == 5
-    with pytest.raises(EvaluationError, match=r"called with \(batch\), and takes \(\)"):
+    with pytest.raises(EvaluationError, match=r"called with \(batch\), but takes \(\)"):
         load(f"{path}:without")
-    with pytest.raises(EvaluationError, match="it has: evaluate, without"):
+    with pytest.raises(EvaluationError, match="defined: evaluate, without"):
         load(f"{path}:another")
 
 

@@ -23,7 +23,7 @@ def played(moves, size=5, komi=0):
 
 
 def from_diagram(*rows, komi=0):
-    """A position as it is printed, Black to move."""
+    """Return the position of a diagram, Black to move."""
     game = Go(format_size(len(rows[0].split()), len(rows)), komi)
     for player, sign in enumerate("XO"):
         vertices = [
@@ -41,7 +41,7 @@ def legal(game):
 
 
 class Slow:
-    """The rules again, as plainly as can be: positions are dictionaries of stones."""
+    """A simple independent implementation of the rules: positions are dictionaries of stones."""
 
     def __init__(self, size):
         width, height = parse_size(size)
@@ -125,7 +125,7 @@ def test_random_games_match_a_simple_implementation(size):
             assert game.score() == slow.score()
             if game.is_over():
                 break
-            # Passing is rare, so that there is much to capture.
+            # Pass rarely, so that there are many captures.
             move = random.choice(moves) if moves and random.random() < 0.97 else PASS
             game.play(move)
             slow.play(None if move == PASS else place(move))
@@ -147,7 +147,7 @@ def test_legal_position_counts_match_known_values(width, height, count):
     for colours in product((EMPTY, BLACK, WHITE), repeat=len(vertices)):
         stones = Stones(width, height)
         for vertex, colour in zip(vertices, colours, strict=True):
-            # Stones without liberties on the way do no harm: nothing is taken before the end.
+            # Intermediate stones without liberties are harmless: nothing is captured yet.
             stones.board[vertex] = colour
         found += all(
             stones.board[vertex] == EMPTY or has_liberty(stones, vertex) for vertex in vertices
@@ -158,8 +158,8 @@ def test_legal_position_counts_match_known_values(width, height, count):
 def has_liberty(stones, vertex):
     same = sum(1 << at for at in stones.shape.vertices if stones.board[at] == stones.board[vertex])
     empty = sum(1 << at for at in stones.shape.vertices if stones.board[at] == EMPTY)
-    chain = stones.shape.reached(1 << vertex, same) | 1 << vertex
-    return bool(stones.shape.around(chain) & empty)
+    chain = stones.shape.flood_fill(1 << vertex, same) | 1 << vertex
+    return bool(stones.shape.adjacent(chain) & empty)
 
 
 def test_all_57_legal_positions_on_2x2_are_reached():
@@ -197,7 +197,7 @@ def test_perft_matches_a_simple_implementation(thorough):
     for size, depth in ((2, 5), (3, 3), ("2x3", 4), ("4x2", 3)):
         assert perft(Go(size), depth) == slow_perft(Slow(size), depth)
     assert [perft(Go(1), depth) for depth in (1, 2, 3)] == [1, 1, 0]
-    # All vertices and pass, then one fewer after each stone.
+    # All vertices and the pass, then one less after each stone.
     for size in (9, 19) if thorough else (9,):
         assert perft(Go(size), 2) == size**4 + size**2 + 1
     assert perft(Go("9x13"), 2) == 117 * 116 + 2 * 117 + 1
@@ -267,7 +267,7 @@ def test_seki_counts_stones_and_own_eyes_only():
         "X O O X X X",
         "X O . X X .",
     )
-    # Nobody owns what both reach.
+    # Vertices that both players reach belong to neither.
     black, white = game.stones.areas()
     shared = [at(game, "C6"), at(game, "C4"), at(game, "C1")]
     assert not any((black | white) >> vertex & 1 for vertex in shared)
@@ -315,7 +315,9 @@ def test_set_up_stones_must_have_liberties():
     [0, 20, -3, "9x20", "20x9", "0x9", "9x0", "9", "9x", "x9", "9x9x9", "-9x9", "big", True, 9.0],
 )
 def test_rejects_invalid_board_sizes(size):
-    with pytest.raises(ValueError, match=f"size {size!r} cannot be; use 1 to 19, or WIDTHxHEIGHT"):
+    with pytest.raises(
+        ValueError, match=f"invalid board size {size!r} .expected 1 to 19, or WIDTHxHEIGHT"
+    ):
         Go(size)
 
 
@@ -337,7 +339,8 @@ def test_vertices_skip_the_letter_i():
 
 
 def test_recognizes_own_eyes():
-    # A5 at the corner, E5 with an enemy across at the edge, C3 with one enemy across in the middle.
+    # A5 in the corner; E5 at the edge with a diagonal enemy; C3 in the middle with one diagonal
+    # enemy.
     game = from_diagram(". X . X .", "X X . O X", ". X . X X", ". O X X .", ". . . X X")
     eyes = {
         game.text(vertex)
@@ -404,6 +407,6 @@ def test_playouts_answer_atari():
     game = from_diagram(". . . . .", ". . . . .", ". . . . X", ". . . X O", ". . . . .")
     capture = game.stones._atari_reply(at(game, "E2"), BLACK)
     assert game.text(capture) == "E1"
-    # A chain that cannot be saved is given up.
+    # A chain that cannot be saved is abandoned.
     game = from_diagram(". . . . .", ". . . . .", ". . . . O", ". . . O .", ". . . O X")
     assert game.stones._atari_reply(at(game, "D1"), BLACK) == PASS

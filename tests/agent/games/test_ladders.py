@@ -34,7 +34,7 @@ def test_ladder_breaker_frees_the_stone(breaker):
 
 @pytest.mark.parametrize(("helper", "prospect"), [("O", "threatened"), (".", "lost")])
 def test_capturing_an_attacker_saves_the_chain(helper, prospect):
-    """White takes C3 on C4, if C3 is in atari; to run to E3 is no use."""
+    """White captures C3 by playing C4 if C3 is in atari. Running to E3 does not help."""
     game = from_diagram(
         ". . . . . .",
         ". . . . . .",

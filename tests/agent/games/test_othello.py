@@ -5,7 +5,7 @@ from agent.games.othello import PASS, Othello, evaluate
 from agent.games.perft import perft
 from agent.games.tree import evaluate as no_evaluation
 from agent.search.algorithms.alpha_beta import AlphaBeta, AlphaBetaOptions
-from agent.search.transposition_table import Table
+from agent.search.transposition_table import TranspositionTable
 
 
 def played(*moves, size=8):
@@ -58,7 +58,7 @@ def test_player_must_pass_without_an_enclosing_move():
 
 
 def test_first_player_loses_4x4_by_eight_discs():
-    search = AlphaBeta(no_evaluation, AlphaBetaOptions(table=Table()))
+    search = AlphaBeta(no_evaluation, AlphaBetaOptions(table=TranspositionTable()))
     assert search.search(Othello(4), 99).value == -8
 
 
@@ -76,5 +76,5 @@ def test_board_as_text():
 
 @pytest.mark.parametrize("size", [0, 2, 5])
 def test_rejects_odd_and_tiny_boards(size):
-    with pytest.raises(ValueError, match=f"size {size}"):
+    with pytest.raises(ValueError, match=rf"board size must be .* \(got {size}\)"):
         Othello(size)

@@ -45,5 +45,5 @@ def test_board_as_text():
 
 
 def test_rejects_a_target_of_zero():
-    with pytest.raises(ValueError, match="target of 0"):
+    with pytest.raises(ValueError, match=r"target must be at least 1 .got 0"):
         Pig(0)

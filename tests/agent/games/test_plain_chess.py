@@ -9,7 +9,7 @@ from agent.games.plain_chess import PlainChess, evaluate
 
 
 def shuffled(board, *rounds):
-    """Play knights out and back so many times."""
+    """Move knights out and back this number of times."""
     for _ in range(*rounds):
         for uci in ("g1f3", "g8f6", "f3g1", "f6g8"):
             board.push_uci(uci)

@@ -6,7 +6,7 @@ from agent.games.tic_tac_toe import TicTacToe, evaluate
 
 
 def count(game):
-    """Count the tree's nodes by the ply, the ends by utility and ply, positions, and classes."""
+    """Count nodes by ply, outcomes by utility and ply, positions, and symmetry classes."""
     nodes, ends, positions, classes = Counter(), Counter(), set(), set()
 
     def visit(ply):
@@ -79,5 +79,5 @@ def test_four_in_a_row_wins_on_a_4x4_board():
 
 
 def test_rejects_a_board_without_squares():
-    with pytest.raises(ValueError, match="size 0"):
+    with pytest.raises(ValueError, match=r"board size must be at least 1 .got 0"):
         TicTacToe(0)

@@ -34,13 +34,13 @@ def test_reads_nested_lists(tmp_path):
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("[1, [2, x]]", "2.2 is 'x', neither a number nor a list"),
-        ("[1, []]", "2 is an empty list"),
-        ("{a: 1}", "the root has 'a'; a node has name, bounds, value, children"),
-        ("[1", "is not YAML"),
-        ("[1, yes]", "2 is True"),
-        ("[.nan]", "1 is nan"),
-        ("", "the root is None"),
+        ("[1, [2, x]]", "2.2: invalid node 'x' (expected a number or a list)"),
+        ("[1, []]", "2: empty list"),
+        ("{a: 1}", "root: unknown key 'a' (expected one of: name, bounds, value, children"),
+        ("[1", "invalid YAML"),
+        ("[1, yes]", "2: invalid node True"),
+        ("[.nan]", "1: invalid node nan"),
+        ("", "root: invalid node None"),
     ],
 )
 def test_rejects_invalid_trees_and_names_the_place(tmp_path, text, reason):
@@ -53,12 +53,12 @@ def test_rejects_invalid_trees_and_names_the_place(tmp_path, text, reason):
 
 @pytest.mark.thorough
 def test_rejects_trees_too_deep_or_values_too_large(tmp_path, usual_recursion):
-    """A recursion reaches so deep, and numbers are told apart up to a size."""
+    """Limits of recursion and of exact floats."""
     path = tmp_path / "tree.yaml"
     for text, reason in (
-        ("[" * 101 + "1" + "]" * 101, "it has more than 100 levels below the root"),
-        (f"[[1, 1{'0' * 400}]]", "1.2 is too large; a value is at most 9007199254740992"),
-        ("[{bounds: [-1.0e+17, 1], children: [1]}]", "1: a bound is too large"),
+        ("[" * 101 + "1" + "]" * 101, "too many levels below the root (at most 100"),
+        (f"[[1, 1{'0' * 400}]]", "1.2: value is too large (at most 9007199254740992"),
+        ("[{bounds: [-1.0e+17, 1], children: [1]}]", "1: bound is too large"),
     ):
         path.write_text(text)
         with pytest.raises(ValueError, match=re.escape(f"{path}: {reason}")):
@@ -86,5 +86,5 @@ def test_example_has_sixteen_leaves():
 
 
 def test_rejects_a_tree_without_children():
-    with pytest.raises(ValueError, match="branching 0"):
+    with pytest.raises(ValueError, match="got 0 and 3"):
         RandomTree(0, 3)

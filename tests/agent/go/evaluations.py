@@ -1,4 +1,4 @@
-"""A user's evaluations of Go, which want one point, to be written to a file."""
+"""Source of user evaluations of Go that prefer one vertex."""
 
 POINT_EVALUATIONS = """
 from agent.evaluation import evaluator

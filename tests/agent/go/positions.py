@@ -1,4 +1,4 @@
-"""Positions to test the compiled Go with, and entries that ask its kernels about them."""
+"""Positions to test the compiled Go search, and entry points that call its kernels."""
 
 from functools import cache
 from random import Random
@@ -49,19 +49,19 @@ def _in_the_game(worker: Worker, key: Bits) -> int:
 
 
 def in_the_game(board: KernelBoard, position: tuple[int, int]) -> bool:
-    """Tell whether the kernel knows a position of the game that it must not repeat."""
+    """Return whether the kernel's superko history contains a position."""
     return bool(_in_the_game(board.worker, U64(board.zobrist_key(*position))))
 
 
 def survey(board: KernelBoard, colour: int) -> npt.NDArray[np.int64]:
-    """Return what the kernels say of every empty vertex of the root, by the names above."""
+    """Return the kernels' results for every empty vertex of the root, by column."""
     found = np.zeros((len(board.worker.root.colours), 6), np.int64)
     _survey(board.worker, colour, found)
     return found
 
 
 def random_move(game: Go, random: Random) -> int:
-    """Return a legal move: often one that captures, makes atari, or begins a ko; seldom PASS."""
+    """Return a random legal move, preferring captures, ataris and kos; rarely PASS."""
     moves = [move for move in game.moves() if move != PASS]
     if not moves or random.random() < 0.02:
         return PASS
@@ -83,10 +83,10 @@ def random_move(game: Go, random: Random) -> int:
     return random.choice(moves)
 
 
-def random_game(size: int | str, random: Random, most: int | None = None) -> Go:
-    """Return a position of a game at random, not over."""
+def random_game(size: int | str, random: Random, max_plies: int | None = None) -> Go:
+    """Return an unfinished position of a random game."""
     game = Go(size, komi=0.5)
-    for _ in range(random.randrange(most or 2 * game.width * game.height)):
+    for _ in range(random.randrange(max_plies or 2 * game.width * game.height)):
         game.play(random_move(game, random))
         if game.is_over():
             game.undo()
@@ -95,7 +95,7 @@ def random_game(size: int | str, random: Random, most: int | None = None) -> Go:
 
 
 def from_diagram(*rows: str, komi: float = 0.5, turn: int = 0) -> Go:
-    """Return a position as it is printed, without spaces."""
+    """Return a position from rows of X, O and dots."""
     game = Go(format_size(len(rows[0]), len(rows)), komi)
     for player, sign in enumerate("XO"):
         vertices = [
@@ -118,25 +118,25 @@ def at(game: Go, text: str) -> int:
 
 @cache
 def symmetry(size: int | str, number: int) -> dict[int, int]:
-    """Return where one of the 8 symmetries takes each vertex: from 4 on width and height change."""
+    """Return the image of each vertex in one of the 8 symmetries (from 4 on with swapped axes)."""
     width, height = parse_size(size)
-    of = shape(width, height)
-    onto = shape(height, width) if number & 4 else of
-    taken = {PASS: PASS}
-    for vertex in of.vertices:
-        x, y = of.coordinates(vertex)
+    source = shape(width, height)
+    target = shape(height, width) if number & 4 else source
+    images = {PASS: PASS}
+    for vertex in source.vertices:
+        x, y = source.coordinates(vertex)
         if number & 1:
             x = width - 1 - x
         if number & 2:
             y = height - 1 - y
         if number & 4:
             x, y = y, x
-        taken[vertex] = onto.vertex(x, y)
-    return taken
+        images[vertex] = target.vertex(x, y)
+    return images
 
 
 def turned(game: Go, number: int, swap: bool) -> Go:
-    """Return a position, set up in one of the 8 symmetries, with or without colours swapped."""
+    """Return a position in one of the 8 symmetries, optionally with colours swapped."""
     taken = symmetry(game.size, number)
     edges = (game.height, game.width) if number & 4 else (game.width, game.height)
     other = Go(format_size(*edges), game.komi)
@@ -149,7 +149,7 @@ def turned(game: Go, number: int, swap: bool) -> Go:
 
 
 def after(stones: Stones, vertex: int, colour: int) -> tuple[Stones, int, int]:
-    """Return a position after a stone, the size of its chain, and how many liberties that has."""
+    """Return the position after a stone, the size of its chain, and its number of liberties."""
     changed = stones.copy()
     changed.put(vertex, colour)
     head = changed.head[vertex]
@@ -157,10 +157,9 @@ def after(stones: Stones, vertex: int, colour: int) -> tuple[Stones, int, int]:
 
 
 def may(stones: Stones, vertex: int, colour: int) -> bool:
-    """Tell whether a stone may be put, by all rules but superko; `ko` holds for either side."""
+    """Return whether a stone is legal by all rules but superko; `ko` applies to both sides."""
     return not stones.is_suicide(vertex, colour) and (vertex != stones.ko or stones.ko == NO_VERTEX)
 
 
 def empties(stones: Stones) -> list[int]:
-    """Return the empty vertices."""
     return list(iter_bits(stones.sets[EMPTY]))

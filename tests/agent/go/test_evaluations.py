@@ -1,4 +1,4 @@
-"""A user's evaluation in the search of Go: it judges leaves, plain or compiled, and may fail."""
+"""User evaluations in the Go search: plain or compiled, and failing ones."""
 
 from pathlib import Path
 
@@ -113,7 +113,7 @@ def test_evaluation_with_share_zero_changes_nothing(file: Path) -> None:
 
 
 def test_plain_evaluation_gets_the_game_with_its_history() -> None:
-    """It gets a game with its history, at each leaf, and the game of the caller stays."""
+    """The game of the caller is not changed."""
     lines = set()
 
     def look(game: Go) -> float:
@@ -157,7 +157,7 @@ def test_evaluation_error_ends_only_the_current_search(
     with pytest.raises(EvaluationError, match=reason):
         last_info(search, game, Limits(nodes=100_000))
     search._set_root(game, Limits())
-    assert search._pool.visits(ROOT) == 0, "its values mean nothing"
+    assert search._pool.visits(ROOT) == 0, "the tree is dropped"
     if name in ("raises", "plain_raises"):
         game = Go(7)
         chosen = (PASS,) if name == "plain_raises" else ()
@@ -168,7 +168,7 @@ def test_evaluation_error_ends_only_the_current_search(
 
 @pytest.mark.parametrize(("value", "bound"), [(1e300, 1.0), (-1e300, 1.0), (0.25, 0.3)])
 def test_evaluations_are_mapped_between_loss_and_win(value: float, bound: float) -> None:
-    """A number of points for whoever is to move at the leaf; a small one counts by its size."""
+    """The value is for the side to move at the leaf; small values stay proportional."""
     game = Go(5)
     chosen = (at(game, "C3"),)
     evaluation = Evaluation("great", python=lambda leaf: value if leaf.turn else -value)

@@ -1,4 +1,4 @@
-"""Ladders that work and that are broken, from all sides and for both colours."""
+"""Working and broken ladders in all symmetries and for both colours."""
 
 from itertools import product
 from random import Random
@@ -29,7 +29,7 @@ SIDES = list(product(range(8), (False, True)))
 
 
 def ladder(size: int | str, *breakers: str, turn: int = 0) -> Go:
-    """A white stone at C3 with two liberties, that Black's ladder drives up and to the right."""
+    """Return a position in which Black can capture C3 in a ladder towards the upper right."""
     game = Go(size, 0.5)
     game.set_up(1, [at(game, "C3")])
     game.set_up(0, [at(game, text) for text in ("B3", "C2", "B4")])
@@ -62,7 +62,7 @@ def test_a_ladder_works_across_the_board(size: int | str, number: int, swap: boo
     assert move in {taken[at(game, "C4")], taken[at(game, "D3")]}
     other.play(move)
     assert not gets_away(other, stone)
-    # It is so, move by move: whatever the runner does, he has one liberty when it is his turn.
+    # Play the ladder to its end: the runner has one liberty at each of its turns.
     while True:
         free = other.stones.liberties[other.stones.head[stone]]
         assert free.bit_count() == 1
@@ -101,7 +101,7 @@ def test_stone_beside_the_path_does_not_break_the_ladder() -> None:
 
 
 def test_capturing_a_surrounding_stone_allows_the_escape() -> None:
-    """White's stones in the corner cannot run, but may take what holds them, if it hangs."""
+    """White's corner stones cannot run, but can capture a surrounding stone in atari."""
     hangs = from_diagram(".....", ".....", "XO...", "OX...", ".OX..", turn=1)
     holds = from_diagram(".....", ".....", "X....", "OX...", ".OX..", turn=1)
     assert gets_away(hangs, at(hangs, "B1"))
@@ -121,7 +121,7 @@ def test_ladder_reading_does_not_change_the_position() -> None:
 @pytest.mark.thorough(keep=2)
 @pytest.mark.parametrize("size", [5, 9, 19, "4x9", "13x6"])
 def test_ladder_reading_is_bounded_and_finds_legal_moves(size: int | str) -> None:
-    """In random positions, where everything is in atari."""
+    """Random positions have many chains in atari."""
     random, board = Random(size), KernelBoard()
     found = 0
     for _ in range(3 if size == 19 else 20):

@@ -1,4 +1,4 @@
-"""The compiled Go on its way into a process."""
+"""Loading the compiled Go search from the cache."""
 
 import json
 
@@ -8,17 +8,17 @@ from tests.support import compiling_python
 
 SEARCH = f"""
 import json, sys
-from agent.kernel import kernel, warming
-warm = warming.is_warm({GO!r})
-warming.load({GO!r})
-from agent.kernel.backend import Means
+from agent.kernel import compilation, decorators
+cached = compilation.is_cached({GO!r})
+compilation.load({GO!r})
+from agent.kernel.backend import SearchConfig
 from agent.games.go import Go
 from agent.go.search import GoSearch
 from agent.limits import Limits
-*_, last = GoSearch(Means(megabytes=1)).deepen(Go(), Limits(nodes=300))
-beside = [name for name in ("chess", "agent.chess.board.kernel_board", "numba.np.arraymath")
+*_, last = GoSearch(SearchConfig(megabytes=1)).search(Go(), Limits(nodes=300))
+unwanted = [name for name in ("chess", "agent.chess.board.kernel_board", "numba.np.arraymath")
           if name in sys.modules]
-print(json.dumps([warm, kernel.compiled, last.nodes, beside]))
+print(json.dumps([cached, decorators.compiled, last.nodes, unwanted]))
 """
 
 
@@ -27,8 +27,8 @@ def test_second_process_loads_everything_from_the_cache() -> None:
     compilation.warm_up(None, (GO,))
     process = compiling_python(SEARCH, decorators.cache_folder().parent)
     output, _ = process.communicate(timeout=300)
-    warm, compiled, nodes, beside = json.loads(output)
-    assert warm
+    cached, compiled, nodes, unwanted = json.loads(output)
+    assert cached
     assert compiled == []
     assert nodes == 300
-    assert beside == []
+    assert unwanted == []

@@ -1,4 +1,4 @@
-"""Compiled playouts: by the rules, without filling eyes, the same again with the same seed."""
+"""Compiled playouts: legal moves, eyes are kept, and seeds reproduce them."""
 
 from random import Random
 
@@ -39,7 +39,7 @@ def _exact(worker: Worker) -> float:
 
 
 def played_out(board: KernelBoard, game: Go, heavy: int) -> list[int]:
-    """Make one playout and return its moves, as vertices or PASS."""
+    """Run one playout and return its moves, as vertices or PASS."""
     board.load(game)
     run_playouts(board.worker, 1, heavy)
     return [
@@ -52,7 +52,7 @@ def played_out(board: KernelBoard, game: Go, heavy: int) -> list[int]:
 @pytest.mark.parametrize("heavy", [LIGHT, HEAVY])
 @pytest.mark.parametrize("size", [2, 3, 5, 9, 13, 19, "2x3", "9x4", "4x9", "19x7", "7x19"])
 def test_playouts_follow_the_rules_and_end(size: int | str, heavy: int) -> None:
-    """Replayed on the plain board; only superko they do not know."""
+    """The moves are replayed on the Python board; playouts ignore superko."""
     random, board = Random(size), KernelBoard()
     ended = filled = 0
     vertices = len(Go(size).stones.shape.vertices)
@@ -85,7 +85,7 @@ def test_playouts_follow_the_rules_and_end(size: int | str, heavy: int) -> None:
 
 
 def assert_nothing_is_left(sets: list[int], game: Go, moves: list[int]) -> None:
-    """Check that both could only fill eyes, or put own stones into atari."""
+    """Check that all remaining legal moves fill an own eye or are self-atari."""
     other = Go(game.size, game.komi)
     for move in [*game_moves(game), *moves]:
         other.play_as(*move) if isinstance(move, tuple) else other.play(move)
@@ -103,14 +103,14 @@ def assert_nothing_is_left(sets: list[int], game: Go, moves: list[int]) -> None:
 
 
 def game_moves(game: Go) -> list[tuple[int, int]]:
-    """Return the moves of a game, with whose they are."""
+    """Return the moves of a game with their players."""
     moves = game.moves_since(Go(game.size, game.komi).key(), 10_000)
     assert moves is not None
     return [(number % 2, move) for number, move in enumerate(moves)]
 
 
 def test_only_capture_and_liberty_answers_may_fill_eyes() -> None:
-    """A move anywhere, a vital point and a pattern never do."""
+    """Random moves, vital points and patterns never fill eyes."""
     random, board = Random(4), KernelBoard()
     for name in ("capture", "two_liberties"):
         board.worker.settings[SETTING_INDEX[name]] = 0.0
@@ -179,7 +179,7 @@ def test_light_playout_score_equals_the_plain_board() -> None:
 @pytest.mark.thorough(keep=2)
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 9, 19, "1x7", "7x1", "3x5", "9x6", "18x19"])
 def test_area_score_and_ownership_equal_the_plain_game(size: int | str) -> None:
-    """Of any position, and each vertex is owned by whose area it is."""
+    """Checks the score and the owner of each vertex in random positions."""
     random, board = Random(size), KernelBoard()
     for _ in range(10 if size in (19, "18x19") else 100):
         game = random_game(size, random)
@@ -199,7 +199,7 @@ def test_stop_ends_the_playouts() -> None:
     assert board.worker.playout_count == 0
 
 
-# Eyes within stones of one colour: "*" is the vital point, "." another of its vertices.
+# Eyes surrounded by one colour: "*" is the vital point, "." another vertex.
 EYES = {
     "three in a row": (".*.",),
     "a bent three": (".X", "*."),
@@ -256,7 +256,7 @@ def test_space_bordered_by_both_colours_has_no_vital_point() -> None:
 
 
 def test_playout_plays_the_vital_point_after_a_nearby_move() -> None:
-    """White has just played beside the eye, Black takes the middle of three."""
+    """White has just played next to the eye; Black takes the middle of three."""
     rows = (".X...", "XXXXX", "OOOOX", "...OX", "OOOOX")
     game = from_diagram(*rows)
     game.set_turn(1)

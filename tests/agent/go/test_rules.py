@@ -1,4 +1,4 @@
-"""The compiled rules of Go against the plain board, in every position of random games."""
+"""The compiled rules of Go compared with the Python board in random games."""
 
 from random import Random
 
@@ -29,7 +29,7 @@ from tests.agent.go.positions import (
     survey,
 )
 
-# How many games on each size; fewer moves where boards are large.
+# Board size and number of games.
 GAMES: list[tuple[int | str, int]] = [
     *((2, 40), (3, 40), (4, 30), (5, 20), (6, 8), (7, 6), (9, 3), (13, 1), (19, 1)),
     *(("2x3", 40), ("3x2", 40), ("2x19", 6), ("19x2", 6), ("1x9", 20), ("9x1", 20)),
@@ -38,7 +38,7 @@ GAMES: list[tuple[int | str, int]] = [
 
 
 def assert_same(board: KernelBoard, stones: Stones) -> None:
-    """Check all that a kernel's root knows of its stones."""
+    """Check the complete state of the root board."""
     root, of = board.worker.root, stones.shape
     colours = np.full(BOARD_CELLS, BORDER)
     colours[: len(stones.board)] = stones.board
@@ -75,26 +75,26 @@ def assert_same(board: KernelBoard, stones: Stones) -> None:
 
 
 def assert_foreseen(board: KernelBoard, stones: Stones, colour: int) -> int:
-    """Check what the kernels say of every move of a colour; return how many put into atari."""
+    """Check the kernels' results for every move of a colour; return the number of self-ataris."""
     found = survey(board, colour)
     threatened = 0
     for vertex in empties(stones):
-        says = found[vertex]
-        assert says[LEGAL] == may(stones, vertex, colour)
-        if not says[LEGAL]:
+        result = found[vertex]
+        assert result[LEGAL] == may(stones, vertex, colour)
+        if not result[LEGAL]:
             continue
         _, size, liberties = after(stones, vertex, colour)
         taken = stones.captured_by(vertex, colour).bit_count()
-        assert (says[CAPTURES] > 0) == (taken > 0)
-        assert taken <= says[CAPTURES] <= 4 * taken
-        # Whoever takes two stones or more counts as free, though he may be taken back.
+        assert (result[CAPTURES] > 0) == (taken > 0)
+        assert taken <= result[CAPTURES] <= 4 * taken
+        # A capture of two or more stones counts as safe, even if a recapture is possible.
         if taken < 2:
-            assert says[SELF_ATARI] == (size if liberties == 1 else 0)
-            assert says[LIBERTIES] <= min(liberties, 3)
+            assert result[SELF_ATARI] == (size if liberties == 1 else 0)
+            assert result[LIBERTIES] <= min(liberties, 3)
         else:
-            assert says[SELF_ATARI] in (0, size)
-        assert says[LIBERTIES] >= min(liberties, 2)
-        threatened += says[SELF_ATARI] > 0
+            assert result[SELF_ATARI] in (0, size)
+        assert result[LIBERTIES] >= min(liberties, 2)
+        threatened += result[SELF_ATARI] > 0
     return threatened
 
 
@@ -129,7 +129,7 @@ def test_random_games_equal_the_plain_board(size: int | str, games: int) -> None
             if game.is_over():
                 break
     assert captures > 2 * games
-    # A ko takes three rows, or three columns; in the corner of a board too, two.
+    # A ko needs a board of at least two by three.
     assert kos or size == 2 or 1 in (game.width, game.height)
     assert threatened
 
@@ -160,16 +160,16 @@ def test_superko_history_contains_exactly_the_game_positions(size: int | str) ->
         played = {board.zobrist_key(*position) for position in game.positions}
         other = random_game(size, random, 200)
         for position in [*game.positions, *other.positions]:
-            there = in_the_game(board, position)
-            # The empty board, whose key is 0, never comes again: who captures has a stone.
-            assert there == (board.zobrist_key(*position) in played - {0})
+            is_known = in_the_game(board, position)
+            # The empty board has key 0 and cannot be repeated: a capture leaves a stone.
+            assert is_known == (board.zobrist_key(*position) in played - {0})
         repeatable += game.repeatable
     assert repeatable > 3
 
 
 @pytest.mark.thorough
 def test_superko_history_holds_thousands_of_positions() -> None:
-    """Random games by superko go on for long where eyes are filled."""
+    """Random games that fill eyes are long under superko."""
     random, board = Random(2), KernelBoard()
     game = Go(9)
     while len(game.positions) < 5000:
@@ -192,7 +192,7 @@ def test_position_keys_do_not_collide() -> None:
 
 
 def test_player_who_took_a_ko_may_connect_it() -> None:
-    """A colour may move twice running over GTP: its own ko forbids it nothing."""
+    """Over GTP a colour may move twice in a row; its own ko does not restrict it."""
     game = from_diagram(".XO..", "X.XO.", ".XO..", ".....", ".....", turn=1)
     game.play(at(game, "B4"))
     ko = game.stones.ko

@@ -1,4 +1,4 @@
-"""The compiled search of Go: its tree, what it keeps, what it finds, and its manners."""
+"""The compiled Go search: its tree, reuse, results and interface."""
 
 import threading
 import time
@@ -49,9 +49,9 @@ def visits_by_move(search: GoSearch) -> dict[int, int]:
 
 
 def check_tree(search: GoSearch, game: Go, node: int = ROOT) -> int:
-    """Check a tree against the rules of Go, superko among them, and of counting; return its size.
+    """Check a tree for legal moves, including superko, and consistent visits; return its size.
 
-    A total beyond the visits would be a virtual loss that was never taken back.
+    A total beyond the visits would be a virtual loss that was not undone.
     """
     pool = pool_of(search)
     children = pool.children(node)
@@ -94,7 +94,7 @@ def test_tree_has_only_legal_moves_and_consistent_visits(size: int | str, thorou
 
 
 def test_node_totals_are_sums_of_playout_results() -> None:
-    """Each playout ends with a win or a loss: the totals of a level are whole numbers."""
+    """Each playout is a win or a loss, so the totals of a level are integers."""
     search, game = searching(), Go(5, komi=0.5)
     last_info(search, game, Limits(nodes=3000))
     pool = pool_of(search)
@@ -133,10 +133,10 @@ def test_threads_share_one_tree(size: int) -> None:
     assert sum(worker.playout_count for worker in workers) == 6000
     points = sum(worker.score_sum for worker in workers)
     assert int(pool.extra_words[ROOT, SCORE_SUM]) / SCORE_UNITS_PER_POINT == pytest.approx(points)
-    # Whatever was counted as lost on the way down has been put right: a level sums up to the next.
+    # All virtual losses are undone: the totals of the children sum up to the root's.
     totals = [int(pool.columns["totals"][child]) for child in pool.children(ROOT)]
     assert abs(sum(totals) + int(pool.columns["totals"][ROOT])) <= 3 * VALUE_SCALE
-    # A thread that finds another expanding the root makes its playout from there.
+    # A thread that finds the root locked runs its playout from the root.
     assert 6000 - 3 <= sum(visits_by_move(search).values()) <= 6000
     check_tree(search, game)
     assert not pool.columns["marks"].any()
@@ -145,11 +145,11 @@ def test_threads_share_one_tree(size: int) -> None:
     assert pool.visits(ROOT) == 6500
 
 
-def repeating_games(size: int, number: int) -> list[tuple[Go, set[int]]]:
-    """Positions of random games with the moves that superko alone forbids, ko aside."""
+def repeating_games(size: int, count: int) -> list[tuple[Go, set[int]]]:
+    """Return positions of random games with the moves that only superko forbids."""
     found: list[tuple[Go, set[int]]] = []
     random = Random(size)
-    while len(found) < number:
+    while len(found) < count:
         game = Go(size, komi=0.5)
         for _ in range(60):
             legal = set(game.moves())
@@ -174,7 +174,7 @@ def repeating_games(size: int, number: int) -> list[tuple[Go, set[int]]]:
 
 @pytest.mark.parametrize("size", [2, 3, 4])
 def test_tree_obeys_superko(size: int) -> None:
-    """Also where it is no simple ko: a cycle of more moves, of the game and of the tree."""
+    """Includes cycles longer than a simple ko, in the game and in the tree."""
     for game, forbidden in repeating_games(size, 10):
         search = searching(megabytes=2)
         info = last_info(search, game, Limits(nodes=1000))
@@ -184,7 +184,7 @@ def test_tree_obeys_superko(size: int) -> None:
 
 
 def test_tree_forbids_sending_two_returning_one() -> None:
-    """White sends two by A1, Black takes them by C1, and B1 takes one: the position before A1."""
+    """White sends two by A1, Black captures them by C1, and B1 would repeat the position."""
     game = from_diagram("X.XO.", "XXXO.", "XXXOO", "XXOO.", ".O.O.", turn=1)
     sent, taken, returned = (at(game, text) for text in ("A1", "C1", "B1"))
     before = searching()
@@ -222,7 +222,7 @@ def test_tree_is_reused_for_the_next_moves() -> None:
     assert later.nodes == 1000
     assert pool_of(search).visits(ROOT) == kept + 1000
     check_tree(search, game)
-    # The same position again goes on; so it does two moves later, both made at once.
+    # The tree is reused for the same position, and for one two moves later.
     search._set_root(game, Limits())
     assert pool_of(search).visits(ROOT) == kept + 1000
     for move in later.pv[:2]:
@@ -286,7 +286,7 @@ def test_tree_is_dropped_after_new_game_or_search_moves() -> None:
 
 
 def test_tree_is_dropped_when_width_and_height_are_swapped() -> None:
-    """The empty boards have one key; a tree of one would have moves beside the other."""
+    """Both empty boards have the same key, but different moves."""
     search = searching()
     last_info(search, Go("4x9"), Limits(nodes=300))
     search._set_root(Go("9x4"), Limits())
@@ -309,7 +309,7 @@ def test_full_node_pool_is_pruned_and_search_continues(
     assert found[-1].nodes == playouts
     assert pool.state != FULL
     assert all(info.hashfull <= 1000 for info in found)
-    # Some visits were under way when the pool was full; all others are counted.
+    # Visits in progress are cancelled when the pool is full; all others are counted.
     assert playouts - 100 * len(found) < pool.visits(ROOT) <= playouts
     assert check_tree(search, game) <= pool.tree.capacity
     x, y = game.stones.shape.coordinates(found[-1].pv[0])
@@ -352,7 +352,7 @@ def test_stop_before_the_search_still_returns_a_move() -> None:
     assert not info.complete
     first, *others = search.search(game, Limits(), 5)
     assert not any(info.complete or info.visits for info in (first, *others))
-    # By what looks most promising, and no move of the first line does.
+    # Moves are ordered by prior, which is low on the first line.
     assert len({info.pv[0] for info in (first, *others)}) == 5
     assert first.prior == max(info.prior or 0.0 for info in (first, *others))
     assert not game.text(first.pv[0]).startswith("A")
@@ -389,7 +389,7 @@ def test_only_requested_moves_are_searched_and_reported() -> None:
 
 
 def moves_by_ply(search: GoSearch, node: int = ROOT, ply: int = 0) -> Iterator[tuple[int, int]]:
-    """Generate each move of the tree with the ply it is made at."""
+    """Yield each move of the tree with its ply."""
     for child in pool_of(search).children(node):
         yield ply, from_kernel_move(pool_of(search).move(child))
         yield from moves_by_ply(search, child, ply + 1)
@@ -414,7 +414,7 @@ def test_move_restrictions_apply_up_to_their_depth(mover: int) -> None:
     assert {move for ply, move in made if ply == 1} == few
     assert (4, centre) in made
     assert len({move for ply, move in made if ply == 3}) > len(few)
-    last_info(search, game, Limits(nodes=200))  # nothing is left of them
+    last_info(search, game, Limits(nodes=200))  # without restrictions
     assert (0, centre) in set(moves_by_ply(search))
 
 
@@ -432,7 +432,7 @@ def test_ownership_after_each_move_comes_from_its_playouts() -> None:
         if line.moves_ownership is not None:
             total += line.visits * np.asarray(line.moves_ownership)
     assert np.allclose(total / 900, info.ownership, atol=1e-3)
-    # A vertex becomes the mover's more often where he has played at it.
+    # The mover owns a vertex more often after playing there.
     gains = []
     for line in tried:
         if line.pv[0] != PASS:
@@ -489,11 +489,11 @@ def test_progress_is_readable_during_the_search() -> None:
         seen.append(search.progress())
     thread.join()
     counts = [progress.nodes for progress in seen]
-    # A thread that comes too late for a playout takes its number back.
+    # A thread that exceeds the goal decrements the count again.
     assert all(later >= before - 2 for before, later in pairwise(counts))
-    told = [progress for progress in seen if progress.lines]
-    assert told
-    for progress in told:
+    reports = [progress for progress in seen if progress.lines]
+    assert reports
+    for progress in reports:
         assert all(info.pv[0] in game.moves() for info in progress.lines)
         assert progress.hashfull <= 1000
 
@@ -502,7 +502,7 @@ HALVES = ("..XO...",) * 7
 
 
 def test_answers_a_pass_with_a_pass_only_when_winning() -> None:
-    """Black has three columns of seven: whether that wins depends on komi alone."""
+    """Black has three of seven columns, so komi decides who wins."""
     for komi, wins in ((-40.5, True), (20.5, False)):
         game = from_diagram(*HALVES, komi=komi, turn=1)
         game.play(PASS)
@@ -519,7 +519,7 @@ def test_passes_first_when_everything_is_settled() -> None:
 
 
 def test_does_not_pass_before_the_board_is_settled() -> None:
-    """Even where it leads by far, while something is not settled."""
+    """This holds even with a large lead."""
     game = Go(9, komi=-60.5)
     assert last_info(searching(), game, Limits(nodes=2000)).pv[0] != PASS
     game.play(PASS)
@@ -538,7 +538,7 @@ def test_plays_the_capture_that_decides_the_game(komi: float) -> None:
 
 
 def test_first_move_on_5x5_is_the_centre() -> None:
-    """Black owns all of 5x5 from there."""
+    """Black wins all of 5x5 from there."""
     for seed in (1, 2):
         game = Go(5, komi=0.5)
         info = last_info(searching(seed=seed), game, Limits(nodes=5000))
@@ -558,7 +558,7 @@ def test_tiny_and_finished_games_can_be_searched(size: int, passes: int) -> None
 
 
 def test_draw_with_integer_komi_has_value_zero() -> None:
-    """Komi may be a whole number: 2x2 is a point for Black."""
+    """With perfect play 2x2 is a win by one point for Black."""
     info = last_info(searching(), Go(2, komi=1.0), Limits(nodes=3000))
     assert info.expected_outcome == pytest.approx(0.0, abs=0.2)
 
@@ -567,13 +567,13 @@ def test_amaf_counters_do_not_overflow() -> None:
     search, game = searching(), Go(5)
     last_info(search, game, Limits(nodes=200))
     pool = pool_of(search)
-    most = (1 << 31) - 64
+    nearly_full = (1 << 31) - 64
     for child in pool.children(ROOT):
-        pool.extra_words[child, AMAF] = most << 32 | most // 2
+        pool.extra_words[child, AMAF] = nearly_full << 32 | nearly_full // 2
     last_info(search, game, Limits(nodes=2000))
     words = [int(pool.extra_words[child, AMAF]) % (1 << 64) for child in pool.children(ROOT)]
     assert max(word >> 32 for word in words) >= 1 << 31
-    assert all(most <= word >> 32 <= most + 128 for word in words)
+    assert all(nearly_full <= word >> 32 <= nearly_full + 128 for word in words)
 
 
 def resident_memory() -> int:
@@ -593,7 +593,7 @@ def test_memory_does_not_grow_with_playouts(thorough: bool) -> None:
 
 
 def test_tree_obeys_superko_for_positions_before_a_capture() -> None:
-    """White's B2, where all his stones were taken, would make the position after move 3 again."""
+    """After the capture of all white stones, B2 would repeat the position after move 3."""
     game = Go("2x3")
     for text in ("A2", "B2", "A1", "B3"):
         game.play(at(game, text))

@@ -1,4 +1,4 @@
-"""Command lines are split by the rules of the system."""
+"""Splitting of command lines by the rules of the operating system."""
 
 import subprocess
 import sys
@@ -48,6 +48,6 @@ def test_windows_splitting_rejects_unclosed_quotation() -> None:
         split_command_line(r'e.exe "C:\a')
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="of other systems")
+@pytest.mark.skipif(sys.platform == "win32", reason="rules of other systems")
 def test_other_systems_split_like_a_shell() -> None:
     assert split_command_line(r"e 'a b' c\ d") == ["e", "a b", "c d"]

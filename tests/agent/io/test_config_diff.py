@@ -1,6 +1,6 @@
-"""How two descriptions differ, in words."""
+"""Descriptions of the differences between two configurations."""
 
-from agent.io.config_diff import LONGEST, describe_changes
+from agent.io.config_diff import MAX_VALUE_LENGTH, describe_changes
 
 
 def test_equal_descriptions_have_no_changes() -> None:
@@ -33,5 +33,5 @@ def test_long_values_are_shown_as_size_and_digest() -> None:
     assert first.startswith("500 entries with digest ")
     assert second.startswith("500 entries with digest ")
     assert first != second
-    (clause,) = describe_changes("a" * (LONGEST + 1), "b", "name")
-    assert clause.startswith(f"name was {LONGEST + 1} characters with digest ")
+    (clause,) = describe_changes("a" * (MAX_VALUE_LENGTH + 1), "b", "name")
+    assert clause.startswith(f"name was {MAX_VALUE_LENGTH + 1} characters with digest ")

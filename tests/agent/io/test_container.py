@@ -1,4 +1,4 @@
-"""Files with a magic number, a checksum, a head and a content: their bytes, and what is damaged."""
+"""Container files: their bytes, and detection of damage."""
 
 import hashlib
 import struct
@@ -53,12 +53,12 @@ def test_packed_data_round_trips(
 @pytest.mark.parametrize("form", [PLAIN, ALIGNED], ids=["plain", "aligned"])
 def test_damage_is_detected_and_file_stays_readable(form: ContainerFormat) -> None:
     whole = form.pack('{"a": 1}', b"content", range(form.numbers))
-    for place in range(len(whole)):
+    for index in range(len(whole)):
         damaged = bytearray(whole)
-        damaged[place] ^= 0x40
+        damaged[index] ^= 0x40
         file = opened(form, bytes(damaged))
-        assert file.has_magic == (place >= len(form.magic))
-        assert file.is_intact == (place < len(form.magic))
+        assert file.has_magic == (index >= len(form.magic))
+        assert file.is_intact == (index < len(form.magic))
     for length in range(len(whole)):
         file = opened(form, whole[:length])
         assert file.has_magic == (length >= len(form.magic))
@@ -69,7 +69,7 @@ def test_damage_is_detected_and_file_stays_readable(form: ContainerFormat) -> No
 
 
 def test_numbers_that_do_not_fit_are_rejected() -> None:
-    with pytest.raises(ValueError, match="1 numbers are not 2"):
+    with pytest.raises(ValueError, match="expected 2 numbers, got 1"):
         ALIGNED.pack("{}", b"", (1,))
     with pytest.raises(OverflowError):
         ALIGNED.pack("{}", b"", (1, 1 << 32))

@@ -1,4 +1,4 @@
-"""Locks on files: one holder at a time, in this process and beside it."""
+"""File locks: one holder at a time, in this process and in others."""
 
 import subprocess
 import sys
@@ -11,8 +11,8 @@ from tests.systems import needs_links
 
 HOLD = """
 import sys
-from agent.io.file_lock import lock
-held = lock(sys.argv[1])
+from agent.io.file_lock import lock_path
+held = lock_path(sys.argv[1])
 print("held", flush=True)
 sys.stdin.read()
 """

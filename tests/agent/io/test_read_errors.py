@@ -1,4 +1,4 @@
-"""What a user is told of a file that cannot be read."""
+"""Error messages for unreadable files."""
 
 from pathlib import Path
 
@@ -9,14 +9,14 @@ from agent.io.read_errors import convert_read_errors
 
 
 class UnreadableError(Exception):
-    """The error of whoever reads."""
+    """The error type of the caller."""
 
 
 def test_read_error_names_file_and_reason(tmp_path: Path) -> None:
     latin = tmp_path / "latin.txt"
     latin.write_bytes("año".encode("latin-1"))
     wrong = {
-        latin: "it is not UTF-8 text",
+        latin: "not UTF-8 text",
         tmp_path: "Is a directory",
         tmp_path / "none.txt": "No such file or directory",
     }

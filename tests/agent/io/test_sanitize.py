@@ -1,4 +1,4 @@
-"""Text from outside as it is shown."""
+"""Display of untrusted text."""
 
 import pytest
 from hypothesis import given
@@ -9,12 +9,12 @@ from tests.support import ANY_TEXT
 
 
 @given(ANY_TEXT, st.integers(1, 50))
-def test_plain_text_is_one_printable_line_of_limited_length(text, most):
+def test_plain_text_is_one_printable_line_of_limited_length(text, max_length):
     for shown in (sanitize_line(text), sanitize_name(text)):
         assert shown.isprintable()
         assert shown.encode().decode() == shown
         assert sanitize_line(shown) == shown
-    assert len(sanitize_line(text, most)) <= most
+    assert len(sanitize_line(text, max_length)) <= max_length
     assert len(sanitize_name(text)) <= MAX_NAME_LENGTH
 
 

@@ -1,4 +1,4 @@
-"""Standard input that one reader has taken over."""
+"""Detached standard input."""
 
 import subprocess
 import sys
@@ -7,7 +7,7 @@ import pytest
 
 from tests.support import ROOT
 
-# Says what descriptor 0 still gives while a thread waits for what the parent says.
+# Prints what descriptor 0 provides while a thread reads the detached input.
 TAKEN = """
 import os, threading
 from agent.io.stdin import detach_stdin
@@ -43,7 +43,7 @@ def test_other_readers_see_empty_standard_input() -> None:
 
 
 def test_libraries_load_while_waiting_for_parent_to_exit() -> None:
-    """On Windows NumPy's libraries ask for the state of standard input."""
+    """On Windows, libraries of NumPy query standard input while they load."""
     with run(ENDING) as process:
         assert process.stdout
         assert process.stdin
@@ -56,5 +56,5 @@ def test_libraries_load_while_waiting_for_parent_to_exit() -> None:
 def test_a_closed_standard_input_is_empty() -> None:
     code = "from agent.io.stdin import *; print(os.read(detach_stdin(), 9))"
     command = f'exec "$0" -c "import os; {code}" <&-'
-    said = subprocess.run(["sh", "-c", command, sys.executable], capture_output=True, cwd=ROOT)
-    assert said.stdout == b"b''\n"
+    result = subprocess.run(["sh", "-c", command, sys.executable], capture_output=True, cwd=ROOT)
+    assert result.stdout == b"b''\n"

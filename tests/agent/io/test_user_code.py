@@ -1,4 +1,4 @@
-"""Errors of a user's code, told with the line that the user can do something about."""
+"""Loading of user code, and error messages with a line of the user's file."""
 
 import json
 import sys
@@ -56,7 +56,7 @@ def test_load_error_names_line_in_user_file(tmp_path: Path) -> None:
 
 
 def test_each_file_imports_modules_from_its_own_folder(tmp_path: Path) -> None:
-    """Two versions of an evaluation, of which each has its weights in a file beside it."""
+    """Two versions of an evaluation, each with its weights in a file in the same folder."""
     for name, bias in (("old", 1), ("new", 2)):
         (tmp_path / name / "parts_of_it").mkdir(parents=True)
         (tmp_path / name / "weights_beside_it.py").write_text(f"BIAS = {bias}\n")
@@ -76,13 +76,13 @@ def test_each_file_imports_modules_from_its_own_folder(tmp_path: Path) -> None:
 
 def test_installed_modules_are_not_reloaded() -> None:
     before = sys.modules["agent.evaluation"], agent.evaluation.EvaluationError, json.dumps
-    for place in ("agent.evaluation", "json", "chess"):
-        assert load_module(place, "evaluation") is sys.modules[place]
+    for name in ("agent.evaluation", "json", "chess"):
+        assert load_module(name, "evaluation") is sys.modules[name]
     assert before == (sys.modules["agent.evaluation"], agent.evaluation.EvaluationError, json.dumps)
 
 
 def test_file_extension_may_be_uppercase(tmp_path: Path) -> None:
-    """As old programs of Windows write it; it is no module."""
+    """Old Windows programs write the suffix so. It is not a module."""
     file = tmp_path / "MY_EVAL.PY"
     file.write_text("def f():\n    return 7\n")
     assert load_module(str(file), "evaluation").f() == 7
@@ -94,7 +94,7 @@ def test_file_extension_may_be_uppercase(tmp_path: Path) -> None:
 def test_neighbour_may_have_the_name_of_an_inner_package(tmp_path: Path, name: str) -> None:
     (tmp_path / f"{name}.py").write_text("BONUS = 10\n")
     (tmp_path / "mine.py").write_text(f"from {name} import BONUS\n")
-    assert load_module(str(tmp_path / "mine.py"), "evaluation").HANDICAP_BONUSES == 10
+    assert load_module(str(tmp_path / "mine.py"), "evaluation").BONUS == 10
 
 
 @pytest.mark.parametrize("name", PACKAGES)
@@ -103,7 +103,7 @@ def test_neighbour_with_our_name_is_a_clear_error(tmp_path: Path, name: str, lin
     (tmp_path / f"{name}.py").write_text("BONUS = 10\n")
     (tmp_path / "mine.py").write_text(line.format(name))
     with pytest.raises(
-        UserCodeError, match=f"cannot import {name}.py beside it .*rename {name}.py"
+        UserCodeError, match=f"cannot import {name}.py from its folder .*rename {name}.py"
     ):
         load_module(str(tmp_path / "mine.py"), "evaluation")
 
@@ -120,4 +120,4 @@ def test_neighbour_with_our_name_that_is_not_imported_does_no_harm(tmp_path: Pat
     (tmp_path / "agent.py").write_text("raise RuntimeError\n")
     (tmp_path / "agents").mkdir()
     (tmp_path / "mine.py").write_text("import agents\nBONUS = 3\n")
-    assert load_module(str(tmp_path / "mine.py"), "evaluation").HANDICAP_BONUSES == 3
+    assert load_module(str(tmp_path / "mine.py"), "evaluation").BONUS == 3

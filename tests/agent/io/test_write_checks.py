@@ -1,4 +1,4 @@
-"""What is refused beforehand of files that are to be written."""
+"""Checks of output files."""
 
 import errno
 import os
@@ -21,30 +21,30 @@ def test_invalid_output_paths_are_rejected(tmp_path: Path) -> None:
     (tmp_path / "astray").symlink_to(tmp_path / "none" / "new")
     require_writable([new, tmp_path / "other"], [read], ValueError)
     for targets, reason in (
-        ([read], "read is read here: choose another"),
-        ([new, link], "link is read here"),
-        ([hard], "hard is read here"),
-        ([new, tmp_path / "dangling"], "dangling is to be written twice"),
-        ([new, tmp_path / ".." / tmp_path.name / "new"], "new is to be written twice"),
-        ([tmp_path], "is a folder: name a file in it"),
+        ([read], "read: is an input file"),
+        ([new, link], "link: is an input file"),
+        ([hard], "hard: is an input file"),
+        ([new, tmp_path / "dangling"], "dangling: given for two outputs"),
+        ([new, tmp_path / ".." / tmp_path.name / "new"], "new: given for two outputs"),
+        ([tmp_path], "is a folder"),
         ([tmp_path / "none" / "new"], "new: its folder does not exist"),
         ([tmp_path / "astray"], "astray: its folder does not exist"),
-        (["ne\0w"], r"'ne\\x00w' cannot be the name of a file"),
+        (["ne\0w"], r"'ne\\x00w': invalid file name"),
     ):
         with pytest.raises(ValueError, match=reason):
             require_writable(targets, [read, "no\0name"], ValueError)
 
 
-@pytest.mark.parametrize("there", [True, False])
+@pytest.mark.parametrize("exists", [True, False])
 def test_missing_write_permission_is_rejected(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exists: bool
 ) -> None:
     target = tmp_path / "new"
-    if there:
+    if exists:
         target.touch()
-    for refused in [target, tmp_path] if there else [tmp_path]:
+    for refused in [target, tmp_path] if exists else [tmp_path]:
         monkeypatch.setattr(os, "access", lambda name, mode, refused=refused: name != str(refused))
-        with pytest.raises(ValueError, match="new may not be written: change its rights"):
+        with pytest.raises(ValueError, match="new: no write permission"):
             require_writable([str(target)], [], ValueError)
 
 
@@ -55,7 +55,7 @@ def test_null_device_needs_no_writable_folder(monkeypatch: pytest.MonkeyPatch) -
 
 def test_regular_option_rejects_devices(tmp_path: Path) -> None:
     require_writable([tmp_path / "new", __file__], [], ValueError, regular=True)
-    with pytest.raises(ValueError, match="is no regular file: name another"):
+    with pytest.raises(ValueError, match="not a regular file"):
         require_writable([os.devnull], [], ValueError, regular=True)
 
 
@@ -66,7 +66,7 @@ def test_windows_nul_device_needs_no_folder(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(os.path, "isdir", lambda path: False)
     monkeypatch.setattr(os, "access", lambda path, mode: True)
     require_writable(["nul"], [], ValueError)
-    with pytest.raises(ValueError, match="nul is no regular file: name another"):
+    with pytest.raises(ValueError, match="nul: not a regular file"):
         require_writable(["nul"], [], ValueError, regular=True)
 
 

@@ -1,4 +1,4 @@
-"""Numbers in shared memory: what kinds keep, and that threads lose no change."""
+"""Numbers in shared memory: storage, and atomic operations of threads."""
 
 import threading
 
@@ -27,7 +27,7 @@ def add_often(address, index, value, times):  # type: ignore[no-untyped-def]
 
 @numba.njit(nogil=True)
 def exchange_often(address, first, times, seen):  # type: ignore[no-untyped-def]
-    """Write `times` numbers from `first` on to one place; mark those that come back."""
+    """Write `times` numbers from `first` on to one address; count the old values returned."""
     for number in range(first, first + times):
         seen[exchange_int64(address, 0, number)] += 1
 
@@ -52,9 +52,9 @@ def test_number_is_stored_without_changing_neighbours(kind: type[np.generic]) ->
 
     column = np.zeros(5, kind)
     address = np.uint64(column.ctypes.data)
-    least = -2.5 if kind is np.float32 else np.iinfo(kind).min
-    assert store(address, 3, least) == least
-    assert column.tolist() == [0, 0, 0, least, 0]
+    value = -2.5 if kind is np.float32 else np.iinfo(kind).min
+    assert store(address, 3, value) == value
+    assert column.tolist() == [0, 0, 0, value, 0]
 
 
 def test_concurrent_additions_are_not_lost() -> None:
@@ -70,5 +70,5 @@ def test_atomic_exchange_returns_each_value_once() -> None:
     address = np.uint64(column.ctypes.data)
     at_once(exchange_often, *[(address, 1 + i * TIMES, TIMES, seen[i]) for i in range(THREADS)])
     total = sum(seen)
-    total[column[0]] += 1  # the last one stands there still
+    total[column[0]] += 1  # the last value is still stored
     assert (total == 1).all()

@@ -1,4 +1,4 @@
-"""The folder of compiled code: nothing is run that somebody else can have put there."""
+"""The code cache: files that others could have written are never executed."""
 
 import hashlib
 import os
@@ -19,7 +19,7 @@ from agent.kernel.kernel_loader import KernelLoader
 from agent.threads.one_shot_event import wait_for_any
 from kempelen.cli import main
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="folders have no owners there")
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="folders have no POSIX owners")
 
 STRANGER = 12345
 SIGNATURE = numba.int32(numba.int32)
@@ -30,7 +30,7 @@ def double(x: int) -> int:
 
 
 class Planted:
-    """What leaves a trace when it is unpickled."""
+    """Creates a folder when it is unpickled."""
 
     def __init__(self, trace: Path) -> None:
         self._trace = trace
@@ -46,7 +46,7 @@ def trace(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def folder(tmp_path: Path, trace: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache folder, whose file of `double` is not what was compiled."""
+    """A cache folder with a manipulated file for `double`."""
     folder = tmp_path / "base" / "kernel"
     payload = pickle.dumps(Planted(trace))
     code_cache.write(folder, "double.pickle", hashlib.sha256(payload).digest() + payload)
@@ -57,7 +57,7 @@ def folder(tmp_path: Path, trace: Path, monkeypatch: pytest.MonkeyPatch) -> Path
 
 
 def test_files_in_own_cache_folder_are_trusted(folder: Path, trace: Path) -> None:
-    with pytest.raises(TypeError):  # it is no compiled function
+    with pytest.raises(TypeError):  # the unpickled object is not a compiled function
         decorators.c_function(SIGNATURE, double, "double")
     assert trace.exists()
     assert compilation.is_cached(CONNECT_FOUR)
@@ -83,11 +83,12 @@ def test_files_writable_by_others_are_not_loaded(
     for _ in range(2):
         assert decorators.c_function(SIGNATURE, double, "double").ctypes(4) == 8
     assert not trace.exists()
-    told = capsys.readouterr().err
-    assert told.count(f"no compiled code is taken from {path}, which") == 1
+    output = capsys.readouterr().err
+    assert output.count("so its compiled code is not used") == 1
+    assert f"{path}: " in output
     writable_folder = reason != STRANGER and path.is_dir()
-    assert (f"chmod go-w {path}" if writable_folder else "delete it") in told
-    assert "KEMPELEN_CACHE_DIR" in told
+    assert (f"chmod go-w {path}" if writable_folder else "delete it") in output
+    assert "KEMPELEN_CACHE_DIR" in output
     assert compilation.is_cached(CONNECT_FOUR) == (where == "kernel/double.pickle")
 
 
@@ -103,16 +104,17 @@ def test_untrusted_cache_file_is_replaced(folder: Path) -> None:
     getattr(os, "geteuid", lambda: 1)() != 0, reason="only root can be another user"
 )
 def test_cache_filled_by_root_is_trusted() -> None:
-    """As in the image, where another user runs what root compiled, and cannot write there."""
+    """As in the container image, where another user runs code compiled by root."""
     with tempfile.TemporaryDirectory() as name:
         base = Path(name)
         base.chmod(0o755)
         code_cache.write(base / "kernel", "file", b"code")
         assert modes(base / "kernel", base / "kernel" / "file") == [0o755, 0o644]
         read = (
-            "import os, sys; from pathlib import Path; from agent.kernel import cache;"
+            "import os, sys; from pathlib import Path; from agent.kernel import code_cache;"
             f"os.setuid({STRANGER}); folder = Path({str(base / 'kernel')!r});"
-            "assert cache.problem(folder) is not None; assert cache.read(folder, 'file') == b'code'"
+            "assert code_cache.write_problem(folder) is not None;"
+            "assert code_cache.read(folder, 'file') == b'code'"
         )
         assert subprocess.run([sys.executable, "-c", read], timeout=60).returncode == 0
 
@@ -169,9 +171,9 @@ def test_warmup_rejects_untrusted_cache_folder(
 ) -> None:
     folder.parent.chmod(0o777)
     assert main(["warmup"]) == 1
-    told = capsys.readouterr()
-    assert f"chmod go-w {folder.parent}" in told.err
-    assert told.out == ""
+    output = capsys.readouterr()
+    assert f"chmod go-w {folder.parent}" in output.err
+    assert output.out == ""
 
 
 def test_warmup_rejects_impossible_cache_folder(
@@ -181,21 +183,25 @@ def test_warmup_rejects_impossible_cache_folder(
     for module in (decorators, compilation):
         monkeypatch.setattr(module, "cache_folder", lambda: tmp_path / "file" / "kernel")
     assert main(["warmup"]) == 1
-    assert f"cannot be kept in {tmp_path / 'file' / 'kernel'}: " in capsys.readouterr().err
+    assert (
+        f"{tmp_path / 'file' / 'kernel'}: cannot cache compiled code: " in capsys.readouterr().err
+    )
 
 
 def test_untrusted_cache_is_reported_once_and_code_still_loads(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No child compiles, which could not hand over what it has compiled."""
+    """No child process compiles, because its code could not be loaded from the cache."""
     folder.parent.chmod(0o777)
     monkeypatch.setattr(compilation, "PARTS", {"toy": ("agent.kernel.parts",)})
-    monkeypatch.setattr(compilation, "compile_in_child", lambda part: pytest.fail("a child"))
-    told: list[str] = []
-    first = KernelLoader("toy", "kernel", "playing without it", told.append)
-    second = KernelLoader("toy", "search", "playing otherwise", told.append, after=first)
-    for loading in (first, second):
-        loading.start()
-        wait_for_any(loading.ready, timeout=60)
-        assert loading.is_loaded
-    assert len([line for line in told if f"chmod go-w {folder.parent}" in line]) == 1
+    monkeypatch.setattr(
+        compilation, "compile_in_child", lambda part: pytest.fail("child process started")
+    )
+    reports: list[str] = []
+    first = KernelLoader("toy", "kernel", "playing without it", reports.append)
+    second = KernelLoader("toy", "search", "playing otherwise", reports.append, requires=first)
+    for loader in (first, second):
+        loader.start()
+        wait_for_any(loader.ready, timeout=60)
+        assert loader.is_loaded
+    assert len([line for line in reports if f"chmod go-w {folder.parent}" in line]) == 1

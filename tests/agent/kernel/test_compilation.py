@@ -1,4 +1,4 @@
-"""The kernel on its way into a process: from a cold, warm or read-only cache, beside others."""
+"""Loading of the kernel: from a cold, warm or read-only cache, by concurrent processes."""
 
 import errno
 import gc
@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
-from agent import evaluation
+from agent import evaluation_types
 from agent.chess.evaluation.loading import load as load_evaluation
 from agent.chess.evaluation.nnue_format import read_neuron_count
 from agent.chess.parts import ALPHABETA
@@ -29,27 +29,27 @@ from tests.waiting import PATIENCE
 
 LOAD = """
 import json
-from agent.kernel import cache, kernel, warming
-warming.APART = {apart}
-warm = warming.is_warm({part!r})
-warming.load({part!r})
+from agent.kernel import compilation, decorators
+compilation.COMPILED_IN_PARALLEL = {independent}
+warm = compilation.is_cached({part!r})
+compilation.load({part!r})
 {play}
-print(json.dumps([warm, kernel.compiled, kernel.loaded, perft]))
+print(json.dumps([warm, decorators.compiled, decorators.loaded, perft]))
 """
 
 
 class Cold(NamedTuple):
-    """A part to compile: what of it may be compiled beside the rest, and leaves of its game."""
+    """A part to compile: modules that may be compiled in parallel, and a perft result."""
 
     part: str
-    apart: tuple[str, ...]
-    beside: str
-    play: str  # counts the leaves as `perft`
+    independent: tuple[str, ...]
+    independent_function: str
+    play: str  # sets `perft`
     leaves: int
 
 
 def modules_of(names: Iterable[str]) -> set[str]:
-    """Return the modules that make compiled functions; networks' are made by who knows the size."""
+    """Return the modules that define functions; those of networks are in `shipped_network`."""
     modules = {name.rpartition(".")[0] for name in names}
     return {
         "agent.chess.evaluation.shipped_network" if m == "agent.chess.evaluation.nnue" else m
@@ -75,7 +75,8 @@ LARGE = Cold(
     ALPHABETA,
     COMPILED_IN_PARALLEL,
     f"agent.chess.evaluation.nnue.{read_neuron_count(SHIPPED_NETWORK)}",
-    "import chess; from agent.chess import rules; perft = rules.perft(chess.Board(), 3)",
+    "import chess; from agent.chess.board import kernel_board as board\n"
+    "perft = board.perft(chess.Board(), 3)",
     8902,
 )
 
@@ -90,14 +91,14 @@ LARGE = Cold(
     ],
 )
 def test_concurrent_processes_fill_cache_that_works_read_only(cold: Cold, tmp_path: Path) -> None:
-    code = LOAD.format(part=cold.part, apart=cold.apart, play=cold.play)
+    code = LOAD.format(part=cold.part, independent=cold.independent, play=cold.play)
     pair = [python(code, tmp_path) for _ in range(2)]
     for process in pair:
         output, _ = process.communicate(timeout=600)
         warm, compiled, loaded, perft = json.loads(output)
         assert not warm
         assert compiled or loaded
-        assert cold.beside in loaded or usable_cores() == 1
+        assert cold.independent_function in loaded or usable_cores() == 1
         assert perft == cold.leaves
     files = sorted(tmp_path.rglob("*"))
     assert not [file for file in files if file.suffix == ".tmp"]
@@ -117,11 +118,12 @@ def test_concurrent_processes_fill_cache_that_works_read_only(cold: Cold, tmp_pa
 
 LOAD_ALL = """
 import json
-from agent.kernel import kernel, warming
+from agent.kernel import compilation, decorators
 from agent.kernel.parts import PARTS
 for part in PARTS:
-    warming.load(part)
-print(json.dumps([list(map(warming.is_warm, PARTS)), kernel.compiled, kernel.loaded]))
+    compilation.load(part)
+cached = list(map(compilation.is_cached, PARTS))
+print(json.dumps([cached, decorators.compiled, decorators.loaded]))
 """
 
 
@@ -133,11 +135,11 @@ def test_second_process_loads_all_compiled_parts(tmp_path: Path) -> None:
         warm, compiled, loaded = json.loads(output)
         assert all(warm)
         names.append((set(compiled), set(loaded)))
-    (compiled, beside), (again, loaded) = names
+    (compiled, parallel), (compiled_again, loaded) = names
     assert len(compiled) > 5
-    assert again == set()
-    on_demand = {name for name in compiled | beside if modules_of([name]) <= set(ON_DEMAND)}
-    assert loaded | on_demand == compiled | beside
+    assert compiled_again == set()
+    on_demand = {name for name in compiled | parallel if modules_of([name]) <= set(ON_DEMAND)}
+    assert loaded | on_demand == compiled | parallel
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -148,14 +150,14 @@ def test_tests_run_on_a_warm_cache(part: str) -> None:
 
 
 def output_when_warm(code: str) -> str:
-    """Return what some code prints in a process of its own, on this one's cache."""
+    """Return the output of code in a new process with the cache of this one."""
     return python(code, decorators.cache_folder().parent).communicate(timeout=600)[0]
 
 
 @pytest.mark.thorough
 def test_unused_part_is_not_imported() -> None:
     output = output_when_warm(
-        "import sys; from agent.kernel import warming; warming.load('alphabeta');"
+        "import sys; from agent.kernel import compilation; compilation.load('alphabeta');"
         "from agent.chess.search.alphabeta_search import AlphaBetaSearch; AlphaBetaSearch();"
         "print('agent.chess.search.mcts' in sys.modules)"
     )
@@ -165,10 +167,10 @@ def test_unused_part_is_not_imported() -> None:
 @pytest.mark.thorough
 def test_warm_start_does_not_import_the_compiler() -> None:
     output = output_when_warm(
-        "import sys; from agent.kernel import cache, kernel, warming;"
+        "import sys; from agent.kernel import compilation, decorators;"
         "from agent.kernel.parts import PARTS;"
-        "[warming.load(part) for part in PARTS];"
-        "print(kernel.compiled, 'numba.np.arraymath' in sys.modules)"
+        "[compilation.load(part) for part in PARTS];"
+        "print(decorators.compiled, 'numba.np.arraymath' in sys.modules)"
     )
     assert output.split() == ["[]", "False"]
 
@@ -185,9 +187,9 @@ def test_main_modules_do_not_import_separately_compiled_ones() -> None:
 
 @pytest.fixture
 def toys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Modules to load, each of which notes in a file where it was imported.
+    """Modules to load, which log their import and the process id to a file.
 
-    In another process each is a while later, or fails if there is a file `broken`.
+    In another process, each takes 0.5 s, and fails if a file `broken` exists.
     """
     for name in ("toy", "toy_apart"):
         (tmp_path / f"{name}.py").write_text(
@@ -211,7 +213,7 @@ def toys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def imports(toys: Path) -> list[tuple[str, bool]]:
-    """Return which modules were imported, in turn, and whether by this process."""
+    """Return the imported modules in order, and whether this process imported them."""
     lines = (line.split() for line in (toys / "log").read_text().splitlines())
     return [(name, int(pid) == os.getpid()) for name, pid in lines]
 
@@ -287,36 +289,36 @@ def test_child_ignores_modules_in_current_folder(
 COMPILING = """
 import os, sys, time
 from pathlib import Path
-from agent.kernel import cache, warming
+from agent.kernel import compilation
 folder = Path(sys.argv[1])
 sys.path.insert(0, str(folder))
-warming.PARTS = {"play": ("slow",)}
-warming.cache_folder = lambda: folder / "base" / "cache"
-warming.load("play")
+compilation.PARTS = {"play": ("slow",)}
+compilation.cache_folder = lambda: folder / "base" / "cache"
+compilation.load("play")
 """
 SLOW = """
 import os, sys, time
 from pathlib import Path
-from agent.kernel import cache
+from agent.kernel import code_cache
 folder = Path(sys.argv[1])
-place = folder / "base" / "cache"
-how = "loaded" if cache.holds(place, "code") else "compiled"
+cache = folder / "base" / "cache"
+how = "loaded" if code_cache.contains(cache, "code") else "compiled"
 with (folder / "log").open("a") as log:
     print(how, os.getpid(), file=log)
 if how == "compiled":
     time.sleep(float(sys.argv[2]))
-    cache.write(place, "code", b"")
+    code_cache.write(cache, "code", b"")
 """
 
 
 def compiler(folder: Path, seconds: float = 0.5) -> subprocess.Popen[bytes]:
-    """Start a process that needs a part, which takes so long to compile."""
+    """Start a process that loads a part, which takes `seconds` to compile."""
     (folder / "slow.py").write_text(SLOW)
     return subprocess.Popen([sys.executable, "-c", COMPILING, str(folder), str(seconds)])
 
 
 def log_of(folder: Path, lines: int) -> list[tuple[str, int]]:
-    """Wait for so many lines of the log; return who compiled and who loaded."""
+    """Wait for `lines` log lines; return (compiled or loaded, process id) for each."""
     log, deadline = folder / "log", time.monotonic() + 60
     while time.monotonic() < deadline:
         if log.exists() and (text := log.read_text()).count("\n") >= lines:
@@ -345,7 +347,7 @@ def test_waiting_process_takes_over_from_killed_compiler(tmp_path: Path) -> None
     assert log[0][1] == first.pid
 
 
-@pytest.mark.skipif(os.name != "posix", reason="another lock is used there")
+@pytest.mark.skipif(os.name != "posix", reason="Windows uses another lock")
 def test_compilation_works_without_file_locks(toys: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def no_locks(*_: object) -> None:
         raise OSError(errno.ENOLCK, "No locks available")
@@ -394,7 +396,7 @@ def test_progress_is_noted_only_while_using_cpu(
     monkeypatch.setattr(compilation, "HEARTBEAT_S", 0.2)
     monkeypatch.setattr(compilation, "HEARTBEAT_MIN_CPU_S", 0.05)
     folder = compilation.cache_folder()
-    with code_cache.lock(folder), compilation._noting_progress():
+    with code_cache.lock(folder), compilation._heartbeat():
         began = code_cache.progress_stamp(folder)
         end = time.monotonic() + (PATIENCE if works else 1)
         while code_cache.progress_stamp(folder) == began and time.monotonic() < end:
@@ -441,9 +443,9 @@ def test_chess_kernel_variant_is_shipped_network_size(
 ) -> None:
     assert VARIANTS[ALPHABETA]() == str(load_evaluation(NETWORK).network.neurons)
     random_network(64).write(tmp_path / "other.nnue")
-    monkeypatch.setattr(evaluation, "SHIPPED_NETWORK", tmp_path / "other.nnue")
+    monkeypatch.setattr(evaluation_types, "SHIPPED_NETWORK", tmp_path / "other.nnue")
     assert VARIANTS[ALPHABETA]() == "64"
-    monkeypatch.setattr(evaluation, "SHIPPED_NETWORK", tmp_path / "none.nnue")
+    monkeypatch.setattr(evaluation_types, "SHIPPED_NETWORK", tmp_path / "none.nnue")
     assert VARIANTS[ALPHABETA]() == ""
 
 

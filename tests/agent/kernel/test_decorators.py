@@ -1,4 +1,4 @@
-"""Compiled functions and their cache: found when warm, never stale, harmless when damaged."""
+"""Compiled functions and their cache, which is never stale and may be damaged."""
 
 import shutil
 from pathlib import Path
@@ -26,7 +26,7 @@ def test_editing_kernel_source_changes_cache_folder(tmp_path: Path) -> None:
     before = folder()
     assert folder() == before
     names = {before}
-    for name in ("compiled/kernel.py", "chess/moves.py", "compiled/table.py"):
+    for name in ("kernel/decorators.py", "chess/board/movegen.py", "kernel/transposition_table.py"):
         with (root / "agent" / name).open("a") as file:
             file.write("# edited\n")
         names.add(folder())
@@ -58,20 +58,21 @@ def test_unwritable_or_damaged_cache_causes_recompilation(
     path = tmp_path / "double.pickle"
     path.write_bytes(path.read_bytes()[:-1])
     assert decorators.c_function(SIGNATURE, double, "double").ctypes(4) == 8
-    assert "double.pickle is damaged" in capsys.readouterr().err
+    assert "double.pickle: damaged" in capsys.readouterr().err
     decorators.loaded.clear()
     assert decorators.c_function(SIGNATURE, double, "double").ctypes(4) == 8
     assert decorators.loaded == ["double"]
 
 
-FOREIGN = """
+USER_CODE = """
 import numba
-from agent.kernel import kernel, warming
-warming.load('alphabeta')
+from agent.kernel import compilation, decorators
+compilation.load('alphabeta')
 def probe_position(x):
     return {1: 1, 2: 2}[2] * x
 signature = numba.int32(numba.int32)
-print(kernel.c_function(signature, probe_position, "probe_position", foreign=True).ctypes(4), kernel.compiled)
+compiled = decorators.c_function(signature, probe_position, "probe_position", is_user_code=True)
+print(compiled.ctypes(4), decorators.compiled)
 """
 
 
@@ -79,16 +80,16 @@ print(kernel.c_function(signature, probe_position, "probe_position", foreign=Tru
 def test_cached_foreign_code_finds_its_dependencies(tmp_path: Path) -> None:
     cache, folder = tmp_path / "cache", decorators.cache_folder()
     shutil.copytree(folder, cache / folder.name)
-    assert python(FOREIGN, cache).communicate(timeout=600)[0] == "8 ['probe_position']\n"
-    assert python(FOREIGN, cache).communicate(timeout=600)[0] == "8 []\n"
+    assert python(USER_CODE, cache).communicate(timeout=600)[0] == "8 ['probe_position']\n"
+    assert python(USER_CODE, cache).communicate(timeout=600)[0] == "8 []\n"
 
 
 ENTRIES = """
 import numba
-from agent.kernel import kernel
+from agent.kernel import decorators
 number = numba.int64
 
-@kernel.entry(number(number, number, numba.boolean))
+@decorators.entry_point(number(number, number, numba.boolean))
 def ways(coins, left, exact):
     if left < 0 or coins == 0:
         return 0
@@ -96,13 +97,13 @@ def ways(coins, left, exact):
         return 1
     return ways(coins - 1, left, True) + ways(coins=coins, left=left - coins, exact=exact)
 
-@kernel.entry(number(number, number))
+@decorators.entry_point(number(number, number))
 def climb(n, steps):
     if steps > 9:
         raise ValueError("too high")
     return 10 if n == 10 else climb(10, 1) + climb(n + 1, steps + 1)
 
-@kernel.entry(number(numba.int32))
+@decorators.entry_point(number(numba.int32))
 def both(n):
     return ways(3, n, False) + climb(n, 0)
 
@@ -112,13 +113,13 @@ def of_both(n):
     except ValueError as error:
         return str(error)
 
-print([of_both(n) for n in (8, 9, 10, -1)], both.__name__, kernel.compiled)
+print([of_both(n) for n in (8, 9, 10, -1)], both.__name__, decorators.compiled)
 """
 
 
 @pytest.mark.thorough
 def test_entries_call_each_other_when_compiled_and_when_cached(tmp_path: Path) -> None:
-    """With literals and keywords among the arguments, with exceptions on the way."""
+    """With literal and keyword arguments, and with exceptions."""
     for names in (["__main__.ways", "__main__.climb", "__main__.both"], []):
         output = python(ENTRIES, tmp_path).communicate(timeout=600)[0]
         assert output == f"[40, 32, 24, 'too high'] both {names}\n"
@@ -126,15 +127,15 @@ def test_entries_call_each_other_when_compiled_and_when_cached(tmp_path: Path) -
 
 CALLED_FOR = """
 import numba
-from agent.kernel import kernel
+from agent.kernel import decorators
 number = numba.int64
 
-@kernel.kernel
+@decorators.kernel
 def for_it(n):
     return 1000 + it(n - 1)
 
 try:
-    @kernel.entry(number(number))
+    @decorators.entry_point(number(number))
     def it(n):
         return n if n <= 0 else 1 + for_it(n)
 except numba.TypingError:
@@ -144,16 +145,16 @@ except numba.TypingError:
 
 @pytest.mark.thorough
 def test_entry_being_compiled_rejects_indirect_recursion(tmp_path: Path) -> None:
-    """It would call itself."""
+    """The call would be compiled as a recursive one."""
     assert python(CALLED_FOR, tmp_path).communicate(timeout=600)[0] == "no type\n"
 
 
 READ_ONLY = """
 import numba
 import numpy
-from agent.kernel import kernel
+from agent.kernel import decorators
 
-@kernel.entry(numba.void(numba.int64[::1]))
+@decorators.entry_point(numba.void(numba.int64[::1]))
 def change(numbers):
     numbers[0] = 5
 
@@ -179,13 +180,13 @@ def test_entry_rejects_read_only_array(tmp_path: Path) -> None:
 
 OUTSIDE = """
 import numba
-from agent.kernel import kernel
+from agent.kernel import decorators
 
-@kernel.entry(numba.int64(numba.int64))
+@decorators.entry_point(numba.int64(numba.int64))
 def grow(number):
     return number + STEP
 
-print(grow(1), len(kernel.compiled))
+print(grow(1), len(decorators.compiled))
 """
 
 
@@ -195,7 +196,7 @@ def test_edited_kernel_outside_the_package_is_recompiled(tmp_path: Path) -> None
     printed = []
     for step in (1, 1, 2):
         script.write_text(OUTSIDE.replace("STEP", str(step)))
-        # Two states of a script within a second look the same to Python's own cache.
+        # Python's bytecode cache misses edits within one second.
         code = f"import sys; sys.dont_write_bytecode = True; sys.path.insert(0, {str(tmp_path)!r})"
         code += "; import script"
         printed.append(python(code, tmp_path / "cache").communicate(timeout=60)[0])

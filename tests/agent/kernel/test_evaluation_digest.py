@@ -1,4 +1,4 @@
-"""The name under which a compiled evaluation is kept: another one after an edit anywhere."""
+"""The cache name of a compiled evaluation changes with every edit."""
 
 import sys
 from pathlib import Path

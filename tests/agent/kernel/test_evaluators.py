@@ -1,4 +1,4 @@
-"""Functions of Python as compiled searches call them."""
+"""Python functions called by compiled searches."""
 
 import threading
 

@@ -1,4 +1,4 @@
-"""Looks into rows of records: none from the end, and checked where that is asked for."""
+"""Indexing of array fields: no negative indices, bounds checks on demand."""
 
 import os
 import subprocess

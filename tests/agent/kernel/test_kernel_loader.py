@@ -1,4 +1,4 @@
-"""Questions that wait for compiled code: for what is in the cache, not for a compiler."""
+"""Requests wait for cached code, but not for the compiler."""
 
 import threading
 import time
@@ -18,23 +18,23 @@ from agent.search.searcher import GameSearcher
 def test_request_waits_for_warm_code_but_not_for_compiler(
     warm: bool, waits: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    go_on = threading.Event()
+    continue_loading = threading.Event()
     monkeypatch.setattr(compilation, "is_cached", lambda part: warm)
     monkeypatch.setattr(
-        compilation, "cache_problem", lambda: "the cache is lost"
-    )  # so no child compiles
-    monkeypatch.setattr(compilation, "load", lambda part: go_on.wait(60))
+        compilation, "cache_problem", lambda: "no cache"
+    )  # so no child process compiles
+    monkeypatch.setattr(compilation, "load", lambda part: continue_loading.wait(60))
 
-    def source() -> GameBackend[int]:
+    def backend() -> GameBackend[int]:
         def make(evaluate: Evaluate) -> GameSearcher[int]:
             return GameSearcher(make_search("minimax", ConnectFour(), evaluate))
 
         return GameBackend(make, lambda game: 0.0, None, lambda line: None)
 
-    compiled = CompiledBackend("toy", HANDCRAFTED.name, source(), source, lambda line: None)
-    threading.Timer(0.3, go_on.set).start()
+    compiled = CompiledBackend("toy", HANDCRAFTED.name, backend(), backend, lambda line: None)
+    threading.Timer(0.3, continue_loading.set).start()
     began = time.monotonic()
     compiled.wait_until_loaded(60)
     assert compiled.loaded == waits
     assert time.monotonic() - began < 30
-    go_on.set()
+    continue_loading.set()

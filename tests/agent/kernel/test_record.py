@@ -1,4 +1,4 @@
-"""Records: what their classes declare, for NumPy, for Numba and for mypy."""
+"""Records declared as classes, for NumPy, Numba and mypy."""
 
 import ctypes
 from pathlib import Path
@@ -99,14 +99,14 @@ def test_python_and_kernel_see_the_same_memory() -> None:
     whole.numbers[:] = 1, 2, 9
     assert change(whole) == 9
     assert (whole.first, whole.share, whole.narrow.tolist()) == (4, 2.5, [0, 0, 0, 0, 7])
-    place = address + offset_of(kind, "words") + 8
-    assert ctypes.c_uint64.from_address(place).value == 1 << 63
+    field_address = address + offset_of(kind, "words") + 8
+    assert ctypes.c_uint64.from_address(field_address).value == 1 << 63
     with pytest.raises(AttributeError):
         whole.nothing = 1  # type: ignore[attr-defined]
 
 
 def test_game_records_have_the_declared_layout() -> None:
-    """Kernels of other processes and files rely on these."""
+    """Cached kernels and files depend on these layouts."""
     assert packed_dtype.itemsize == 32
     assert dtype_of(Worker)["positions"].base == dtype_of(Position)
     assert dtype_of(Worker)["frames"].base == dtype_of(Frame)
@@ -128,7 +128,7 @@ def wrong(worker: Worker, ply: int) -> int:
 
 @pytest.mark.thorough
 def test_mypy_detects_misspelled_fields_and_type_errors(tmp_path: Path) -> None:
-    """It reads this test's kernel alone, and of the others what they declare."""
+    """Mypy checks only the kernel of this test, and uses the declarations of the others."""
     options = ["--config-file=", "--follow-imports=silent", "--ignore-missing-imports"]
     found, _, status = module_or_skip("mypy.api").run(
         [*options, f"--cache-dir={tmp_path}", "-c", KERNEL]

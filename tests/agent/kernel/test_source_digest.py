@@ -1,4 +1,4 @@
-"""Whatever could change compiled code names the cache: a stale kernel is never loaded."""
+"""The hash of kernel sources covers everything that could change compiled code."""
 
 from pathlib import Path
 
@@ -23,15 +23,17 @@ def names(package: Path) -> set[str]:
 def test_kernels_are_found_in_any_folder_with_their_imports(tmp_path: Path) -> None:
     package = write(
         tmp_path / "agent",
-        compiled__kernel="",
-        one__rules="from agent.kernel.decorators import kernel\nfrom agent.one import (\n    sizes)",
+        kernel__decorators="",
+        one__rules=(
+            "from agent.kernel.decorators import kernel\nfrom agent.one import (\n    sizes)"
+        ),
         one__sizes="import agent.one.shape\n",
         one__shape="WIDTH = 7\n",
-        two__deeper__rules="from agent.kernel import kernel\n",
-        one__engine="from agent.one.rules import run\nfrom agent.kernel import loading\n",
+        two__deeper__rules="from agent.kernel import decorators\n",
+        one__engine="from agent.one.rules import run\nfrom agent.kernel import kernel_loader\n",
         one__lazy="def late():\n    from agent.kernel.decorators import kernel\n",
     )
-    kernels = {"one.rules", "one.sizes", "one.shape", "two.deeper.rules", "compiled.kernel"}
+    kernels = {"one.rules", "one.sizes", "one.shape", "two.deeper.rules", "kernel.decorators"}
     assert names(package) == {f"agent.{name}" for name in kernels}
 
 

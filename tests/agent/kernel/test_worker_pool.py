@@ -1,4 +1,4 @@
-"""Workers that search together: who is loaded, who is told to stop, who is waited for."""
+"""Worker pools: loading, starting, stopping and joining workers."""
 
 import threading
 from collections.abc import Callable
@@ -9,94 +9,94 @@ import pytest
 from agent.kernel.worker_pool import WorkerPool
 
 
-class Hand:
-    """What a kernel works in: its record has the fields that a crew knows of."""
+class FakeWorker:
+    """Fake worker memory, with a record as WorkerPool needs it."""
 
     def __init__(self) -> None:
         self.worker = SimpleNamespace(stop=1)
-        self.goes_on = threading.Event()
+        self.idle = threading.Event()
 
     def work(self, done: Callable[[], None]) -> None:
-        """Be a kernel: work until the stop is set, which is looked for now and then."""
+        """Simulate a kernel, which runs until `stop` is set."""
         while not self.worker.stop:
-            self.goes_on.wait(0.001)
+            self.idle.wait(0.001)
         done()
 
 
-def load(hand: Hand) -> None:
-    hand.worker.stop = 0
+def load(memory: FakeWorker) -> None:
+    memory.worker.stop = 0
 
 
 @pytest.fixture
-def crew() -> WorkerPool[Hand]:
-    return WorkerPool(Hand, 3)
+def pool() -> WorkerPool[FakeWorker]:
+    return WorkerPool(FakeWorker, 3)
 
 
-def test_search_begins_with_one_worker(crew: WorkerPool[Hand]) -> None:
-    crew.begin(load)
-    assert [hand.worker.stop for hand in crew] == [0, 1, 1]
-    assert list(crew.active) == [crew.first]
-    crew.add_workers(2)
-    assert [hand.worker.stop for hand in crew] == [0, 0, 1]
-    assert list(crew.active) == list(crew)[:2]
+def test_search_begins_with_one_worker(pool: WorkerPool[FakeWorker]) -> None:
+    pool.begin(load)
+    assert [memory.worker.stop for memory in pool] == [0, 1, 1]
+    assert list(pool.active) == [pool.first]
+    pool.add_workers(2)
+    assert [memory.worker.stop for memory in pool] == [0, 0, 1]
+    assert list(pool.active) == list(pool)[:2]
 
 
-def test_other_workers_run_in_threads_and_are_stopped(crew: WorkerPool[Hand]) -> None:
-    crew.begin(load)
-    crew.add_workers(3)
-    worked: list[tuple[int, Hand]] = []
+def test_other_workers_run_in_threads_and_are_stopped(pool: WorkerPool[FakeWorker]) -> None:
+    pool.begin(load)
+    pool.add_workers(3)
+    worked: list[tuple[int, FakeWorker]] = []
     before = threading.active_count()
-    crew.start(lambda hand, number: hand.work(lambda: worked.append((number, hand))))
+    pool.start(lambda memory, index: memory.work(lambda: worked.append((index, memory))))
     assert threading.active_count() == before + 2
-    crew.end()
+    pool.end()
     assert threading.active_count() == before
-    _, second, third = crew
-    assert sorted(number for number, _ in worked) == [1, 2]
-    assert {id(hand) for _, hand in worked} == {id(second), id(third)}
-    assert not crew.first.worker.stop
+    _, second, third = pool
+    assert sorted(index for index, _ in worked) == [1, 2]
+    assert {id(memory) for _, memory in worked} == {id(second), id(third)}
+    assert not pool.first.worker.stop
 
 
-def test_workers_can_be_joined_and_restarted(crew: WorkerPool[Hand]) -> None:
-    crew.begin(load)
-    crew.add_workers(3)
+def test_workers_can_be_joined_and_restarted(pool: WorkerPool[FakeWorker]) -> None:
+    pool.begin(load)
+    pool.add_workers(3)
     worked: list[int] = []
     for _ in range(2):
-        crew.start(lambda hand, number: worked.append(number))
-        crew.join()
+        pool.start(lambda memory, index: worked.append(index))
+        pool.join()
     assert sorted(worked) == [1, 1, 2, 2]
 
 
-def test_a_stop_is_kept_until_the_crew_is_armed(crew: WorkerPool[Hand]) -> None:
-    crew.stop()
-    crew.begin(load)
-    assert crew.stopped
-    assert [hand.worker.stop for hand in crew] == [1, 1, 1]
-    crew.clear_stop()
-    crew.begin(load)
-    assert not crew.stopped
-    assert crew.first.worker.stop == 0
+def test_a_stop_is_kept_until_the_crew_is_armed(pool: WorkerPool[FakeWorker]) -> None:
+    pool.stop()
+    pool.begin(load)
+    assert pool.stopped
+    assert [memory.worker.stop for memory in pool] == [1, 1, 1]
+    pool.clear_stop()
+    pool.begin(load)
+    assert not pool.stopped
+    assert pool.first.worker.stop == 0
 
 
-def test_stop_during_loading_reaches_all_workers(crew: WorkerPool[Hand]) -> None:
-    def load_and_stop(hand: Hand) -> None:
-        if hand is not crew.first:
-            crew.stop()
-        load(hand)
+def test_stop_during_loading_reaches_all_workers(pool: WorkerPool[FakeWorker]) -> None:
+    def load_and_stop(memory: FakeWorker) -> None:
+        if memory is not pool.first:
+            pool.stop()
+        load(memory)
 
-    crew.begin(load_and_stop)
-    assert not crew.stopped
-    crew.add_workers(3)
-    assert [hand.worker.stop for hand in crew] == [1, 1, 1]
+    pool.begin(load_and_stop)
+    assert not pool.stopped
+    pool.add_workers(3)
+    assert [memory.worker.stop for memory in pool] == [1, 1, 1]
 
 
-def test_crew_can_be_resized_and_renewed(crew: WorkerPool[Hand]) -> None:
-    first, second, _ = crew
-    crew.resize(2)
-    assert list(crew) == [first, second]
-    crew.resize(4)
-    assert len(crew) == 4
-    assert list(crew)[:2] == [first, second]
-    crew.reset_helpers()
-    assert len(crew) == 4
-    assert crew.first is first
-    assert second not in list(crew)
+def test_crew_can_be_resized_and_renewed(pool: WorkerPool[FakeWorker]) -> None:
+    first, second, _ = pool
+    pool.resize(2)
+    assert list(pool) == [first, second]
+    pool.resize(4)
+    assert len(pool) == 4
+    assert list(pool)[:2] == [first, second]
+    pool.reset_helpers()
+    assert len(pool) == 4
+    assert pool.first is first
+    assert second not in list(pool)

@@ -1,4 +1,4 @@
-"""Sessions of GTP that remember their opponents, in tic-tac-toe."""
+"""GTP sessions with an opponent model, in tic-tac-toe."""
 
 import json
 
@@ -22,7 +22,7 @@ def talk_with(file, **options):
     return EngineSession(habits=str(file), **{**settings, **options})
 
 
-WON = "b1 a1 c3 a3 a2 c1 b2 b3 c2"  # which no search at depth 1 begins with
+WON = "b1 a1 c3 a3 a2 c1 b2 b3 c2"  # a depth-1 search would not open this way
 
 
 def ask(talk, *lines):
@@ -38,7 +38,7 @@ def test_winning_line_is_played_again(file):
     for reply in moves[1:4:2]:
         ask(talk, "genmove b", f"play w {reply}")
     assert tuple(talk.gtp.board.move_texts) == moves[:4]
-    assert "habits of Ann: b1 has brought 1/1" in talk.reports
+    assert "opponent Ann: b1 scored 1/1" in talk.reports
     assert talk.gtp.close(PATIENCE)
 
 
@@ -52,16 +52,16 @@ def test_finished_game_is_saved_once(file):
     assert (game.side, game.game) == (0, "tic-tac-toe")
     assert len(game.moves) >= 5
     assert OpponentDatabase(file).read("Ann Other", "chess") == []
-    told = json.loads(run("habits", "show", "Ann Other", "--file", file, "--json").stdout)
+    told = json.loads(run("opponents", "show", "Ann Other", "--file", file, "--json").stdout)
     assert (told["game"], told["games"]) == ("tic-tac-toe", 1)
-    refused = run("habits", "show", "Ann Other", "--file", file, "--game", "chess")
+    refused = run("opponents", "show", "Ann Other", "--file", file, "--game", "chess")
     assert refused.returncode == 1
-    assert "no game of chess with Ann Other, but of tic-tac-toe" in refused.stderr
+    assert "Ann Other: no games of chess (expected one of: tic-tac-toe)" in refused.stderr
     assert talk.gtp.close(PATIENCE)
 
 
 def _last(talk):
-    return talk.gtp.board.legal()[-1]
+    return talk.gtp.board.legal_moves()[-1]
 
 
 def test_unfinished_game_is_not_saved(file):
@@ -76,15 +76,15 @@ def test_damaged_file_is_reported(file):
     talk = talk_with(file)
     ask(talk, f"{OPPONENT_COMMAND} Ann", "genmove b")
     assert talk.reports == [
-        f"{file} is no file of habits; it stays as it is: name another file; playing without it"
+        f"{file}: not an opponents file (not changed; use another file); playing without it"
     ]
     assert talk.gtp.close(PATIENCE)
 
 
 def test_habits_option_is_rejected_for_go(file):
-    refused = run("gtp", "--habits", file)
+    refused = run("gtp", "--opponents", file)
     assert refused.returncode == 2
-    assert "opponents are remembered in games other than Go" in refused.stderr
+    assert "--opponents: not supported for Go" in refused.stderr
 
 
 def test_game_with_engine_on_both_sides_is_not_saved(file):

@@ -25,7 +25,7 @@ def file(tmp_path):
 
 
 def test_file_is_created_with_first_lesson(file):
-    assert file.lessons() == file.news() == []
+    assert file.read_all() == file.read_new() == []
     assert not file.path.exists()
     file.add([lesson()])
     assert LearnedMoveDatabase(file.path).read_all() == [lesson()]
@@ -34,14 +34,14 @@ def test_file_is_created_with_first_lesson(file):
 def test_repeated_lessons_are_averaged(file):
     file.add([lesson()])
     file.add([lesson(found=0.0)])
-    (known,) = file.lessons()
+    (known,) = file.read_all()
     assert (known.predicted, known.found, known.times) == (30, -50, 2)
     for _ in range(3):
         file.add([lesson(found=0.0)])
-    (known,) = file.lessons()
+    (known,) = file.read_all()
     assert known.found == -100 / 16  # old outcomes fade
     file.add([lesson(found=-100, times=5)], later=False)
-    (known,) = file.lessons()
+    (known,) = file.read_all()
     assert (known.found, known.times) == ((-100 / 16 - 100) / 2, 10)
 
 
@@ -59,7 +59,7 @@ def test_news_returns_lessons_written_since_last_call(file):
 
 
 def test_least_useful_lessons_are_pruned(tmp_path):
-    file = LearnedMoveDatabase(tmp_path / "small.db", most=3)
+    file = LearnedMoveDatabase(tmp_path / "small.db", max_moves=3)
     file.add([lesson("a2a3", times=2)])
     for move in ("b2b3", "c2c3", "d2d3"):
         file.add([lesson(move)])
@@ -72,28 +72,28 @@ def test_least_useful_lessons_are_pruned(tmp_path):
 
 WRITER = """
 import sys
-from agent.chess.engine.learning import ChessNotation
-from agent.learning.learned_move import Lesson
-from agent.learning.position_learner import Experience
+from agent.chess.engine.learning import ChessLearningAdapter
+from agent.learning.learned_move import LearnedMove
+from agent.learning.position_learner import PositionLearner
 from agent.learning.learned_move_database import LearnedMoveDatabase
 file = LearnedMoveDatabase(sys.argv[1])
 for number in range(40):
-    own = Lesson("g", f"{sys.argv[2]} {number}", "m", "a", "r", 1, 0, 1)
-    file.add([own, Lesson("g", "shared", "m", "a", "r", 1, 0, 1)])
+    move = LearnedMove("g", f"{sys.argv[2]} {number}", "m", "a", "r", 1, 0, 1)
+    file.add([move, LearnedMove("g", "shared", "m", "a", "r", 1, 0, 1)])
 """
 
 
 @pytest.mark.thorough
 def test_concurrent_writers_lose_no_lessons(file):
-    """Also one that is killed: what it has written is whole."""
+    """A killed writer leaves only complete transactions."""
     writers = [subprocess.Popen([sys.executable, "-c", WRITER, file.path, name]) for name in "abc"]
     victim = subprocess.Popen([sys.executable, "-c", WRITER, file.path, "victim"])
-    while not any(each.position.startswith("victim") for each in file.lessons()):
+    while not any(each.position.startswith("victim") for each in file.read_all()):
         assert victim.poll() in (None, 0)
     victim.kill()
     victim.wait()
     assert [writer.wait(60) for writer in writers] == [0, 0, 0]
-    found = file.lessons()
+    found = file.read_all()
     of_victim = sum(each.position.startswith("victim") for each in found)
     (shared,) = (each for each in found if each.position == "shared")
     assert len(found) == 3 * 40 + of_victim + 1
@@ -102,10 +102,10 @@ def test_concurrent_writers_lose_no_lessons(file):
 
 def test_file_locked_by_another_program_is_reported(file):
     file.add([lesson()])
-    file.patience = 0.01
+    file.busy_timeout = 0.01
     held = sqlite3.connect(file.path)
     held.execute("BEGIN EXCLUSIVE")
-    with pytest.raises(LearningDatabaseError, match="another program uses it: end that one"):
+    with pytest.raises(LearningDatabaseError, match="the file is in use by another program"):
         file.add([lesson()])
     held.close()
     file.add([lesson()])
@@ -116,16 +116,18 @@ def test_unusable_files_are_rejected_and_kept(file, tmp_path):
     content = bytearray(file.path.read_bytes())
     content[4096 * 3 : 4096 * 6] = os.urandom(4096 * 3)
     file.path.write_bytes(content)
-    with pytest.raises(LearningDatabaseError, match=r"experience\.db: .*it is damaged: restore it"):
+    with pytest.raises(
+        LearningDatabaseError, match=r"experience\.db: .*file is damaged; restore it"
+    ):
         LearnedMoveDatabase(file.path)
     assert file.path.read_bytes() == content
     other = tmp_path / "other.db"
     with sqlite3.connect(other) as database:
         database.execute("CREATE TABLE lesson (x)")
     database.close()
-    with pytest.raises(LearningDatabaseError, match="it holds no experience; name another file"):
+    with pytest.raises(LearningDatabaseError, match="not an experience file"):
         LearnedMoveDatabase(other)
-    with pytest.raises(LearningDatabaseError, match="its folder does not exist"):
+    with pytest.raises(LearningDatabaseError, match="folder does not exist"):
         LearnedMoveDatabase(tmp_path / "none" / "x")
     with pytest.raises(LearningDatabaseError, match="Is a directory"):
         LearnedMoveDatabase(tmp_path)
@@ -144,13 +146,13 @@ def test_invalid_lesson_values_are_rejected(file, change):
     with sqlite3.connect(file.path) as database:
         database.execute(f"UPDATE lesson SET {change}")
     database.close()
-    with pytest.raises(LearningDatabaseError, match="it is damaged: restore it"):
+    with pytest.raises(LearningDatabaseError, match="file is damaged; restore it"):
         LearnedMoveDatabase(file.path)
 
 
-@posix_only("~name is a folder beside the user's there")
+@posix_only("~name expands to a folder there")
 def test_unknown_home_folder_is_reported(tmp_path):
-    with pytest.raises(AgentError, match=r"~nobody-at-all/x: its folder does not exist"):
+    with pytest.raises(AgentError, match=r"~nobody-at-all/x: folder does not exist"):
         PositionLearner(ChessLearningAdapter()).open_file("~nobody-at-all/x")
 
 
@@ -160,6 +162,6 @@ def test_missing_lesson_table_is_reported_as_damage(file):
         database.execute("DROP TABLE lesson")
     database.close()
     with pytest.raises(
-        LearningDatabaseError, match="no such table: lesson; it is damaged: restore it"
+        LearningDatabaseError, match=r"no such table: lesson .the file is damaged; restore it"
     ):
         LearnedMoveDatabase(file.path)

@@ -13,7 +13,7 @@ LIMITS = Limits(nodes=1000)
 
 
 class Scripted:
-    """A search that finds one move better than the other."""
+    """A search with fixed scores of moves."""
 
     def __init__(self, scores, depths=4):
         self.scores = {chess.Move.from_uci(move): score for move, score in scores.items()}
@@ -61,8 +61,8 @@ def test_search_is_unchanged_without_lessons():
 def test_known_move_gets_its_learned_score(found, expected):
     board = chess.Board()
     scripted = Scripted({"e2e4": 30, "d2d4": 20})
-    wary = PositionLearningSearcher(scripted, experience(lesson(board, "e2e4", 30, found)))
-    assert answer(wary, board) == expected
+    learning = PositionLearningSearcher(scripted, experience(lesson(board, "e2e4", 30, found)))
+    assert answer(learning, board) == expected
     assert chess.Move.from_uci("e2e4") not in scripted.asked[0].search_moves
 
 
@@ -70,24 +70,26 @@ def test_search_runs_if_all_moves_are_known():
     board = chess.Board("k7/8/1K6/8/8/8/8/1R6 b - - 0 1")
     (only,) = board.legal_moves
     scripted = Scripted({only.uci(): -50})
-    wary = PositionLearningSearcher(scripted, experience(lesson(board, only.uci(), 0, -80)))
-    assert answer(wary, board) == (only.uci(), -50)
+    learning = PositionLearningSearcher(scripted, experience(lesson(board, only.uci(), 0, -80)))
+    assert answer(learning, board) == (only.uci(), -50)
 
 
 def test_deeper_search_overrides_lesson():
     board = chess.Board()
     scripted = Scripted({"e2e4": 30, "d2d4": 20}, depths=3 + DEPTH_MARGIN)
-    wary = PositionLearningSearcher(scripted, experience(lesson(board, "e2e4", 30, -100, depth=2)))
-    infos = list(wary.search(board, LIMITS))
-    assert [info.depth for info in infos] == list(range(1, 4 + DEPTH_MARGIN))  # each of them once
+    learning = PositionLearningSearcher(
+        scripted, experience(lesson(board, "e2e4", 30, -100, depth=2))
+    )
+    infos = list(learning.search(board, LIMITS))
+    assert [info.depth for info in infos] == list(range(1, 4 + DEPTH_MARGIN))  # each depth once
     assert infos[0].pv[0].uci() == "d2d4"
     assert scripted.asked[1].search_moves == ()
     assert scripted.asked[1].nodes == LIMITS.nodes - (3 + DEPTH_MARGIN)
-    # A search that ends at once after that has nothing new to say.
+    # A search that ends right after that has no new result.
     scripted.depths = 3 + DEPTH_MARGIN
-    assert list(wary.search(board, LIMITS))[-1].pv[0].uci() == "d2d4"
+    assert list(learning.search(board, LIMITS))[-1].pv[0].uci() == "d2d4"
     scripted.depths = 5 + DEPTH_MARGIN
-    assert answer(wary, board) == ("e2e4", 30)
+    assert answer(learning, board) == ("e2e4", 30)
 
 
 @pytest.mark.parametrize(
@@ -103,8 +105,8 @@ def test_analysis_ignores_lessons(limits):
     assert not made._predictions
 
 
-def play(wary, board, ours, theirs):
-    (*_,) = wary.search(board.copy(), LIMITS)
+def play(learning, board, ours, theirs):
+    (*_,) = learning.search(board.copy(), LIMITS)
     board.push_uci(ours)
     board.push_uci(theirs)
 
@@ -113,43 +115,43 @@ def test_a_surprise_is_learned_at_the_next_move(tmp_path):
     scripted = Scripted({"e2e4": 30, "d2d4": 20})
     made = PositionLearner(ChessLearningAdapter())
     made.open_file(str(tmp_path / "file"))
-    wary, board = PositionLearningSearcher(scripted, made), chess.Board()
+    learning, board = PositionLearningSearcher(scripted, made), chess.Board()
     start = board.epd()
-    play(wary, board, "e2e4", "e7e5")
+    play(learning, board, "e2e4", "e7e5")
     scripted.scores = {chess.Move.from_uci("d2d4"): -90}
-    play(wary, board, "d2d4", "a7a6")
+    play(learning, board, "d2d4", "a7a6")
     (found,) = made.pop_surprises()
     assert (found.position, found.move, found.reply) == (start, "e2e4", "e7e5")
     assert (found.predicted, found.found, found.depth) == (30, -90, 6)
     made.flush()
     assert LearnedMoveDatabase(tmp_path / "file").read_all() == [found]
     scripted.scores = {}
-    list(wary.search(board.copy(), LIMITS))
-    assert len(made.pop_surprises()) == 1  # -500 is another
+    list(learning.search(board.copy(), LIMITS))
+    assert len(made.pop_surprises()) == 1  # -500 is another surprise
 
 
 def test_missed_ponder_search_teaches_nothing():
     hits = []
     scripted = Scripted({"e2e4": 30})
     made = experience()
-    wary = PositionLearningSearcher(scripted, made, lambda: bool(hits))
+    learning = PositionLearningSearcher(scripted, made, lambda: bool(hits))
     board = chess.Board()
     hits.append(1)
-    play(wary, board, "e2e4", "e7e5")
+    play(learning, board, "e2e4", "e7e5")
     guessed = board.copy()
     hits.clear()
-    list(wary.search(guessed, LIMITS))  # -500, but is it so?
+    list(learning.search(guessed, LIMITS))  # -500, but the position was only predicted
     made.record_result(lambda board: 0.03)
     assert not made.pop_surprises()
-    wary, board = PositionLearningSearcher(scripted, made, lambda: bool(hits)), chess.Board()
+    learning, board = PositionLearningSearcher(scripted, made, lambda: bool(hits)), chess.Board()
     hits.append(1)
-    play(wary, board, "e2e4", "e7e5")
+    play(learning, board, "e2e4", "e7e5")
     hits.clear()
     scripted.scores = {chess.Move.from_uci("g1f3"): -400}
-    play(wary, board, "g1f3", "b8c6")  # pondered on, and it came about
+    play(learning, board, "g1f3", "b8c6")  # a ponder hit
     assert not made.pop_surprises()
     hits.append(1)
-    list(wary.search(board, LIMITS))
+    list(learning.search(board, LIMITS))
     assert [each.move for each in made.pop_surprises()] == ["e2e4", "g1f3"]
 
 
@@ -184,26 +186,26 @@ def test_unwritten_lessons_are_kept_until_saved(tmp_path):
     made.flush()
     made.flush()
     (told,) = (text for text in reports if "folder must be writable" in text)
-    assert told.endswith("what was learned is kept until it can be written")
-    with pytest.raises(AgentError, match="experience stays with this file"):
+    assert told.endswith("learned moves are kept in memory until the next attempt")
+    with pytest.raises(AgentError, match="the experience file was not changed"):
         made.open_file("")
     assert made.active
     (tmp_path / "away").rename(path.parent)
     made.close()
     assert len(LearnedMoveDatabase(path).read_all()) == 1
-    with pytest.raises(AgentError, match="its folder does not exist"):
+    with pytest.raises(AgentError, match="folder does not exist"):
         made.open_file(str(tmp_path / "none" / "file"))
     assert made.active
 
 
 def test_taken_back_moves_do_not_learn_from_the_result():
     scripted, made = Scripted({"e2e4": 30, "d2d4": 20}), experience()
-    wary, board = PositionLearningSearcher(scripted, made), chess.Board()
-    play(wary, board, "e2e4", "e7e5")
-    play(wary, board, "d2d4", "d7d5")
+    learning, board = PositionLearningSearcher(scripted, made), chess.Board()
+    play(learning, board, "e2e4", "e7e5")
+    play(learning, board, "d2d4", "d7d5")
     board = chess.Board()
     scripted.scores = {chess.Move.from_uci("c2c4"): 30}
-    play(wary, board, "c2c4", "e7e5")
+    play(learning, board, "c2c4", "e7e5")
     made.pop_surprises()
     made.record_result(lambda board: -1)
     assert [each.move for each in made.pop_surprises()] == ["c2c4"]

@@ -1,4 +1,4 @@
-"""Sessions that remember their opponents: by UCI, by xboard's protocol, and the command line."""
+"""Sessions with an opponent model: UCI, xboard and the command line."""
 
 import json
 from pathlib import Path
@@ -24,7 +24,7 @@ def file(tmp_path: Path) -> Path:
 @pytest.fixture
 def talk(file):
     made = EngineSession()
-    made.say("setoption name OwnBook value false", f"setoption name OpponentDatabase value {file}")
+    made.say("setoption name OwnBook value false", f"setoption name HabitsFile value {file}")
     made.ask("setoption name UCI_Opponent value GM 2500 human Ann Other")
     yield made
     assert made.uci.close(PATIENCE)
@@ -35,7 +35,7 @@ def won(moves: str = FALL, opponent: str = "Ann Other", points: float = 1.0) -> 
 
 
 def play(talk, moves: str) -> list[str]:
-    """Play a game with these moves of the other side; return ours."""
+    """Play a game with these moves of the opponent. Return ours."""
     played: list[str] = []
     ours = []
     for reply in [*moves.split(), ""]:
@@ -51,7 +51,7 @@ def play(talk, moves: str) -> list[str]:
 
 def test_game_is_saved_under_opponent_name(talk, file) -> None:
     ours = play(talk, "e7e5 d7d5 c7c5 b7b5")
-    talk.ask("setoption name Game Result value 1-0")
+    talk.ask("setoption name GameResult value 1-0")
     (game,) = OpponentDatabase(file).read("ann other")
     assert (game.points, game.known, game.lowest) == (1.0, REPORTED, 1.0)
     assert list(game.moves[::2]) == ours
@@ -64,17 +64,17 @@ def test_game_is_saved_under_opponent_name(talk, file) -> None:
 def test_last_game_is_saved_after_bestmove_without_ucinewgame(talk, file, monkeypatch) -> None:
     before = play(talk, "e7e5 d7d5 c7c5 b7b5")
 
-    def told_first(name):
+    def report_calls(name):
         real = getattr(OpponentDatabase, name)
         monkeypatch.setattr(
-            OpponentDatabase, name, lambda *given: (talk.heard.put(name), real(*given))[1]
+            OpponentDatabase, name, lambda *arguments: (talk.heard.put(name), real(*arguments))[1]
         )
 
-    told_first("add")
-    told_first("read")
+    report_calls("add")
+    report_calls("read")
     said = talk.ask("position startpos", GO)
     assert [line.split()[0] for line in said[-3:]] == ["bestmove", "add", "read"]
-    assert len(talk.uci.opponent._habits.games) == 1
+    assert len(talk.uci.opponent._profile.games) == 1
     said = talk.ask("position startpos moves a2a3 a7a6", GO)
     assert not {"add", "read"} & set(said)
     (game,) = OpponentDatabase(file).read("Ann Other")
@@ -83,13 +83,13 @@ def test_last_game_is_saved_after_bestmove_without_ucinewgame(talk, file, monkey
 
 def test_reported_game_is_known_without_ucinewgame(talk, file) -> None:
     play(talk, "e7e5 d7d5 c7c5 b7b5")
-    talk.ask("setoption name Game Result value 1-0", "position startpos", GO)
-    assert len(talk.uci.opponent._habits.games) == 1
+    talk.ask("setoption name GameResult value 1-0", "position startpos", GO)
+    assert len(talk.uci.opponent._profile.games) == 1
 
 
 def test_forfeit_result_is_recorded(talk, file) -> None:
     play(talk, "e7e5 d7d5 c7c5 b7b5")
-    talk.ask("setoption name Game Result value 0-1 Forfeit")
+    talk.ask("setoption name GameResult value 0-1 Forfeit")
     (game,) = OpponentDatabase(file).read()
     assert (game.points, game.known, game.forfeit) == (0.0, REPORTED, True)
 
@@ -98,10 +98,10 @@ def test_winning_line_is_played_again(talk, file) -> None:
     OpponentDatabase(file).add(won())
     said = talk.ask("ucinewgame", "position startpos", GO)
     assert said[-1] == "bestmove e2e4 ponder e7e5"
-    assert "info string habits of Ann Other: e2e4 has brought 1/1" in said
+    assert "info string opponent Ann Other: e2e4 scored 1/1" in said
     said = talk.ask("position startpos moves e2e4 e7e5 g1f3 d8g5", GO)
     assert said[-1] == "bestmove f3g5 ponder a7a6"
-    # He plays something else: it is for the search again.
+    # The opponent deviates: the search chooses the move.
     said = talk.ask("position startpos moves e2e4 e7e5 g1f3 b8c6", GO)
     assert said[-1].startswith("bestmove a2a3")
 
@@ -120,7 +120,7 @@ def test_habits_need_same_opponent_and_file_and_no_analysis(talk, file) -> None:
         said = talk.ask(line, "position startpos", GO)
         assert said[-1].startswith("bestmove a2a3")
     talk.ask("setoption name UCI_Opponent value none none human Ann Other")
-    said = talk.ask("setoption name OpponentDatabase value", "position startpos", GO)
+    said = talk.ask("setoption name HabitsFile value", "position startpos", GO)
     assert said[-1].startswith("bestmove a2a3")
 
 
@@ -146,7 +146,7 @@ def test_game_abandoned_for_analysis_is_saved(talk, file, analysis) -> None:
 def test_result_during_analysis_belongs_to_game(talk, file) -> None:
     ours = play(talk, "e7e5 d7d5 c7c5 b7b5")
     talk.ask("setoption name UCI_AnalyseMode value true", ANALYSED, GO)
-    talk.ask("setoption name Game Result value 0-1")
+    talk.ask("setoption name GameResult value 0-1")
     (game,) = OpponentDatabase(file).read("Ann Other")
     assert (list(game.moves[::2]), game.points, game.known) == (ours, 0.0, REPORTED)
 
@@ -158,12 +158,12 @@ def test_game_continues_after_analysis(talk, file, analysis) -> None:
     (first,) = (line for line in talk.ask(start, GO) if line.startswith("bestmove"))
     played = f"{start} {first.split()[1]} d7d5"
     talk.say(*(line.replace(ANALYSED, played) for line in ANALYSES[analysis]))
-    assert not any("habits of" in line for line in talk.rest())
+    assert not any("opponent " in line for line in talk.rest())
     talk.ask("setoption name UCI_AnalyseMode value false")
     for reply in ("c7c5", "b7b5"):
         (answer,) = (line for line in talk.ask(played, GO) if line.startswith("bestmove"))
         played += f" {answer.split()[1]} {reply}"
-    talk.ask(played, GO, "setoption name Game Result value 1-0")
+    talk.ask(played, GO, "setoption name GameResult value 1-0")
     assert len(OpponentDatabase(file).read("Ann Other")) == 2
     assert " ".join(OpponentDatabase(file).read("Ann Other")[-1].moves).startswith(played[24:])
 
@@ -189,8 +189,8 @@ def test_less_time_is_planned_in_known_trap_line(talk, file) -> None:
     def planned() -> float:
         talk.ask("debug on")
         board = "position startpos moves e2e4 e7e5 g1f3 d8g5 f3g5 a7a6 h2h3 h7h6"
-        (line,) = [line for line in talk.ask(board, GO) if "plans" in line]
-        return float(line.split()[3])
+        (line,) = [line for line in talk.ask(board, GO) if "time budget" in line]
+        return float(line.split()[4])
 
     usual = planned()
     for _ in range(4):
@@ -202,9 +202,9 @@ def test_less_time_is_planned_in_known_trap_line(talk, file) -> None:
 
 def test_damaged_file_is_reported_and_unchanged(talk, file) -> None:
     file.write_text("1. e4 e5\n")
-    said = talk.ask(f"setoption name OpponentDatabase value {file}")
+    said = talk.ask(f"setoption name HabitsFile value {file}")
     assert said == [
-        f"info string {file} is no file of habits; it stays as it is: name another file; "
+        f"info string {file}: not an opponents file (not changed; use another file); "
         "playing without it"
     ]
     play(talk, "e7e5 d7d5 c7c5 b7b5")
@@ -214,7 +214,7 @@ def test_damaged_file_is_reported_and_unchanged(talk, file) -> None:
 
 def test_last_game_is_saved_on_close(file) -> None:
     talk = EngineSession()
-    talk.say("setoption name OwnBook value false", f"setoption name OpponentDatabase value {file}")
+    talk.say("setoption name OwnBook value false", f"setoption name HabitsFile value {file}")
     talk.ask("setoption name UCI_Opponent value none none computer Bob")
     play(talk, "e7e5 d7d5 c7c5 b7b5")
     assert talk.uci.close(PATIENCE)
@@ -222,9 +222,9 @@ def test_last_game_is_saved_on_close(file) -> None:
 
 
 def in_a_game_over_xboard(file) -> XboardConversation:
-    """A conversation in the middle of a game, of whose moves the file shall hear."""
+    """Return an xboard session in the middle of a game that is recorded in the file."""
     talk = XboardConversation()
-    talk.ask("xboard", "protover 2", "option OwnBook=0", f"option OpponentDatabase={file}", "new")
+    talk.ask("xboard", "protover 2", "option OwnBook=0", f"option HabitsFile={file}", "new")
     talk.ask("name Ann Other", "sd 3")
     for move in ("e2e4", "d2d4", "c2c4", "b2b4"):
         talk.ask(f"usermove {move}")
@@ -233,7 +233,7 @@ def in_a_game_over_xboard(file) -> XboardConversation:
 
 def test_xboard_game_is_saved(file) -> None:
     talk = XboardConversation()
-    talk.ask("xboard", "protover 2", "option OwnBook=0", f"option OpponentDatabase={file}", "new")
+    talk.ask("xboard", "protover 2", "option OwnBook=0", f"option HabitsFile={file}", "new")
     talk.ask("name Ann Other", "sd 3", "time 6000", "otim 600", "usermove e2e4")
     for move in ("d2d4", "c2c4", "b2b4"):
         talk.ask("time 6000", "otim 60", f"usermove {move}")
@@ -263,7 +263,7 @@ def test_xboard_forfeit_is_recorded(file) -> None:
 
 def test_aborted_game_is_not_saved(talk, file) -> None:
     play(talk, "e7e5 d7d5 c7c5 b7b5")
-    talk.ask("setoption name Game Result value *", "ucinewgame")
+    talk.ask("setoption name GameResult value *", "ucinewgame")
     assert not file.exists()
 
 
@@ -273,27 +273,27 @@ def test_aborted_game_is_not_saved(talk, file) -> None:
 def test_opponents_can_be_listed_shown_and_forgotten(file) -> None:
     for game in (won(), won(), won("d2d4 d7d5", points=0.0), won(opponent="Bob")):
         OpponentDatabase(file).add(game)
-    shown = run("habits", "show", "ann other", "--file", file)
+    shown = run("opponents", "show", "ann other", "--file", file)
     assert shown.returncode == 0
     assert "1. e4 e5 2. Nf3 Qg5" in shown.stdout
     assert "King's Knight Opening" in shown.stdout
-    told = json.loads(run("habits", "show", "Ann Other", "--file", file, "--json").stdout)
+    told = json.loads(run("opponents", "show", "Ann Other", "--file", file, "--json").stdout)
     assert (told["games"], told["sides"]["first"]["points"]) == (3, 2.0)
     assert [each["played_again"] for each in told["openings"]] == [True, False]
-    listed = json.loads(run("habits", "list", "--file", file, "--json").stdout)
+    listed = json.loads(run("opponents", "list", "--file", file, "--json").stdout)
     assert listed["opponents"][0] == {"name": "Ann Other", "games": 3, "points": 2.0}
-    assert "Bob" in run("habits", "list", "--file", file).stdout
-    assert run("habits", "forget", "Ann Other", "--file", file).stdout == "3 games forgotten\n"
-    gone = run("habits", "show", "Ann Other", "--file", file)
+    assert "Bob" in run("opponents", "list", "--file", file).stdout
+    assert run("opponents", "forget", "Ann Other", "--file", file).stdout == "3 games deleted\n"
+    gone = run("opponents", "show", "Ann Other", "--file", file)
     assert gone.returncode == 1
-    assert f"no opponent Ann Other in {file}; it knows Bob" in gone.stderr
+    assert f"Ann Other: unknown opponent in {file} (expected one of: Bob)" in gone.stderr
 
 
 def test_command_rejects_missing_or_damaged_file(file) -> None:
-    missing = run("habits", "list", "--file", file)
+    missing = run("opponents", "list", "--file", file)
     assert missing.returncode == 1
-    assert f"there is no file {file}" in missing.stderr
+    assert f"{file}: file does not exist" in missing.stderr
     file.write_text("x\n")
-    damaged = run("habits", "list", "--file", file)
+    damaged = run("opponents", "list", "--file", file)
     assert damaged.returncode == 1
-    assert "is no file of habits" in damaged.stderr
+    assert "not an opponents file" in damaged.stderr

@@ -1,8 +1,7 @@
-"""The algorithms once more, over nested lists, from their papers and the lecture notes.
+"""Independent implementations of the algorithms on nested lists, from papers and lecture notes.
 
-They share nothing with agent.search. Each is given a tree of whole numbers, MAX at the root, and a
-list, and puts the label of every leaf that it evaluates into the list, in the order of its
-evaluations; what it returns is the value for MAX.
+They do not use agent.search. Each takes a tree of integers with MAX at the root, and a list. It
+appends the label of every evaluated leaf to the list and returns the value for MAX.
 """
 
 from math import inf, log, sqrt
@@ -14,7 +13,7 @@ Leaves = list[Label]
 
 
 def minimax(node: Any, leaves: Leaves, label: Label = ()) -> float:
-    """Take the greatest child of MAX, the least of MIN."""
+    """MAX takes the greatest child, MIN the least."""
     if not isinstance(node, list):
         leaves.append(label)
         return node
@@ -25,7 +24,7 @@ def minimax(node: Any, leaves: Leaves, label: Label = ()) -> float:
 def alpha_beta(
     node: Any, leaves: Leaves, label: Label = (), alpha: float = -inf, beta: float = inf
 ) -> float:
-    """Cut off by alpha and beta, with MAX and MIN apart; a bound may lie beyond the window."""
+    """Alpha-beta with separate MAX and MIN nodes, fail-soft."""
     if not isinstance(node, list):
         leaves.append(label)
         return node
@@ -45,24 +44,24 @@ def alpha_beta(
 
 
 def scout(node: Any, leaves: Leaves, label: Label = ()) -> float:
-    """EVAL of 'Tema 2': the first child's value, and that of others which TEST finds better."""
+    """EVAL of 'Tema 2': search the first child, and others only if TEST finds them better."""
     if not isinstance(node, list):
         leaves.append(label)
         return node
     value = scout(node[0], leaves, (*label, 1))
     for n, child in enumerate(node[1:], 2):
-        there = (*label, n)
+        child_label = (*label, n)
         if len(label) % 2 == 0:
-            better = _test(child, leaves, there, lambda leaf, value=value: leaf > value)
+            better = _test(child, leaves, child_label, lambda leaf, value=value: leaf > value)
         else:
-            better = not _test(child, leaves, there, lambda leaf, value=value: leaf >= value)
+            better = not _test(child, leaves, child_label, lambda leaf, value=value: leaf >= value)
         if better:
-            value = scout(child, leaves, there)
+            value = scout(child, leaves, child_label)
     return value
 
 
 def _test(node: Any, leaves: Leaves, label: Label, holds: Any) -> bool:
-    """TEST of 'Tema 2': any child of MAX is enough, of MIN all are needed."""
+    """TEST of 'Tema 2': one child of MAX is enough, all children of MIN are needed."""
     if not isinstance(node, list):
         leaves.append(label)
         return bool(holds(node))
@@ -71,9 +70,9 @@ def _test(node: Any, leaves: Leaves, label: Label, holds: Any) -> bool:
 
 
 def sss_star(root: Any, leaves: Leaves, sign: int = 1) -> float:
-    """Stockman's list: go on with the greatest bound, the leftmost among equals.
+    """Stockman's list: continue with the greatest bound, leftmost among equals.
 
-    With sign -1 it is DUAL*: the same with the players exchanged.
+    With sign -1 it is DUAL*: MAX and MIN are exchanged.
     """
     states: dict[Label, tuple[float, bool]] = {(): (inf, False)}
     while True:
@@ -94,7 +93,7 @@ def sss_star(root: Any, leaves: Leaves, sign: int = 1) -> float:
         if not label:
             return sign * bound
         parent, n = label[:-1], label[-1]
-        if not maximises:  # MAX above has its value from one child
+        if not maximises:  # the parent is MAX: one child is enough
             states = {each: states[each] for each in states if each[: len(parent)] != parent}
             states[parent] = bound, True
             continue
@@ -108,12 +107,12 @@ def sss_star(root: Any, leaves: Leaves, sign: int = 1) -> float:
 
 
 def dual_star(root: Any, leaves: Leaves) -> float:
-    """SSS* with the players exchanged."""
+    """SSS* with MAX and MIN exchanged."""
     return sss_star(root, leaves, -1)
 
 
 def mtd_f(root: Any, leaves: Leaves, guess: float = 0) -> float:
-    """MTDF and AlphaBetaWithMemory of 'Tema 3.2'; a leaf is evaluated once and remembered."""
+    """MTDF and AlphaBetaWithMemory of 'Tema 3.2'. Each leaf is evaluated once and stored."""
     lower: dict[Label, float] = {}
     upper: dict[Label, float] = {}
 
@@ -147,19 +146,19 @@ def mtd_f(root: Any, leaves: Leaves, guess: float = 0) -> float:
             lower[label] = value
         return value
 
-    least, most, value = -inf, inf, guess
-    while least < most:
-        beta = value + 1 if value == least else value
+    low, high, value = -inf, inf, guess
+    while low < high:
+        beta = value + 1 if value == low else value
         value = with_memory(root, (), beta - 1, beta)
         if value < beta:
-            most = value
+            high = value
         else:
-            least = value
+            low = value
     return value
 
 
 def two_valued(node: Any, leaves: Leaves, label: Label = ()) -> float:
-    """Return GANA, 1, as soon as a child of MAX does, PIERDE, -1, as soon as one of MIN does."""
+    """Return 1 (GANA) once a child of MAX does, or -1 (PIERDE) once a child of MIN does."""
     if not isinstance(node, list):
         leaves.append(label)
         return 1 if node > 0 else -1
@@ -171,16 +170,17 @@ def two_valued(node: Any, leaves: Leaves, label: Label = ()) -> float:
 
 
 def best_moves(root: Any) -> set[int]:
-    """Return the root's children that are worth as much as the root."""
+    """Return the root's children that have the root's value."""
     values = [minimax(child, [], (n,)) for n, child in enumerate(root, 1)]
     return {n for n, value in enumerate(values, 1) if value == max(values)}
 
 
 class Playouts:
-    """UCT of 'Tema 3.2', from numbers that fall as in `Random(seed)`.
+    """UCT of 'Tema 3.2', with the random numbers of `Random(seed)`.
 
-    visits, rewards: of each node of the tree, rewards being MAX's. ends: where each playout left
-    the tree, with its reward. A flat search grows no tree below the root's children.
+    visits, rewards: of each node of the tree, with rewards for MAX.
+    ends: where each playout left the tree, with its reward. A flat search grows no tree below the
+    root's children.
     """
 
     def __init__(self, root: Any, playouts: int, seed: int, scale: float, *, flat: bool) -> None:

@@ -1,4 +1,4 @@
-"""Every algorithm against an independent one: the value, and which leaves in which order."""
+"""Every algorithm against an independent implementation: the value and the order of leaves."""
 
 from functools import partial
 from math import inf
@@ -13,7 +13,7 @@ from agent.search.tracing.search_tracing import Counted, Evaluated, PlayedOut, t
 from tests.agent.search import references
 from tests.agent.search.test_book_listings import LISTINGS
 
-# Which evaluate the same leaves in the same order, each as often.
+# Algorithms that evaluate the same leaves in the same order, equally often.
 SAME_LEAVES = {
     "alpha-beta": references.alpha_beta,
     "and-or": references.two_valued,
@@ -23,23 +23,23 @@ SAME_LEAVES = {
     "minimax-two-valued": references.two_valued,
     "mtd-f": references.mtd_f,
     "negamax": references.minimax,
-    "null-move": references.alpha_beta,  # where nobody may pass
+    "null-move": references.alpha_beta,  # passing is not allowed in these trees
     "scout": references.scout,
     "sss-star": references.sss_star,
-    # By null windows and a memory they do what the lists do.
+    # With null windows and a memory they evaluate the same leaves as with lists.
     "dual-star-mtd": references.dual_star,
     "sss-star-mtd": references.sss_star,
 }
 
 
 def trees(thorough):
-    """Yield trees of whole numbers: even and uneven, with many equal leaves, with few, without."""
+    """Yield trees of integers: uniform and not, with many, few or no equal leaves."""
     random = Random(33)
 
-    def grow(depth, most, is_root=False):
+    def grow(depth, limit, is_root=False):
         if depth == 0 or (not is_root and random.random() < 0.1):
-            return random.randint(-most, most)
-        return [grow(depth - 1, most) for _ in range(random.randint(1, 4))]
+            return random.randint(-limit, limit)
+        return [grow(depth - 1, limit) for _ in range(random.randint(1, 4))]
 
     for number in range(300 if thorough else 25):
         if number % 3:
@@ -60,7 +60,7 @@ def evaluated(events):
 
 
 def test_every_exact_algorithm_has_a_reference():
-    """The listings of the notes are four more, in test_book_listings."""
+    """The listings of the lecture notes are four more, in test_book_listings."""
     exact = {name for name, kind in algorithms().items() if kind.exact}
     assert exact <= {*SAME_LEAVES, *LISTINGS}
 
@@ -96,7 +96,7 @@ def test_b_star_finds_a_best_move_within_valid_bounds(strategy, thorough):
 
 
 def _true_bounds(game, random):
-    """Bounds of a position for its mover, its value between them."""
+    """Return bounds of a position for its mover that contain its value."""
     maximises = game.turn == 0
     node = game.root
     for move in game.key():

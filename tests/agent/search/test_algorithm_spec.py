@@ -1,4 +1,4 @@
-"""Algorithms as people write them."""
+"""Textual specifications of algorithms."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -65,7 +65,9 @@ def test_only_expectiminimax_and_uct_play_games_of_chance():
     assert not algorithm_spec.parse("alpha-beta").supports(Pig())
     assert algorithm_spec.parse("expectiminimax").supports(Pig())
     assert algorithm_spec.parse("uct+solver").supports(Pig())
-    with pytest.raises(ValueError, match=r"pvs\+killers plays no .*; expectiminimax and uct do"):
+    with pytest.raises(
+        ValueError, match=r"pvs\+killers: games of chance .* .use expectiminimax or uct"
+    ):
         algorithm_spec.parse("pvs+killers").new(Pig(), nothing)
 
 
@@ -73,8 +75,8 @@ def test_only_expectiminimax_and_uct_play_games_of_chance():
     ("text", "message"),
     [
         ("patterns", "Nim has no patterns"),
-        ("beyond=2", "Nim does not say where its mover is forced: use swing=VALUE"),
-        ("continuation", "Nim has no moves to continue leaves on: use swing=VALUE"),
+        ("beyond=2", "Nim does not define forced positions .use swing=VALUE"),
+        ("continuation", "Nim does not support continuation .use swing=VALUE"),
     ],
 )
 def test_rejects_options_the_game_does_not_support(text, message):
@@ -93,19 +95,19 @@ def test_configuration_can_create_a_subclass():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("alphabeta", "there is no algorithm 'alphabeta'; there are alpha-beta"),
-        ("minimax+table", "minimax has no option 'table'; it has ratings"),
-        ("minimax+beyond=2", "minimax has no option 'beyond'"),
-        ("pvs+table=none", "table must be a number of entries, or alone"),
-        ("pvs+killers=2", "killers must be true, false, or alone"),
-        ("pvs+preliminary=0", "preliminary must be a number of plies"),
-        ("mcts+playouts=1.5", "playouts must be a whole number"),
+        ("alphabeta", "unknown algorithm 'alphabeta' .expected one of: alpha-beta"),
+        ("minimax+table", "minimax: unknown option 'table' .expected one of: ratings"),
+        ("minimax+beyond=2", "minimax: unknown option 'beyond'"),
+        ("pvs+table=none", "table must be a number of entries, or have no value"),
+        ("pvs+killers=2", "killers must be true or false, or have no value"),
+        ("pvs+preliminary=0", "preliminary must be a positive number of plies"),
+        ("mcts+playouts=1.5", "playouts must be an integer"),
         ("mcts+final=best", "final must be one of visits, mean, ucb"),
-        ("alpha-beta+table=[", r"alpha-beta\+table=\[: table is no YAML value: .*line 1"),
-        ("alpha-beta+table=.inf", "table must be a number of entries, or alone"),
-        ("alpha-beta+table=.nan", "table must be a number of entries, or alone"),
-        ("pvs+beyond=.inf", "beyond must be a number of plies"),
-        ("null-move+reduction=.inf", "reduction must be a whole number"),
+        ("alpha-beta+table=[", r"alpha-beta\+table=\[: invalid value of table: .*line 1"),
+        ("alpha-beta+table=.inf", "table must be a number of entries, or have no value"),
+        ("alpha-beta+table=.nan", "table must be a number of entries, or have no value"),
+        ("pvs+beyond=.inf", "beyond must be a positive number of plies"),
+        ("null-move+reduction=.inf", "reduction must be an integer"),
     ],
 )
 def test_rejects_unknown_algorithms_and_invalid_options(text, message):
@@ -114,9 +116,9 @@ def test_rejects_unknown_algorithms_and_invalid_options(text, message):
 
 
 def test_constructor_rejects_options_of_another_algorithm():
-    with pytest.raises(TypeError, match="alpha-beta takes AlphaBetaOptions, not SearchOptions"):
+    with pytest.raises(TypeError, match=r"options must be AlphaBetaOptions .got SearchOptions"):
         AlphaBeta(nothing, SearchOptions(node_limit=5))
-    with pytest.raises(TypeError, match="minimax takes SearchOptions, not AlphaBetaOptions"):
+    with pytest.raises(TypeError, match=r"minimax: options must be SearchOptions .got AlphaBeta"):
         algorithms()["minimax"](nothing, AlphaBetaOptions(continuation=True))
 
 

@@ -1,4 +1,4 @@
-"""What holds of every exact algorithm; a new file in agent/search is found by itself."""
+"""Properties of every exact algorithm. A new file in agent/search is found automatically."""
 
 from random import Random
 
@@ -21,7 +21,7 @@ EXACT = [name for name, search in algorithms().items() if search.exact]
 WITHOUT_CHANCE = [
     name for name in games.builtin_names() if not isinstance(games.new_game(name), ChanceGame)
 ]
-# How deep each game is searched from its start and from two moves on.
+# Search depth of each game, from its start and from two later positions.
 DEPTHS = {
     "checkers": 3,
     "chess": 2,
@@ -33,8 +33,8 @@ DEPTHS = {
 }
 
 
-def worth(game, pv, evaluate):
-    """What a variation leads to, for the mover at its beginning."""
+def variation_value(game, pv, evaluate):
+    """Return the value of the position after a variation, for the mover at its beginning."""
     sign = 1
     for move in pv:
         assert move in list(game.moves())
@@ -51,14 +51,14 @@ MINIMAX = {}
 
 
 def assert_like_minimax(search, name, game, depth):
-    """The name tells the game and how it is evaluated: minimax searches it once for all."""
+    """Compare with minimax, which is cached by name (game and evaluation), position and depth."""
     key = game.key()
     if (name, key, depth) not in MINIMAX:
         MINIMAX[name, key, depth] = Minimax(search.evaluate).search(game, depth).value
     expected = MINIMAX[name, key, depth]
     found = search.search(game, depth)
     assert found.value == expected
-    assert worth(game, found.pv, search.evaluate) == expected
+    assert variation_value(game, found.pv, search.evaluate) == expected
     assert game.key() == key
 
 
@@ -86,7 +86,7 @@ def test_catalogue_contains_all_algorithms():
 
 
 def test_unknown_algorithm_is_rejected_by_name():
-    with pytest.raises(ValueError, match="no algorithm 'sss'; there are alpha-beta, "):
+    with pytest.raises(ValueError, match=r"unknown algorithm 'sss' .expected one of: alpha-beta, "):
         algorithm("sss")
 
 
@@ -136,7 +136,7 @@ class TestEveryExactAlgorithm:
     @pytest.mark.thorough(keep=10)
     @pytest.mark.parametrize("game_name", ["checkers", "chess", "tic-tac-toe"])
     def test_equals_minimax_twice_with_every_ordering_technique(self, name, game_name):
-        """The second search has what the first one learned, and the same value."""
+        """The second search uses what the first one learned, and has the same value."""
         evaluate, game = games.evaluation(game_name), small_game(game_name)
         ordering = Ordering(
             ratings=True,

@@ -1,4 +1,4 @@
-"""Where a game's player gets its algorithm from, with a user's evaluation that hangs."""
+"""The source of a player's search, with a user's evaluation that hangs."""
 
 import threading
 import time
@@ -26,7 +26,7 @@ def released():
 
 
 class Made:
-    """A source, what it has made, and what it has reported."""
+    """A backend with the evaluations it used and its reports."""
 
     def __init__(self, function):
         self.evaluations, self.reports = [], []
@@ -37,7 +37,7 @@ class Made:
         return GameSearcher(AlphaBeta(evaluate))
 
     def search(self):
-        """Search in a thread, as a player does; return the thread."""
+        """Search in a thread, as a player does, and return the thread."""
         searcher = self.source.get_searcher(SearchClock(Limits(depth=1)), OneShotEvent())
 
         def run():
@@ -49,7 +49,7 @@ class Made:
         return thread
 
     def abandon(self, thread):
-        """Give the search up as soon as that can be."""
+        """Abandon the search as soon as possible."""
         deadline = time.monotonic() + 20
         while (reason := self.source.abandon(thread)) is None:
             assert time.monotonic() < deadline
@@ -63,7 +63,7 @@ def own(game):
 
 def test_repeatedly_hung_evaluation_is_disabled_until_it_returns(released):
     def hang(game):
-        # A wait in C is not broken off.
+        # A wait in C is not interrupted.
         released.wait(20)
         return 0.0
 
@@ -77,7 +77,9 @@ def test_repeatedly_hung_evaluation_is_disabled_until_it_returns(released):
     rested = made.search()
     rested.join(20)
     assert made.evaluations[-1] is own
-    assert made.reports == ["evaluation mine.py:f still does not return; the game's own plays"]
+    assert made.reports == [
+        "evaluation mine.py:f still does not return; using the game's evaluation"
+    ]
     released.set()
     for thread in threads:
         thread.join(20)
@@ -101,7 +103,7 @@ def test_new_game_creates_a_search_and_reports_save_errors():
     assert len(made.evaluations) == before + 1
 
     class Forgetful(GameSearcher):
-        def keep(self):
+        def save(self):
             raise OSError("disk full")
 
     reports = []

@@ -6,15 +6,15 @@ from agent.games.tree import Tree
 from agent.search.algorithms.alpha_beta import AlphaBeta, AlphaBetaOptions
 from agent.search.algorithms.minimax import Minimax
 from agent.search.beam_limited_game import BeamLimitedGame
-from agent.search.transposition_table import Table
+from agent.search.transposition_table import TranspositionTable
 
 evaluate = games.evaluation("tic-tac-toe")
 
 
 def shape(game, depth):
-    """Return the numbers of children, as nested lists."""
+    """Return the beam widths as nested lists."""
     if depth == 0:
-        return game.factor
+        return game.beam_width
     children = []
     for move in game.moves():
         game.play(move)
@@ -53,7 +53,9 @@ def test_a_wide_factor_prunes_nothing():
 
 def test_alpha_beta_with_table_equals_minimax_on_a_pruned_game():
     plain = Minimax(lambda pruned: evaluate(pruned.game))
-    table = AlphaBeta(lambda pruned: evaluate(pruned.game), AlphaBetaOptions(table=Table()))
+    table = AlphaBeta(
+        lambda pruned: evaluate(pruned.game), AlphaBetaOptions(table=TranspositionTable())
+    )
     game = BeamLimitedGame(TicTacToe(), evaluate, 5)
     assert table.search(game, 6).value == plain.search(game, 6).value
     assert table.counts.nodes < plain.counts.nodes
@@ -65,5 +67,5 @@ def test_finished_positions_rank_by_their_outcome():
 
 
 def test_rejects_a_factor_of_zero():
-    with pytest.raises(ValueError, match="factor of 0"):
+    with pytest.raises(ValueError, match=r"factor must be at least 1 .got 0"):
         BeamLimitedGame(TicTacToe(), evaluate, 0)

@@ -1,6 +1,6 @@
-"""The listings of 'Técnicas de IA, Tema 3.2' and 'Tema 2', written down as they stand there.
+"""The listings of 'Técnicas de IA, Tema 3.2' and 'Tema 2', transcribed literally.
 
-On trees of whole numbers our searches evaluate the same leaves as these, in the same order.
+On trees of integers the searches evaluate the same leaves as these, in the same order.
 """
 
 from math import inf
@@ -72,7 +72,7 @@ def negascout_2(node, alpha, beta, color, leaves):
 
 
 def alpha_beta_hard(node, alpha, beta, color, leaves, returned=None, label=()):
-    """Return the value for MAX, as 'Tema 2' has it; note what every node returns."""
+    """Return the value for MAX, as in 'Tema 2', and record the value of every node."""
 
     def value():
         nonlocal alpha, beta
@@ -106,13 +106,13 @@ LISTINGS = {
 
 
 def whole_trees(count):
-    """Yield trees of whole numbers, with the depth to search them: equal ones many, few, none."""
+    """Yield trees of integers with a search depth: many, few or no equal leaves."""
     random = Random(21)
 
-    def grow(depth, most):
+    def grow(depth, limit):
         if depth == 0 or random.random() < 0.1:
-            return random.randint(-most, most)
-        return [grow(depth - 1, most) for _ in range(random.randint(1, 4))]
+            return random.randint(-limit, limit)
+        return [grow(depth - 1, limit) for _ in range(random.randint(1, 4))]
 
     for number in range(count):
         yield grow(random.randint(1, 5), (2, 9, 1000)[number % 3]), 99
@@ -121,7 +121,7 @@ def whole_trees(count):
 
 
 def watched(name, root, depth=99):
-    """Return what an algorithm found, and all that it did."""
+    """Return the result of an algorithm and its events."""
     events = []
     search = traced(algorithm(name), events.append)(evaluate)
     return search.search(Tree(root), depth), events
@@ -150,7 +150,7 @@ def test_fail_hard_alpha_beta_returns_the_listings_values():
 
 
 def test_fail_hard_alpha_beta_leaf_returns_its_own_value():
-    """N11's neighbour: the limit is 20, the leaf is worth 25, and 25 is what it returns."""
+    """The neighbour of N11: the limit is 20, but the leaf returns its value 25."""
     _, events = watched("alpha-beta-hard", [[20, 23], [19, 24], [25, 30]])
     values = {event.label: event.value for event in events if isinstance(event, Returned)}
     assert values[3, 1] == 25
@@ -184,7 +184,7 @@ def test_mtd_f_first_window_is_one_wide_only_for_integers():
 
 @pytest.mark.parametrize("name", ["pvs", "negascout-1", "negascout-2"])
 def test_draw_score_does_not_imply_integer_windows(name):
-    """Beside evaluations that are shares of a win, a window from 0 to 1 would hold them all."""
+    """With evaluations that are fractions of a win, a window from 0 to 1 would contain them all."""
     game = TicTacToe()
     for move in (0, 1, 8):
         game.play(move)

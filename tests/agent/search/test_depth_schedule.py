@@ -10,7 +10,7 @@ from agent.search.algorithms.minimax import Minimax
 from agent.search.catalogue import algorithm, algorithms
 from agent.search.depth_schedule import depths, search_depths, time_limit
 from agent.search.stats import SearchStopped
-from agent.search.transposition_table import Table
+from agent.search.transposition_table import TranspositionTable
 from tests.support import searching
 
 ALL = algorithms()
@@ -20,7 +20,7 @@ def test_levels_lists_all_even_or_odd_depths():
     assert list(depths(4)) == [1, 2, 3, 4]
     assert list(depths(6, "even")) == [2, 4, 6]
     assert list(depths(6, "odd")) == [1, 3, 5]
-    with pytest.raises(ValueError, match="no even depth up to 1; use 2 or more"):
+    with pytest.raises(ValueError, match=r"no even depth up to 1 .depth must be at least 2"):
         depths(1, "even")
 
 
@@ -48,7 +48,7 @@ def test_every_algorithm_deepens_within_its_node_limit(name):
 @pytest.mark.thorough(keep=6)
 @pytest.mark.parametrize("name", ALL)
 def test_every_algorithm_stops_on_time(name):
-    """Without the limit this takes hours; with it the game is at its start again."""
+    """Without the limit this takes hours. Afterwards the game is at its start again."""
     options = {"playouts": 10**9} if issubclass(ALL[name], UCT) else {}
     game = games.new_game("othello")
     key = game.key()
@@ -65,7 +65,7 @@ def test_every_algorithm_stops_on_time(name):
 
 
 def test_selected_leaves_are_searched_deeper():
-    """The first move looks best, until its leaf is searched on."""
+    """The first move looks best until its leaf is extended."""
     tree = Tree([[[1, 2]], [[5, 6]]])
     values = {(1, 1): 9, (2, 1): 3}
 
@@ -102,7 +102,7 @@ def test_extending_all_leaves_equals_a_deeper_search(name):
 
 @pytest.mark.parametrize("name", ["alpha-beta", "pvs", "negascout-2", "bns", "null-move"])
 def test_counts_table_entries_and_hits(name):
-    search = searching(name, games.evaluation("connect-four"), table=Table())
+    search = searching(name, games.evaluation("connect-four"), table=TranspositionTable())
     search.search(games.new_game("connect-four"), 4)
     assert search.counts.peak_open == len(search.table) > 0
     assert search.counts.table_hits > 0

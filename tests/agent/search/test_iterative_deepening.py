@@ -147,8 +147,8 @@ def test_progress_is_readable_during_the_search():
     search = PythonSearch(evaluation)
     infos(limits=Limits(depth=2), search=search)
     assert seen[-1].nodes > 0
-    assert seen[-1].move in chess.Board().legal_moves
-    assert {progress.number for progress in seen} == set(range(1, 21))
+    assert seen[-1].current_move in chess.Board().legal_moves
+    assert {progress.current_move_number for progress in seen} == set(range(1, 21))
     assert search.progress().current_move is None
 
 

@@ -1,4 +1,4 @@
-"""Which leaves the algorithms evaluate, against theory and published means."""
+"""Leaves evaluated by the algorithms, compared with theory and published means."""
 
 from random import Random
 
@@ -12,7 +12,7 @@ from tests.support import searching
 
 
 def watched(tree):
-    """Make a tree tell its leaves, in the order in which they are first evaluated."""
+    """Make a tree record its leaves, in the order of their first evaluation."""
     visited = {}
     outcome = tree.outcome
 
@@ -117,6 +117,6 @@ def test_minimax_visits_all_leaves():
 def test_minimum_leaf_counts_and_branching_factors_are_known():
     counts = [min_leaves(b, d) for b, d in ((3, 3), (2, 4), (5, 4), (35, 4), (2, 10), (20, 3))]
     assert counts == [11, 7, 49, 2449, 63, 419]
-    # For two children the root is the golden section.
+    # For two children the root is the golden ratio.
     assert effective_branching_factor(2) == pytest.approx((1 + 5**0.5) / 2)
     assert effective_branching_factor(1) == pytest.approx(1)

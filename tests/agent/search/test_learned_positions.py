@@ -24,7 +24,7 @@ def played(name, moves, **options):
 
 
 def surprised(game, move, reply, after, report=lambda message: None):
-    """Return a memory of a move that was thought to win and then lost."""
+    """Return a memory with a move that was predicted to win and then lost."""
     memory = LearnedPositions(PositionLearner(GameLearningAdapter(game), report))
     memory.experience.enable()
     memory.experience.record_search(game, info(game, move, 0.5))
@@ -58,7 +58,7 @@ def test_lessons_are_stored_in_a_file_and_reloaded(name, options, tmp_path):
     assert kept.lessons()[game.key()] is lesson
     assert (lesson.predicted, lesson.found, lesson.times) == (0.3, -0.3, 1)
     assert lesson.reply == game.text(reply)
-    assert lesson.depth == 5  # as deep as a search of it would have had to look
+    assert lesson.depth == 5  # the depth of a search that would find the same
 
 
 def test_only_surprising_results_are_stored():
@@ -66,7 +66,7 @@ def test_only_surprising_results_are_stored():
     heard = []
     memory = surprised(game, "4", "4", "3", heard.append)
     assert len(memory.lessons()) == 1
-    assert heard == ["experience: 4 was worth 0.5, and is -0.25 after 4"]
+    assert heard == ["experience: 4 predicted 0.5, found -0.25 after 4"]
     calm = LearnedPositions(PositionLearner(GameLearningAdapter(game)))
     calm.experience.enable()
     calm.experience.record_search(game, info(game, "4", 0.5))
@@ -78,8 +78,8 @@ def test_only_surprising_results_are_stored():
 
 @pytest.mark.parametrize("name", [name for name in algorithms() if name != "b-star"])
 def test_algorithms_use_stored_lessons_in_the_tree(name):
-    """The move that looked best is not played where it leads to what was a surprise."""
-    game = played("tic-tac-toe", "a3 b3 a2")  # a1 must be taken, or it loses
+    """The best-looking move is not played if it leads to a known surprise."""
+    game = played("tic-tac-toe", "a3 b3 a2")  # X must block at a1
     evaluate = games.evaluation("tic-tac-toe")
     found = algorithm_spec.parse("alpha-beta").new(game, evaluate).search(game, 3)
     assert game.text(found.move) == "a1"
@@ -135,9 +135,9 @@ def test_rejects_unsupported_games_without_creating_a_file(tmp_path):
         def key(self):
             return frozenset()
 
-    with pytest.raises(ValueError, match="Strange: its positions cannot be kept"):
+    with pytest.raises(ValueError, match="Strange: positions cannot be stored"):
         LearnedPositions.from_file(tmp_path / "killers.db", Strange())
-    with pytest.raises(ValueError, match="luck, not experience"):
+    with pytest.raises(ValueError, match="not supported in games of chance"):
         LearnedPositions.from_file(tmp_path / "killers.db", games.new_game("pig"))
     assert not list(tmp_path.iterdir())
 

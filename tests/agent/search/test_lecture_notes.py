@@ -1,6 +1,6 @@
-"""The examples of the lecture notes, as far as their text says what they are.
+"""The examples of the lecture notes, as far as the text defines them.
 
-Leaves that the text does not give are ours, chosen so that all it says holds.
+Leaves that the text does not define were chosen so that its statements hold.
 """
 
 from math import inf
@@ -35,10 +35,11 @@ def evaluated(name, root, depth):
 
 @pytest.mark.parametrize("name", ["alpha-beta", "alpha-beta-hard"])
 def test_alpha_beta_matches_the_tema_2_example(name):
-    """Its nodes are numbered level by level: N8 to N15 are MIN, N16 to N31 the leaves.
+    """Nodes are numbered level by level: N8 to N15 are MIN, N16 to N31 the leaves.
 
-    N16 = 20 makes N8; N18 = 19 cuts N19 off; N10 leaves the limit of 20 as it is, so N11 is cut
-    off; the root is worth 20 after its first child, and the second brings several cuts.
+    N16 = 20 determines N8. N18 = 19 cuts off N19. N10 does not change the limit of 20, so N11 is
+    cut off. The root's value is 20 after its first child, and the second child has several
+    cut-offs.
     """
     left = [[[20, 23], [19, 99]], [[27, 24], [98, 97]]]
     right = [[[18, 96], [17, 95]], [[94, 93], [92, 91]]]
@@ -48,7 +49,7 @@ def test_alpha_beta_matches_the_tema_2_example(name):
 
 
 def test_scout_matches_the_tema_2_example():
-    """The first child is worth 8, the test of the second says no; alpha-beta prunes nothing."""
+    """The first child has value 8 and the test of the second fails. Alpha-beta prunes nothing."""
     first, second = [[8, 3], [2, 9]], [[10, 12], [7, 5]]
     value, leaves = evaluated("scout", [first, second], 3)
     assert value == 8
@@ -58,7 +59,7 @@ def test_scout_matches_the_tema_2_example():
 
 @pytest.mark.parametrize("name", ["alpha-beta", "alpha-beta-hard"])
 def test_alpha_beta_matches_the_juegos_example(name):
-    """A has beta 3, and 5 cuts B off; the root has alpha 3, 0 cuts D off and 2 cuts E off."""
+    """Beta of A is 3, so 5 cuts off B. Alpha of the root is 3, so 0 cuts off D and 2 cuts off E."""
     a = [[1, 3], [5, 90]]
     d = [[0], [91, 92]]
     e = [[2, -1], [93, 94]]
@@ -74,7 +75,7 @@ def test_minimax_matches_the_busqueda_con_adversario_example():
     ("opening", "value"), [("corner", -1), ("edge", -2), ("centre", 1)], ids=str
 )
 def test_two_ply_search_rates_tic_tac_toe_openings(opening, value):
-    """By open lines the centre is the best first move, when the other's answer is looked at."""
+    """By open lines the centre is the best first move, considering the opponent's replies."""
     game = TicTacToe()
     game.play({"corner": 0, "edge": 1, "centre": 4}[opening])
     assert round(-9 * Minimax(open_lines).search(game, 1).value) == value
@@ -101,7 +102,7 @@ def test_tic_tac_toe_evaluation_counts_open_lines():
 
 @pytest.mark.parametrize("game", [Grundy(7), Nim((1, 2, 3))], ids=["grundy", "nim"])
 def test_winning_strategy_covers_all_replies_and_ends_in_wins(game):
-    """Who begins loses: after each of his moves the other has one that wins."""
+    """The first player loses: the opponent has a winning answer to each of its moves."""
     assert AndOr(evaluate).search(game, 99).value < 0
 
     def follow(strategy, winner):
@@ -127,7 +128,7 @@ def test_winning_strategy_covers_all_replies_and_ends_in_wins(game):
 
 @pytest.mark.parametrize(("branching", "depth"), [(2, 6), (3, 4), (5, 3)])
 def test_minimax_node_counts_match_the_geometric_series(branching, depth):
-    """There are B - 1 times as many leaves as other nodes; so the levels before cost 1 in B."""
+    """There are B - 1 leaves per inner node, so earlier iterations add a fraction of about 1/B."""
     from agent.games.random_tree import RandomTree
 
     search = Minimax(evaluate, SearchOptions(node_limit=inf))

@@ -42,7 +42,7 @@ def test_preliminary_search_orders_by_backed_up_values():
     values = {(1, 1): 5, (1, 2): 1, (2, 1): 3, (2, 2): 4}
     tree = Tree([[[0, 0], [0, 0]], [[0, 0], [0, 0]]])
     ordering = Ordering(successors=lambda game: values[game.key()], preliminary=2)
-    # To MIN the children are worth 1 and 3: MAX prefers the second.
+    # The children have values 1 and 3 after MIN's move: MAX prefers the second.
     assert ordering.sort(tree, [1, 2], 0) == [2, 1]
     tree.play(2)
     assert ordering.sort(tree, [1, 2], 1) == [1, 2]

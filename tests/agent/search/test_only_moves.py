@@ -1,4 +1,4 @@
-"""Every algorithm where there is little to choose: one move, one line, no move at all."""
+"""Every algorithm with few choices: one move, one line, or no move."""
 
 from math import isfinite
 from random import Random
@@ -20,7 +20,7 @@ BY_VALUE = [
 
 
 def only_moves(count):
-    """Yield trees with one move at the root and anything below."""
+    """Yield trees with a single move at the root."""
     random = Random(31)
 
     def grow(depth):
@@ -36,7 +36,7 @@ def only_moves(count):
 class TestValue:
     @pytest.mark.thorough(keep=5)
     def test_only_move_has_the_minimax_value(self, name):
-        """The value -6 is only a bound: the second leaf is worth -7."""
+        """The value -6 is only a bound: the second leaf has -7."""
         assert algorithm(name)(evaluate).search(Tree([[-6, -7]]), 2).value == -7
         for root in only_moves(80):
             found = algorithm(name)(evaluate).search(Tree(root), 5)
@@ -72,7 +72,7 @@ def test_every_algorithm_finds_the_only_move(name):
 
 @pytest.mark.parametrize("scale", [1e-9, 1, 1e7, 1e30])
 def test_best_node_search_works_on_any_value_scale(scale):
-    """The range of its first guess is no bound of the values."""
+    """The range of the first guess does not limit the values."""
     random = Random(32)
     for _ in range(60):
         root = [[scale * random.uniform(-1, 1) for _ in range(3)] for _ in range(4)]

@@ -26,9 +26,9 @@ def suggested(game, patterns, **options):
     ("moves", "best"),
     [
         (("a3", "b2", "b3", "a1"), "c3"),  # wins
-        (("a3", "b2", "b3"), "c3"),  # keeps the other from it
+        (("a3", "b2", "b3"), "c3"),  # blocks
         (("b2", "b3", "a3", "a1"), "c1"),  # wins along the diagonal
-        (("a3", "b3", "c1"), "b2"),  # stands between two on the diagonal
+        (("a3", "b3", "c1"), "b2"),  # between two on the diagonal
         (("a3",), "b2"),
         ((), "b2"),
         (("b2",), "a3"),
@@ -55,7 +55,7 @@ def test_pattern_player_rarely_loses_tic_tac_toe_to_random_moves():
 @pytest.mark.parametrize(
     ("moves", "best"),
     [
-        ("414141", "4"),  # four upright
+        ("414141", "4"),  # four in a column
         ("414242", "4"),
         ("11", None),  # nothing urgent
         ("334", "5"),  # two that are open on both sides
@@ -94,5 +94,5 @@ def test_pattern_ordering_saves_nodes():
 
 @pytest.mark.parametrize("pattern", ["", "mm", "m*\nm", "m**", "mx*"])
 def test_rejects_invalid_patterns(pattern):
-    with pytest.raises(ValueError, match="is no pattern"):
+    with pytest.raises(ValueError, match="invalid pattern"):
         Patterns([pattern])

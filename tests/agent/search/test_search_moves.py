@@ -1,4 +1,4 @@
-"""Moves that are asked for at the root: no others are tried there."""
+"""Searches restricted to given root moves."""
 
 import pytest
 
@@ -18,7 +18,7 @@ def best(searcher, game, *moves):
 
 @pytest.mark.parametrize("algorithm", ["mcts", "alpha-beta", "pvs", "mtd-f", "sss-star", "minimax"])
 def test_only_requested_root_moves_are_played(algorithm):
-    """Also after a search of all moves, and one of others, whose table would know better."""
+    """Also after searches of other moves, whose table entries would suggest better ones."""
     game = TicTacToe()
     search = make_search(algorithm, game, catalogue.find("tic-tac-toe").evaluate, 1, 200)
     searcher = GameSearcher(search)
@@ -31,7 +31,7 @@ def test_only_requested_root_moves_are_played(algorithm):
 
 
 def test_requested_moves_may_fill_eyes_or_pass():
-    """A move into an own eye, which the tree leaves out otherwise."""
+    """A move into an own eye, which the tree normally omits."""
     game = Go(3, komi=0)
     for text in ("A2", "B1", "B2"):
         column, row = "ABC".index(text[0]), int(text[1]) - 1

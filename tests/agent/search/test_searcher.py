@@ -1,4 +1,4 @@
-"""Any algorithm as a player drives it, and a player of any game."""
+"""Any algorithm behind the player's interface, and players of any game."""
 
 import threading
 import time
@@ -25,7 +25,7 @@ from tests.waiting import PATIENCE
 
 
 class Recorder:
-    """A player's listener that keeps what it is told."""
+    """A listener that records its calls."""
 
     def __init__(self):
         self.infos, self.errors, self.results, self.progresses = [], [], [], []
@@ -38,7 +38,7 @@ class Recorder:
 
 @pytest.fixture
 def ask():
-    """Let a player of a game think once, with an algorithm; return the result and the listener."""
+    """Let a player search once. Return the result and the listener."""
     players = []
 
     def think(
@@ -97,7 +97,7 @@ def test_every_algorithm_plays_an_immediate_win(ask, name):
 
 
 def plies_to_win(game, winner):
-    """The plies until the winner has won against the longest defence; infinite if he does not."""
+    """Return the plies until the winner wins against the longest defence, or infinity."""
     outcome = game.outcome()
     if outcome is not None:
         return 0 if outcome == (-1 if winner else 1) else inf
@@ -111,7 +111,7 @@ def plies_to_win(game, winner):
 
 @pytest.mark.parametrize("name", ["alpha-beta", "alpha-beta+table", "pvs", "mtd-f", "sss-star"])
 def test_each_move_shortens_the_win(name):
-    """X wins after O has taken an edge: every move of X brings the end nearer, whatever O does."""
+    """X wins after O took an edge. Every move of X shortens the game, whatever O plays."""
     game = TicTacToe()
     for text in ("b2", "b3"):
         game.play(parse_move(game, text))
@@ -185,7 +185,7 @@ def test_default_algorithm_depends_on_the_game():
     assert default_algorithm(Go(5)) == MCTS
     assert default_algorithm(TicTacToe()) == "alpha-beta"
     assert default_algorithm(Pig()) == "expectiminimax"
-    with pytest.raises(ValueError, match="expectiminimax and uct do"):
+    with pytest.raises(ValueError, match="use expectiminimax or uct"):
         make_search("alpha-beta", Pig(), lambda game: 0)
 
 
@@ -255,7 +255,7 @@ def test_looping_game_is_abandoned_and_restored(ask, tmp_path):
 
 @pytest.mark.parametrize(("played", "best"), [("", "B2"), ("A2 A1", "B1")])
 def test_zero_node_go_move_avoids_the_edge_and_captures(played, best):
-    """Not on the first line of an empty board, and a capture where there is one."""
+    """Not on the first line of an empty board, and a capture if there is one."""
     game = Go(5)
     for text in played.split():
         game.play(parse_move(game, text))

@@ -1,4 +1,4 @@
-"""The algorithms that find a best move, or who wins, but not the minimax value."""
+"""Algorithms that find a best move or the winner, but not the minimax value."""
 
 from math import inf
 from random import Random
@@ -18,7 +18,7 @@ from agent.search.algorithms.b_star import BStar, BStarOptions
 from agent.search.algorithms.best_node_search import BestNodeOptions, BestNodeSearch
 from agent.search.algorithms.minimax import Minimax, WinLossMinimax
 from agent.search.stats import SearchStopped
-from agent.search.transposition_table import Table
+from agent.search.transposition_table import TranspositionTable
 
 NIM_HEAPS = [(1,), (2, 2), (1, 2, 3), (1, 2, 4), (3, 3, 1), (2, 3, 4)]
 
@@ -64,7 +64,9 @@ def test_two_valued_minimax_plays_a_winning_line():
 @pytest.mark.parametrize("table", [False, True])
 def test_best_node_search_finds_the_best_move(table):
     for game, depth in random_trees(400):
-        search = BestNodeSearch(evaluate, BestNodeOptions(table=Table() if table else None))
+        search = BestNodeSearch(
+            evaluate, BestNodeOptions(table=TranspositionTable() if table else None)
+        )
         exact = AlphaBeta(evaluate).search(game, depth)
         found = search.search(game, depth)
         assert found.move == exact.move
@@ -87,7 +89,7 @@ def test_best_node_search_returns_no_move_in_a_finished_game():
 
 
 def true_bounds(slack, seed):
-    """Return a function that gives bounds around the exact value, each off by up to `slack`."""
+    """Return a function with bounds around the exact value, each off by up to `slack`."""
 
     def bounds(game):
         exact = AlphaBeta(evaluate).search(game, 99).value
@@ -145,7 +147,7 @@ class TestBStar:
 
     def test_position_of_known_value_still_returns_a_move(self, strategy):
         game = TicTacToe()
-        for move in (0, 1, 2, 4, 3, 5, 7, 6):  # neither side has a line left
+        for move in (0, 1, 2, 4, 3, 5, 7, 6):  # no line is open for either side
             game.play(move)
         assert game.bounds() == (0, 0)
         found = BStar(evaluate, BStarOptions(strategy=strategy)).search(game, 9)
@@ -174,7 +176,7 @@ class TestBStar:
 
 
 def assert_wins(game, strategy, winner):
-    """Follow every branch of a strategy to won ends."""
+    """Check that every branch of a strategy ends in a win."""
     if game.outcome() is not None:
         assert not strategy.answers
         assert game.outcome() == (1 if winner == 0 else -1)

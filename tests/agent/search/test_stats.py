@@ -1,4 +1,4 @@
-"""What is evaluated is counted, wherever it is evaluated."""
+"""Every evaluation is counted."""
 
 import pytest
 
@@ -16,7 +16,7 @@ from agent.search.symmetry_reduced_game import SymmetryReducedGame
 
 
 class Counted:
-    """A game's evaluation that counts its calls; no game ends in these searches."""
+    """A game's evaluation that counts its calls. No game ends in these searches."""
 
     def __init__(self, name):
         self.calls = 0
@@ -62,7 +62,7 @@ def test_every_evaluation_is_counted(text, depth):
 
 
 def test_ordering_evaluations_are_not_counted_as_leaves():
-    """Connect Four, five plies deep, its moves in order: most of the work is the ordering."""
+    """Connect Four, five plies with move ordering: most evaluations are for the ordering."""
     evaluate, game = Counted("connect-four"), catalogue.new_game("connect-four")
     search = algorithm_spec.parse("alpha-beta+successors").new(game, evaluate)
     search.search(game, 5)
@@ -93,7 +93,7 @@ def test_pruning_evaluations_are_counted_once_per_node(wrap):
     search.search(game, 3)
     assert search.counts.looked_at == cheap.calls > before
     if wrap is not SymmetryReducedGame:
-        # 9 at the root; below its 3 moves 8 each; below their 2 + 1 + 1 moves 7 each.
+        # 9 at the root, 8 below each of its 3 moves, 7 below each of their 2 + 1 + 1 moves.
         assert before == 9 + 3 * 8 + 4 * 7
 
 

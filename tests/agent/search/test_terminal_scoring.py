@@ -1,4 +1,4 @@
-"""Wins and losses outrank every evaluation, whatever its scale, in every algorithm."""
+"""In every algorithm, wins and losses outrank every evaluation on any scale."""
 
 from math import inf, nan
 from random import Random
@@ -26,7 +26,7 @@ from agent.search.defaults import make_search
 from agent.search.iterative_deepening import IterativeDeepening
 from agent.search.move_ordering import Ordering
 from agent.search.searcher import GameSearcher
-from agent.search.transposition_table import Table
+from agent.search.transposition_table import TranspositionTable
 from tests.support import searching
 
 GAMES = {
@@ -34,19 +34,19 @@ GAMES = {
     "connect-four": lambda: ConnectFour(5, 4),
     "othello": lambda: Othello(4),
 }
-# Flat Monte Carlo takes the mean of the answers, not the worst of them.
+# Flat Monte Carlo averages over the replies instead of taking the worst.
 BLIND_TO_ANSWERS = {"ucb1"}
 
 scales = st.floats(min_value=-320, max_value=308).map(lambda exponent: 10.0**exponent)
 
 
 def raw(game):
-    """The E = X - O of the lecture notes."""
+    """The evaluation E = X - O of the lecture notes."""
     return game.open_lines(game.turn) - game.open_lines(1 - game.turn)
 
 
 def made_up(seed, scale):
-    """Return an evaluation without sense, on some scale; half of them are whole numbers."""
+    """Return a random evaluation on this scale. Odd seeds give integers."""
 
     def evaluate(game):
         value = Random(f"{seed} {game.key()}").uniform(-1, 1) * scale
@@ -63,7 +63,7 @@ def won(game, move, player):
 
 
 def before_the_end(name, seed, plies):
-    """Return a game so many plies before it ends in a win; None if it ends otherwise."""
+    """Return a game this number of plies before it ends in a win, or None if it does not."""
     random, game = Random(seed), GAMES[name]()
     played = 0
     while moves := list(game.moves()):
@@ -93,11 +93,11 @@ def test_plays_an_immediate_win(name, game_name, depth, seed, scale):
     mover = game.turn
     assume(any(won(game, move, mover) for move in game.moves()))
     found = found_by(name, made_up(seed, scale), game, depth, seed)
-    # Whoever looks further may see that another move wins all the same, and by more.
+    # A deeper search may see that another move wins too, by more.
     if not won(game, found.move, mover):
         assert depth == 2
         assert found.value > 0
-        assert found.decided or found.value == 1  # of playouts it is the mean
+        assert found.decided or found.value == 1  # for playouts it is the mean
 
 
 @pytest.mark.thorough(keep=10)
@@ -128,7 +128,7 @@ def test_values_are_reported_on_the_evaluations_scale(name):
     found = algorithm(name)(raw).search(game, 1)
     assert (game.text(found.move), found.value, found.decided) == ("a1", 1, True)
     found = algorithm(name)(raw).search(TicTacToe(), 2)
-    assert (found.value, found.decided) == (1, False)  # 5 - 4 lines, from the centre
+    assert (found.value, found.decided) == (1, False)  # 5 - 4 lines, after the centre
     game.play(parse_move(game, "b1"))
     game.play(parse_move(game, "c1"))
     game.play(parse_move(game, "a1"))
@@ -144,7 +144,7 @@ def test_rejects_infinite_and_nan_evaluations(name, value):
 
     game = ConnectFour()
     key = game.key()
-    with pytest.raises(EvaluationError, match=f"endless returned {value}: a finite number"):
+    with pytest.raises(EvaluationError, match=f"endless returned {value} .must be finite"):
         found_by(name, endless, game, 2, 1)
     assert game.key() == key
 
@@ -158,7 +158,7 @@ def test_accepts_integers_beyond_the_float_range():
 @pytest.mark.parametrize(
     "options",
     [
-        {"table": Table()},
+        {"table": TranspositionTable()},
         {"ordering": Ordering(killers=True, history=True, last_turn=True, successors=raw)},
         {"beyond": ExtensionRule(2, swing=3)},
     ],
@@ -174,7 +174,7 @@ def test_techniques_do_not_mistake_evaluations_for_wins(name, options):
                 game.play(random.choice(moves))
         depth = random.randint(1, 4)
         if "table" in options:
-            options = {"table": Table()}
+            options = {"table": TranspositionTable()}
         search = searching(name, raw, **options)
         plain = AlphaBeta(raw, AlphaBetaOptions(beyond=options.get("beyond"))).search(game, depth)
         for _ in range(2):
@@ -204,7 +204,7 @@ def test_iterative_deepening_reports_wins_at_every_depth():
 
 
 def test_decided_othello_value_is_the_disc_difference():
-    """Othello's utility is the difference in discs; what is reported is just that."""
+    """The utility of Othello is the disc difference, which is reported unchanged."""
     found = AlphaBeta(lambda game: 1000).search(Othello(4), 99)
     assert (found.value, found.decided) == (-8, True)
 
@@ -238,16 +238,16 @@ class TestGamesOfChance:
         assert (found.move, found.value, found.decided) == ("hold", 1, True)
 
     def test_result_that_depends_on_dice_is_not_decided(self):
-        """The other, who has enough to win, gets the turn if one holds."""
+        """The opponent has enough points to win if it gets the turn."""
         game = self.game(12, "roll", "2", "hold", "roll", "6", "roll", "5", "hold")
         game.play("roll")
         game.play("4")
-        # 2 and 4 against 11: to hold leaves it to a throw, and to roll may win later.
+        # 2 and 4 against 11: holding leaves the result to the dice, and rolling may win later.
         found = Expectiminimax(lead).search(game, 2)
         assert not found.decided
 
     def test_fractional_evaluations_are_weighed_against_wins(self):
-        """An evaluation that stays below a win is weighed against it as it is."""
+        """An evaluation below the value of a win is used unscaled."""
         share = Expectiminimax(lambda game: lead(game) / 100)
         search = Expectiminimax(lambda game: lead(game) / 100)
         search._win = 8.0

@@ -1,4 +1,4 @@
-"""A user's code that does not return: seen from another thread, and broken off."""
+"""User code that does not return is detected and interrupted by another thread."""
 
 import contextlib
 import threading
@@ -23,11 +23,11 @@ def test_result_or_exception_is_passed_on():
 
 def test_waiting_ends_when_stop_latch_is_set():
     gate, stop = threading.Event(), OneShotEvent()
-    apart = BackgroundCall(lambda: gate.wait(PATIENCE), "waiting")
+    call = BackgroundCall(lambda: gate.wait(PATIENCE), "waiting")
     stop.set()
-    assert not apart.wait(stop, timeout=PATIENCE)
+    assert not call.wait(stop, timeout=PATIENCE)
     gate.set()
-    assert apart.wait(timeout=PATIENCE)
+    assert call.wait(timeout=PATIENCE)
 
 
 def endless():
@@ -45,49 +45,49 @@ def swallowing():
 def test_stuck_loop_is_interrupted(loop):
     function = MonitoredFunction(loop)
     assert not function.is_stuck(0.0)
-    apart = BackgroundCall(function, "loop")
-    assert not apart.wait(timeout=0.05)
+    call = BackgroundCall(function, "loop")
+    assert not call.wait(timeout=0.05)
     assert function.is_stuck(0.01)
     assert not function.is_stuck(PATIENCE)
     function.abandon()
-    assert apart.wait(timeout=PATIENCE)
+    assert call.wait(timeout=PATIENCE)
     with pytest.raises(AbandonedError):
-        apart.result()
+        call.result()
 
 
 def test_unwatched_loop_is_interrupted():
-    apart = BackgroundCall(endless, "loop")
-    apart.abandon()
-    assert apart.wait(timeout=PATIENCE)
+    call = BackgroundCall(endless, "loop")
+    call.abandon()
+    assert call.wait(timeout=PATIENCE)
     with pytest.raises(AbandonedError):
-        apart.result()
+        call.result()
 
 
 def test_call_given_up_at_any_moment_is_over():
-    """Before its thread runs, while it does, and while it ends."""
+    """Before the thread runs, while it runs, and while it ends."""
     for number in range(300):
-        apart = BackgroundCall(lambda: sum(range(100)), "short")
+        call = BackgroundCall(lambda: sum(range(100)), "short")
         for _ in range(number):
             pass
-        apart.abandon()
-        assert apart.wait(timeout=PATIENCE)
+        call.abandon()
+        assert call.wait(timeout=PATIENCE)
         with contextlib.suppress(AbandonedError):
-            assert apart.result() == 4950
+            assert call.result() == 4950
 
 
 def test_abandoned_sleeping_call_ends_when_it_wakes():
     gate = threading.Event()
     function = MonitoredFunction(lambda number: gate.wait(PATIENCE) and number)
-    left = BackgroundCall(lambda: function(1), "asleep")
+    call = BackgroundCall(lambda: function(1), "asleep")
     while not function.is_stuck(0.0):
         time.sleep(0.001)
     function.abandon()
     assert not function.is_stuck(0.0)
     gate.set()
     assert function(2) == 2
-    assert left.wait(timeout=PATIENCE)
+    assert call.wait(timeout=PATIENCE)
     with pytest.raises(AbandonedError):
-        left.result()
+        call.result()
 
 
 def test_call_as_long_as_earlier_calls_is_not_stuck(monkeypatch):
@@ -100,8 +100,8 @@ def test_call_as_long_as_earlier_calls_is_not_stuck(monkeypatch):
             found.append(function.is_stuck(0.03))
 
     function = MonitoredFunction(network)
-    for slowest, patience in ((0.01, 0.03), (0.1, 0.2), (1.0, 0.25)):
+    for slowest, limit in ((0.01, 0.03), (0.1, 0.2), (1.0, 0.25)):
         function(slowest)
         found.clear()
-        function(0.9 * patience, 0.2 * patience)
+        function(0.9 * limit, 0.2 * limit)
         assert found == [False, True]

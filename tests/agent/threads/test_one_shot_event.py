@@ -4,13 +4,13 @@ from agent.threads.one_shot_event import OneShotEvent, wait_for_any
 
 
 def test_hooks_run_once_when_set_or_at_once_if_already_set():
-    latch, calls = OneShotEvent(), []
-    latch.add_callback(lambda: calls.append("before"))
-    assert not latch.is_set()
-    latch.set()
-    latch.set()
-    assert latch.is_set()
-    latch.add_callback(lambda: calls.append("after"))
+    event, calls = OneShotEvent(), []
+    event.add_callback(lambda: calls.append("before"))
+    assert not event.is_set()
+    event.set()
+    event.set()
+    assert event.is_set()
+    event.add_callback(lambda: calls.append("after"))
     assert calls == ["before", "after"]
 
 

@@ -1,4 +1,4 @@
-"""Who of many may search: by fixed times, and by threads that search."""
+"""The search scheduler, with fake deadlines and threads that simulate searches."""
 
 import threading
 import time
@@ -12,11 +12,11 @@ from agent.threads.scheduler import LAST_MOMENTS, MIN_SLICE_S, SearchScheduler
 from tests.waiting import PATIENCE
 
 
-class Time:
-    """What is left of a search's time."""
+class FakeDeadline:
+    """A Deadline with a settable remaining time."""
 
-    def __init__(self, left=inf):
-        self.seconds = left
+    def __init__(self, remaining=inf):
+        self.seconds = remaining
 
     def expected_remaining(self):
         return self.seconds
@@ -25,23 +25,23 @@ class Time:
         return self.seconds
 
 
-class Searching:
-    """A thread that wants a turn, and has what it got until it is told to leave."""
+class FakeSearch:
+    """A thread that holds a slot until it is paused or ended."""
 
-    def __init__(self, scheduler, left=inf, threads=1, endless=False, pausable=True):
-        self.turn = scheduler.register(Time(left), threads, endless=endless)
+    def __init__(self, scheduler, remaining=inf, threads=1, endless=False, pausable=True):
+        self.scheduled = scheduler.register(FakeDeadline(remaining), threads, endless=endless)
         self.is_running = threading.Event()
         self.paused = threading.Event()
         self.resume = threading.Event()
         self.over = threading.Event()
         self.ended = threading.Event()
         if pausable:
-            self.turn.pause = self.paused.set
+            self.scheduled.pause = self.paused.set
         self.thread = threading.Thread(target=self._search, daemon=True)
         self.thread.start()
 
     def _search(self):
-        while self.turn.acquire():
+        while self.scheduled.acquire():
             self.is_running.set()
             while not (self.paused.is_set() or self.over.is_set()):
                 time.sleep(0.0005)
@@ -49,7 +49,7 @@ class Searching:
             self.paused.clear()
             if self.over.is_set():
                 break
-        self.turn.release()
+        self.scheduled.release()
         self.ended.set()
 
     def release(self):
@@ -59,17 +59,17 @@ class Searching:
 
 @pytest.fixture
 def begin():
-    all_of_them = []
+    searches = []
 
     def start(*arguments, **options):
-        all_of_them.append(Searching(*arguments, **options))
-        return all_of_them[-1]
+        searches.append(FakeSearch(*arguments, **options))
+        return searches[-1]
 
     yield start
-    for each in all_of_them:
-        each.over.set()
-        each.turn.stop()
-        assert each.ended.wait(PATIENCE)
+    for search in searches:
+        search.over.set()
+        search.scheduled.stop()
+        assert search.ended.wait(PATIENCE)
 
 
 def wait_until(true):
@@ -88,7 +88,7 @@ def test_running_searches_are_limited_to_slots(begin):
     assert not third.is_running.is_set()
     holders[0].release()
     assert third.is_running.wait(PATIENCE)
-    assert third.turn.wait_time > 0
+    assert third.scheduled.wait_time > 0
 
 
 def test_earliest_deadline_runs_first_and_endless_search_last(begin):
@@ -97,8 +97,8 @@ def test_earliest_deadline_runs_first_and_endless_search_last(begin):
     assert holder.is_running.wait(PATIENCE)
     waiting = []
     kinds = {"endless": (inf, True), "unlimited": (inf, False), "long": (60.0, False)}
-    for number, (left, endless) in enumerate(kinds.values(), 1):
-        waiting.append(begin(scheduler, left, endless=endless, pausable=False))
+    for number, (remaining, endless) in enumerate(kinds.values(), 1):
+        waiting.append(begin(scheduler, remaining, endless=endless, pausable=False))
         wait_until(lambda number=number: scheduler.counts() == (1, number))
     short = begin(scheduler, 1.0, pausable=False)
     wait_until(lambda: scheduler.counts() == (1, 4))
@@ -121,9 +121,9 @@ def test_endless_search_is_paused_and_resumed(begin):
 
 def test_unpausable_search_yields_when_it_asks_for_a_turn(begin):
     scheduler = SearchScheduler(1)
-    deep = scheduler.register(Time(), endless=True)
+    deep = scheduler.register(FakeDeadline(), endless=True)
     assert deep.acquire()
-    assert deep.acquire()  # nobody wants it back
+    assert deep.acquire()  # not preempted
     short = begin(scheduler, 0.2)
     wait_until(lambda: scheduler.counts() == (1, 1))
     wait_until(lambda: deep.preempted)
@@ -141,11 +141,11 @@ def test_similar_searches_share_a_slot(begin, monkeypatch, endless):
     monkeypatch.setattr(scheduler_module, "UNTIMED_SLICE_S", 0.02)
     scheduler = SearchScheduler(1)
     three = [begin(scheduler, inf if endless else 1000.0, endless=endless) for _ in range(3)]
-    if not endless:  # as if each had little time
+    if not endless:  # give each little time
         for each in three:
-            each.turn.deadline.seconds = 0.12
+            each.scheduled.deadline.seconds = 0.12
     time.sleep(0.6)
-    run_time = [each.turn.run_time for each in three]
+    run_time = [each.scheduled.run_time for each in three]
     assert min(run_time) > 0.03, run_time
 
 
@@ -181,10 +181,10 @@ def test_stop_ends_waiting_at_once(begin):
     assert holder.is_running.wait(PATIENCE)
     waiting = begin(scheduler, 60.0)
     wait_until(lambda: scheduler.counts() == (1, 1))
-    waiting.turn.stop()
+    waiting.scheduled.stop()
     assert waiting.ended.wait(PATIENCE)
     assert scheduler.counts() == (1, 0)
-    after = scheduler.register(Time(1.0))
+    after = scheduler.register(FakeDeadline(1.0))
     after.stop()
     assert not after.acquire()
 
@@ -196,8 +196,8 @@ def test_waiting_search_gets_extra_slot_in_last_moments(begin):
     two = [begin(scheduler, 1.0, pausable=False) for _ in range(2)]
     wait_until(lambda: scheduler.counts() == (1, 2))
     for each in two:
-        each.turn.deadline.seconds = LAST_MOMENTS / 2
-    wait_until(lambda: scheduler.counts() == (2, 1))  # but not all at once
+        each.scheduled.deadline.seconds = LAST_MOMENTS / 2
+    wait_until(lambda: scheduler.counts() == (2, 1))  # at most as many extra slots as slots
     wait_until(lambda: sum(each.is_running.is_set() for each in two) == 1)
     next(each for each in two if each.is_running.is_set()).release()
     wait_until(lambda: two[0].is_running.is_set() or two[1].is_running.is_set())
@@ -210,7 +210,7 @@ def test_turn_lasts_a_minimum_time(begin):
     began = time.monotonic()
     short = begin(scheduler, 0.5)
     assert short.is_running.wait(PATIENCE)
-    assert long.turn.run_time >= MIN_SLICE_S or time.monotonic() - began >= MIN_SLICE_S
+    assert long.scheduled.run_time >= MIN_SLICE_S or time.monotonic() - began >= MIN_SLICE_S
 
 
 def test_reserve_follows_measured_lateness():

@@ -1,4 +1,4 @@
-"""The command in this process: its exit status and what it printed."""
+"""Run the lab command in this process; return its exit status and output."""
 
 import pytest
 

@@ -1,6 +1,6 @@
-"""What exercises ask for, reckoned plainly by other means than the algorithms and their events.
+"""Independent reference solutions of the exercises, without the algorithms and their traces.
 
-Trees are nested lists of leaf values; labels are tuples of places from 1.
+Trees are nested lists of leaf values. Labels are tuples of child numbers from 1.
 """
 
 from math import inf, log, sqrt
@@ -19,7 +19,7 @@ def minimax(node, path=()):
 
 
 def alpha_beta(root):
-    """The leaves in the order in which alpha-beta sees them, and each cut branch with its bound."""
+    """The leaves in alpha-beta's order, and each cut branch with its bound."""
     leaves, cuts = [], {}
 
     def value(node, path, alpha, beta):
@@ -46,7 +46,7 @@ def alpha_beta(root):
 
 
 def sss_star(root):
-    """The rows of the open list, of (label, sign, bound); and the leaves in their order."""
+    """The rows of the open list, of (label, sign, bound), and the leaves in order."""
 
     def at(path):
         node = root
@@ -79,7 +79,7 @@ def sss_star(root):
 
 
 def uct_path(shown):
-    """Where a selection by UCB1 ends, from what the student sees: sums for MAX and visits."""
+    """The end of a selection by UCB1, from the visible data: sums for MAX and visits."""
     tally = {node.label: tuple(map(int, node.text.split("/"))) for node in shown}
     path = ()
     while below := [each for each in tally if each and each[:-1] == path]:

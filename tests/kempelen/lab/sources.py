@@ -1,12 +1,12 @@
-"""The messages and help texts of the sources that the lab runs through, without running them."""
+"""Extract the messages and help texts of the lab's sources without running them."""
 
 import ast
 from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
-# Whose errors can reach a user of the lab. The rest of chess is the engine's.
-FOLDERS = ("agent/search", "agent/experience", "agent/games", "kempelen/lab")
+# Sources whose errors can reach a user of the lab. The rest of chess belongs to the engine.
+FOLDERS = ("agent/search", "agent/learning", "agent/games", "kempelen/lab")
 FILES = (
     "agent/evaluation.py",
     "agent/game.py",
@@ -20,16 +20,14 @@ FILES = (
 
 
 def sources() -> list[Path]:
-    """Return the sources in which a message for a user of the lab may begin."""
-    folders = [file for folder in FOLDERS for file in sorted((ROOT / folder).glob("*.py"))]
+    """Return the sources whose messages can reach a user of the lab."""
+    folders = [file for folder in FOLDERS for file in sorted((ROOT / folder).rglob("*.py"))]
+    folders = [file for file in folders if not file.name.startswith("opponent_")]
     return folders + [ROOT / file for file in FILES]
 
 
 def texts(file: Path) -> Iterator[tuple[int, str]]:
-    """Generate each text that a file raises, or returns as a reason, with its line.
-
-    What is filled in is written as {}.
-    """
+    """Generate each text that a file raises, with its line. Arguments are written as {}."""
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and node.exc.args:
             for text in _written(node.exc.args[0]):
@@ -37,7 +35,7 @@ def texts(file: Path) -> Iterator[tuple[int, str]]:
 
 
 def help_texts(file: Path) -> Iterator[tuple[int, str]]:
-    """Generate each text that a file gives to argparse, or prints as it stands, with its line."""
+    """Generate each text that a file passes to argparse, with its line."""
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Call):
             for keyword in node.keywords:
@@ -47,7 +45,7 @@ def help_texts(file: Path) -> Iterator[tuple[int, str]]:
 
 
 def _written(node: ast.expr) -> Iterator[str]:
-    """Generate the texts that an expression may stand for."""
+    """Generate the possible texts of an expression."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         yield node.value
     elif isinstance(node, ast.JoinedStr):

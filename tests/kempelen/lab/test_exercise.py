@@ -1,4 +1,4 @@
-"""`kempelen lab exercise`: asking in the terminal, answers of scripts, sheets, and results."""
+"""Test `kempelen lab exercise`: the terminal, answers of scripts, sheets, and results."""
 
 import io
 import json
@@ -14,7 +14,7 @@ from tests.kempelen.lab.test_spanish import assert_spanish
 
 @pytest.fixture
 def typed(monkeypatch):
-    """Have lines typed at the command, whose input is no terminal."""
+    """Feed lines to the command through a standard input that is not a terminal."""
     return lambda *lines: monkeypatch.setattr("sys.stdin", io.StringIO("\n".join([*lines, ""])))
 
 
@@ -28,12 +28,12 @@ def test_interactive_session_marks_answers_and_saves_results(lab, typed, tmp_pat
     arguments = ["--kind", "values", "--kind", "cuts", "--kind", "order", "--name", "Ana"]
     status, out, err = lab("exercise", *arguments, "--results", results)
     assert (status, err) == (0, "")
-    assert "wrong: 0 points of 7; not right: 1=3" in out
-    assert "'what?' cannot be read; write it like this: 1=3, 2=5, e=5" in out
+    assert "wrong: 0 of 7 points; incorrect: 1=3" in out
+    assert "invalid answer 'what?' (example: 1=3, 2=5, e=5)" in out
     assert out.count(f"key: {key('values')}") == 1
     assert f"key: {key('cuts')}" in out
     assert f"key: {key('order')}" not in out
-    assert "1 of 3 right, 0 at once" in out.splitlines()[-1]
+    assert "1 of 3 correct, 0 on the first try" in out.splitlines()[-1]
     told = json.loads(results.read_text(encoding="utf-8"))
     assert [each["answers"] for each in told["exercises"]] == [["1=3", key("values")], [], ["2.2"]]
     assert [each["solved"] for each in told["exercises"]] == [False, True, False]
@@ -53,15 +53,15 @@ def test_answer_option_marks_the_answer(lab):
     right = [word for kind in KINDS for word in ("--answer", key(kind))]
     status, out, err = lab("exercise", *right)
     assert (status, err) == (0, "")
-    assert [line.rpartition(": ")[2] for line in out.splitlines()] == ["right"] * len(KINDS)
+    assert [line.rpartition(": ")[2] for line in out.splitlines()] == ["correct"] * len(KINDS)
     status, out, _ = lab("exercise", "--kind", "uct", "--answer", "1")
-    assert (status, out) == (1, "The path of UCT: wrong: 0 points of 1; not right: 1\n")
+    assert (status, out) == (1, "The path of UCT: wrong: 0 of 1 points; incorrect: 1\n")
     status, out, _ = lab("exercise", "--kind", "order", "--answer", "1.1.1 3", "--json")
     told = json.loads(out)
     assert (status, told["points"], told["wrong"], told["right"]) == (1, 1, ["3"], False)
     status, out, err = lab("exercise", "--kind", "uct", "--answer", "1=1")
     assert (status, out) == (2, "")
-    assert "'1=1' cannot be read; write it like this: 2.1" in err
+    assert "invalid answer '1=1' (example: 2.1)" in err
 
 
 def test_json_output_includes_the_keys(lab):
@@ -110,7 +110,7 @@ def test_collect_lists_the_results_of_all_students(lab, tmp_path):
 
 
 def test_collect_shows_depth_and_algorithm_of_exercises(lab, tmp_path):
-    """A teacher sees who has answered easier ones than were given."""
+    """A teacher sees who has answered easier exercises than those assigned."""
     file = tmp_path / "Ana.json"
     asked = [
         ExerciseSpec("order", depth=2, algorithm="sss-star"), ExerciseSpec("order", depth=2),
@@ -143,7 +143,7 @@ def test_collect_shows_depth_and_algorithm_of_exercises(lab, tmp_path):
 
 
 def results(tmp_path, **changes):
-    """A file of results with other things in it."""
+    """A results file with some values changed."""
     one = {"kind": "cuts", "seed": 0, "student": 1, "number": 1, "depth": 3, "branching": 3,
            "algorithm": "alpha-beta", "answers": ["1<=1"], "solved": False}  # fmt: skip
     told = {"format": "kempelen lab exercise", "version": 1, "name": "Ana",
@@ -156,18 +156,21 @@ def results(tmp_path, **changes):
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"format": "x"}, "it was not written by lab exercise"),
-        ({"version": 2}, "it is of another version"),
-        ({"name": 3}, "it has no name"),
-        ({"exercises": [{}]}, "an exercise lacks something"),
-        ({"exercises": [3]}, "an exercise lacks something"),
-        ({"exercises": [{}] * 300}, "it has more than 200 exercises"),
-        ({"one": {"seed": "6"}}, "an exercise is not told as it should be"),
-        ({"one": {"seed": True}}, "an exercise is not told as it should be"),
-        ({"one": {"answers": ["1"] * 101}}, "an exercise has too many answers"),
-        ({"one": {"answers": ["1" * 5000]}}, "an exercise has too many answers"),
-        ({"one": {"depth": 50}}, "exercises have a depth from 2 to 5, not 50"),
-        ({"one": {"kind": "order", "algorithm": "alpha-beta+killer_memory=x"}}, "keeps a file"),
+        ({"format": "x"}, "not written by lab exercise"),
+        ({"version": 2}, "unsupported version"),
+        ({"name": 3}, "name or exercises missing"),
+        ({"exercises": [{}]}, "exercise with a missing key"),
+        ({"exercises": [3]}, "exercise with a missing key"),
+        ({"exercises": [{}] * 300}, "more than 200 exercises"),
+        ({"one": {"seed": "6"}}, "exercise with a value of the wrong type"),
+        ({"one": {"seed": True}}, "exercise with a value of the wrong type"),
+        ({"one": {"answers": ["1"] * 101}}, "exercise with too many answers"),
+        ({"one": {"answers": ["1" * 5000]}}, "exercise with too many answers"),
+        ({"one": {"depth": 50}}, "exercise depth: must be from 2 to 5 (got 50)"),
+        (
+            {"one": {"kind": "order", "algorithm": "alpha-beta+killer_memory=x"}},
+            "not usable for exercises",
+        ),
     ],
 )
 def test_collect_reports_invalid_files_and_reads_the_others(lab, tmp_path, changes, said):
@@ -176,7 +179,7 @@ def test_collect_reports_invalid_files_and_reads_the_others(lab, tmp_path, chang
     status, out, err = lab("exercise", "--collect", bad, good)
     assert status == 1
     assert len(out.splitlines()) == 2
-    assert f"{bad} is no file of results: " in err
+    assert f"{bad}: invalid results file: " in err
     assert said in err
     assert not (tmp_path / "x").exists()
 
@@ -189,7 +192,7 @@ def test_collect_recomputes_marks_and_escapes_names(lab, tmp_path):
     assert told["exercises"][0]["right"] is False
     status, out, err = lab("exercise", "--collect", tmp_path / "none.json")
     assert (status, out) == (1, "")
-    assert "none.json cannot be read" in err
+    assert "none.json: cannot read file" in err
 
 
 def test_answers_are_appended_to_the_results_file(lab, typed, tmp_path):
@@ -204,13 +207,13 @@ def test_answers_are_appended_to_the_results_file(lab, typed, tmp_path):
     typed("")
     lab("exercise", "--kind", "cuts", "--results", file)
     lab("exercise", "--kind", "cuts", "--results", file, "--answer", key("cuts"))
-    assert lab("exercise", "--collect", file)[1] == out  # what came after the key does not count
+    assert lab("exercise", "--collect", file)[1] == out  # answers after the key do not count
     typed("1")
     file.write_text("my notes")
     assert lab(*given)[0] == 2
     assert file.read_text() == "my notes"
     status, out, _ = lab("exercise", "--results", tmp_path / "no" / "ana.json")
-    assert (status, out) == (2, "")  # before anything is asked
+    assert (status, out) == (2, "")  # fails before the first question
 
 
 def test_results_file_is_limited_to_200_exercises(lab, tmp_path):
@@ -221,7 +224,7 @@ def test_results_file_is_limited_to_200_exercises(lab, tmp_path):
     file.write_text(json.dumps(told | {"exercises": listed}), encoding="utf-8")
     before = file.read_bytes()
     status, _, err = lab("exercise", "--kind", "uct", "--results", file, "--answer", "1")
-    assert (status, "name another file" in err) == (2, True)
+    assert (status, "use another results file" in err) == (2, True)
     assert file.read_bytes() == before
     assert lab("exercise", "--kind", "cuts", "--results", file, "--answer", "1<=1")[0] == 1
 
@@ -238,7 +241,7 @@ def test_collect_rejects_a_duplicate_exercise(lab, tmp_path):
     told = json.loads(file.read_text(encoding="utf-8"))
     file.write_text(json.dumps(told | {"exercises": told["exercises"] * 2}), encoding="utf-8")
     status, _, err = lab("exercise", "--collect", file)
-    assert (status, "it has an exercise twice" in err) == (1, True)
+    assert (status, "duplicate exercise" in err) == (1, True)
 
 
 @pytest.mark.thorough
@@ -277,17 +280,25 @@ def test_sheets_show_questions_and_keys_on_request(keys):
 @pytest.mark.parametrize(
     ("arguments", "said", "spanish"),
     [
-        (["-o", "page.pdf"], "page.pdf is no page: its name must end in .html", "no es una página"),
-        (["-o", "no/page.html"], "there is no folder no", "no hay ninguna carpeta"),
-        (["--sheet", "s.svg"], "s.svg is no sheet: its name must end in .pdf", "no es una hoja"),
-        (["--sheet", "s.pdf", "--key", "s.pdf"], "name another for the keys", "nombre otro"),
-        (["--depth", "9"], "a depth from 2 to 5, not 9", "una profundidad de 2 a 5, no 9"),
-        (["--kind", "cuts", "--algorithm", "scout"], "with --kind order", "con --kind order"),
-        (["--algorithm", "uct"], "uct does not find", "uct no halla el valor minimax"),
-        (["--kind", "uct", "--answer", "1", "--answer", "1"], "1 exercises and 2", "pida más"),
-        (["--solve", "--results", "x"], "--results is for answers", "es para respuestas"),
-        (["--count", "99"], "more than 200 exercises are too many", "son demasiados"),
-        (["--kind", "uct", "--answer", "?"], "'?' cannot be read", "'?' no se entiende"),
+        (["-o", "page.pdf"], "page.pdf: invalid page name (must end in .html)", "página no válido"),
+        (["-o", "no/page.html"], "folder no does not exist", "no existe la carpeta no"),
+        (["--sheet", "s.svg"], "s.svg: invalid sheet name (must end in .pdf)", "hoja no válido"),
+        (
+            ["--sheet", "s.pdf", "--key", "s.pdf"],
+            "is also the --sheet file",
+            "es también el fichero",
+        ),
+        (["--depth", "9"], "depth: must be from 2 to 5 (got 9)", "profundidad del ejercicio: debe"),
+        (
+            ["--kind", "cuts", "--algorithm", "scout"],
+            "requires --kind order",
+            "requiere --kind order",
+        ),
+        (["--algorithm", "uct"], "uct: not usable", "uct: no sirve"),
+        (["--kind", "uct", "--answer", "1", "--answer", "1"], "2 answers for 1", "pida más"),
+        (["--solve", "--results", "x"], "--results requires answers", "requiere respuestas"),
+        (["--count", "99"], "too many exercises (at most 200)", "demasiados ejercicios"),
+        (["--kind", "uct", "--answer", "?"], "invalid answer '?'", "respuesta no válida '?'"),
     ],
 )
 def test_invalid_arguments_are_rejected_in_both_languages(

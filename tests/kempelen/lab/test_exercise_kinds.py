@@ -1,4 +1,4 @@
-"""The keys of exercises are what the algorithms do; answers are marked by them."""
+"""Test that the keys of exercises match the algorithms, and that answers are marked by them."""
 
 import re
 from random import Random
@@ -30,10 +30,10 @@ def written(value):
 
 
 def expected(each):
-    """The key by other means; as a set where order does not count."""
+    """The key by the reference solution; a set if order does not count."""
     if each.spec.kind == "values":
         values = reference.minimax(each.root)
-        inner = [node.label for node in each.shown() if not node.is_leaf]
+        inner = [node.label for node in each.visible_nodes() if not node.is_leaf]
         return {f"{format_label(path)}={values[path]}" for path in inner}
     if each.spec.kind == "order":
         return tuple(map(format_label, reference.alpha_beta(each.root)[0]))
@@ -46,7 +46,7 @@ def expected(each):
         return tuple(
             f"({format_label(path)}, {sign}, {written(bound)})" for path, sign, bound in states
         )
-    return (format_label(reference.uct_path(each.shown())),)
+    return (format_label(reference.uct_path(each.visible_nodes())),)
 
 
 @pytest.mark.thorough(keep=1)
@@ -63,25 +63,25 @@ def test_keys_are_correct_and_answers_are_marked_by_them(kind, seeds):
 
 
 def check_marks(each, random):
-    """The key is right, in another order if order does not count; whatever differs is not."""
+    """The key is correct, in any order if order does not count; anything else is wrong."""
     separator = random.choice([" ", ", ", ";  ", "\n"])
-    right = each.marked(separator.join(each.key))
+    right = each.mark(separator.join(each.key))
     assert (right.right, right.points, right.wrong) == (True, len(each.key), ())
     shuffled = random.sample(each.key, len(each.key))
     if shuffled != list(each.key):
-        assert each.marked(separator.join(shuffled)).right is not each.ordered
+        assert each.mark(separator.join(shuffled)).right is not each.ordered
     place = random.randrange(len(each.key))
     without = [*each.key[:place], *each.key[place + 1 :]]
     other = another(each, place)
     for parts in (without, [*without, other], [*each.key, other]):
-        mark = each.marked(" ".join(parts))
+        mark = each.mark(" ".join(parts))
         assert not mark.right
         assert mark.points <= mark.parts
         assert mark.wrong == () or mark.wrong[0] in parts
 
 
 def another(each, place):
-    """A part that is of the form, and not in the key."""
+    """A valid part that is not in the key."""
     part = each.key[place]
     if each.form == "labels":
         return f"{part}.9"
@@ -122,8 +122,8 @@ def test_order_key_is_the_leaf_order_of_the_algorithm(algorithm, seeds):
 @pytest.mark.parametrize(
     ("algorithm", "said"),
     [
-        ("sss-star", "Of equal bounds the one further left in the tree comes first."),
-        ("dual-star", "Of equal bounds the one further left in the tree comes first."),
+        ("sss-star", "States with equal bounds are ordered from left to right in the tree."),
+        ("dual-star", "States with equal bounds are ordered from left to right in the tree."),
         ("mtd-f", "The first guess is 0."),
         ("mtd-f+first_guess=7", "The first guess is 7."),
     ],
@@ -146,7 +146,7 @@ def test_students_get_different_but_reproducible_trees():
 
 
 def test_seed_0_always_gives_the_same_exercises():
-    """Results that were written down earlier are marked on the same trees."""
+    """Old results are marked on the same trees."""
     each = make_exercise(ExerciseSpec("cuts", 0))
     assert each.root == [
         [[12, 3, 4], [3, 10, 5]],
@@ -175,16 +175,16 @@ def test_answers_may_be_written_in_many_ways(kind, text, parts):
 @pytest.mark.parametrize(
     ("kind", "text", "said"),
     [
-        ("values", "1=3 2", "'2' cannot be read; write it like this: 1=3, 2=5, e=5"),
-        ("values", "1=3x", "'1=3x' cannot be read"),
-        ("cuts", "2.2=3", "'2.2=3' cannot be read"),
-        ("list", "(1, X, 3)", "'(1, x, 3)' cannot be read"),
-        ("order", "1.1 one", "'one' cannot be read"),
+        ("values", "1=3 2", "invalid answer '2' (example: 1=3, 2=5, e=5)"),
+        ("values", "1=3x", "invalid answer '1=3x'"),
+        ("cuts", "2.2=3", "invalid answer '2.2=3'"),
+        ("list", "(1, X, 3)", "invalid answer '(1, x, 3)'"),
+        ("order", "1.1 one", "invalid answer 'one'"),
         ("order", "1." * 3000, "too long"),
     ],
 )
 def test_unreadable_answers_are_rejected(kind, text, said):
-    with pytest.raises(ValueError, match=r"cannot be read|too long") as caught:
+    with pytest.raises(ValueError, match=r"invalid answer|too long") as caught:
         make_exercise(ExerciseSpec(kind)).parse_answer(text)
     assert said in str(caught.value)
 
@@ -219,17 +219,17 @@ def test_explanations_match_the_key_in_both_languages(kind):
 
 
 @pytest.mark.parametrize(
-    ("origin", "said"),
+    ("spec", "message"),
     [
-        (ExerciseSpec("sums"), "there is no kind 'sums' of exercises; there are values, order"),
-        (ExerciseSpec("values", depth=9), "exercises have a depth from 2 to 5, not 9"),
-        (ExerciseSpec("values", branching=1), "exercises have a branching from 2 to 5, not 1"),
-        (ExerciseSpec("values", student=0), "exercises have a student from 1"),
+        (ExerciseSpec("sums"), "unknown exercise kind 'sums' (expected one of: values, order"),
+        (ExerciseSpec("values", depth=9), "exercise depth: must be from 2 to 5 (got 9)"),
+        (ExerciseSpec("values", branching=1), "exercise branching: must be from 2 to 5 (got 1)"),
+        (ExerciseSpec("values", student=0), "exercise student: must be from 1 to"),
         (ExerciseSpec("values", depth=5, branching=5), "too many leaves for an exercise"),
-        (ExerciseSpec("order", algorithm="uct"), "uct does not find the minimax value"),
-        (ExerciseSpec("order", algorithm="abc"), "there is no algorithm 'abc'"),
+        (ExerciseSpec("order", algorithm="uct"), "uct: not usable for exercises"),
+        (ExerciseSpec("order", algorithm="abc"), "unknown algorithm 'abc'"),
     ],
 )
-def test_invalid_exercises_are_rejected(spec, said):
-    with pytest.raises(ValueError, match=re.escape(said)):
+def test_invalid_exercises_are_rejected(spec, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
         make_exercise(spec)

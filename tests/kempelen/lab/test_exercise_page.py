@@ -1,4 +1,4 @@
-"""The page of exercises in a browser: it marks as the command does, and its file is collected."""
+"""Test the exercise page in a browser: it marks like the command, and its file is collected."""
 
 import json
 from random import Random
@@ -47,16 +47,16 @@ def test_answers_by_keyboard_are_marked_and_saved(browser, tmp_path):
     made = opened(browser, tmp_path, [make_exercise(ExerciseSpec(kind, seed=8)) for kind in KINDS])
     browser.find("#answer").click()
     browser.press("?", Keys.ENTER)
-    assert "cannot be read; write it like this" in browser.find("#feedback").text
+    assert "(example: " in browser.find("#feedback").text
     browser.find("#answer").clear()
     browser.find("#answer").send_keys("1=99", Keys.ENTER)
-    assert browser.find("#feedback").text.startswith("wrong: 0 points of")
+    assert browser.find("#feedback").text.startswith("wrong: 0 of")
     assert browser.find_all("#key") == []
     for each in made[:4]:
         browser.find("#answer").clear()
         browser.find("#answer").send_keys(each.key_text())
         browser.press(Keys.ENTER)
-        assert browser.find("#feedback").text == "right"
+        assert browser.find("#feedback").text == "correct"
         assert browser.find("#key").text == f"key: {each.key_text()}"
         assert len(browser.find_all("#solution li")) == len(each.explanation(str))
         browser.press(Keys.ENTER)  # the next one
@@ -66,7 +66,7 @@ def test_answers_by_keyboard_are_marked_and_saved(browser, tmp_path):
     assert browser.find("#answer").get_attribute("value") == "1"
     browser.find("#show").click()
     assert browser.find("#key").text == f"key: {made[4].key_text()}"
-    assert browser.find("#count").text == "4 of 5 right, 3 at once"
+    assert browser.find("#count").text == "4 of 5 correct, 3 on the first try"
     browser.find("#name").send_keys("Ana")
     file = tmp_path / "ana.json"
     file.write_text(browser.run("return exerciseMarks.results()"), encoding="utf-8")
@@ -114,13 +114,13 @@ def test_page_and_command_give_the_same_marks(browser, tmp_path):
     for (index, text), told in zip(given, browser.run(MARK, given), strict=True):
         each = made[index]
         try:
-            mark = each.marked(text)
+            mark = each.mark(text)
         except ValueError:
             assert told is None, text
             unread += 1
             continue
         assert told == [
-            list(each.parts(text)), mark.right, mark.points, mark.parts, list(mark.wrong),
+            list(each.parse_answer(text)), mark.right, mark.points, mark.parts, list(mark.wrong),
         ], text  # fmt: skip
     assert 20 < unread < 200 < len(given)
 

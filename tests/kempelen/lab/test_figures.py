@@ -1,4 +1,4 @@
-"""The lecture notes' tables and figures: their numbers are found again, and a page shows them."""
+"""Test that the tables and figures of the lecture notes are reproduced, and shown on a page."""
 
 import base64
 import json
@@ -28,7 +28,7 @@ def test_every_number_of_the_notes_is_reproduced_or_explained(made):
     assert len(told) >= 75
     differing = [row for row in told if not row.agrees]
     assert all(row.why for row in differing)
-    # The notes' best case of odd depths is a slip; Knuth and Moore's is what is found.
+    # The notes' best case for odd depths is a slip; the result is that of Knuth and Moore.
     assert len(differing) == 3
     assert all("2 B^((d+1)/2)" in row.what for row in differing)
 
@@ -55,7 +55,7 @@ def test_command_reports_the_numbers_that_agree(lab):
     assert (status, err) == (0, "")
     assert re.search(r"^000 +A run of SSS\*, row by row +32/32$", out, re.M)
     assert re.search(r"^001 +States examined, .* 8/8$", out, re.M)
-    assert "What cannot be made anew" in out
+    assert "Not reproducible" in out
     found = json.loads(lab("figures", "--json")[1])
     assert found["of"] - found["agree"] == 3
     assert len(found["left_out"]) >= 10
@@ -96,7 +96,7 @@ def test_page_is_self_contained(lab, tmp_path):
 def test_invalid_page_path_is_rejected(lab, tmp_path, name):
     status, _, err = lab("figures", "-o", tmp_path / name)
     assert status == 2
-    assert "its name must end in .html" in err or "there is no folder" in err
+    assert "must end in .html" in err or "does not exist" in err
 
 
 @pytest.mark.needs("chromium", "chromedriver")

@@ -1,4 +1,4 @@
-"""`kempelen lab learn`: the file, the curves, the figures, and what is refused."""
+"""Test `kempelen lab learn`: the file, the plots, the output, and errors."""
 
 import errno
 import json
@@ -37,9 +37,9 @@ def test_json_reports_settings_and_history(lab, tmp_path):
     ("arguments", "message"),
     [
         (["--neurons", "8,x"], "argument --neurons: expected a whole number above 0, not 'x'"),
-        (["-o", "nowhere/t.learned"], "nowhere/t.learned: there is no folder nowhere"),
-        (["--plot", "curves.txt"], "curves.txt is no picture: its name must end in"),
-        (["--evaluation", "mine.py:f"], "leave --evaluation out"),
+        (["-o", "nowhere/t.learned"], "nowhere/t.learned: folder nowhere does not exist"),
+        (["--plot", "curves.txt"], "curves.txt: unknown picture format"),
+        (["--evaluation", "mine.py:f"], "--evaluation: not allowed"),
         (["--steps", "0"], "argument --steps: expected a whole number above 0, not '0'"),
     ],
     ids=lambda each: each if isinstance(each, str) else " ".join(each),
@@ -55,7 +55,7 @@ def test_a_run_with_other_settings_is_refused_in_spanish(lab, tmp_path):
     assert lab("learn", *SMALL, "--neurons", "8", "-o", file)[0] == 0
     status, _, err = lab("learn", *SMALL, "--neurons", "9", "-o", file, "--lang", "es")
     assert status == 2
-    assert "t.learned.run se empezó de otro modo (neurons era [8], es [9]): nombre otro con" in err
+    assert "t.learned.run: tiene otros ajustes (neurons era [8], es [9]); use otro con" in err
 
 
 def test_full_disk_error_names_the_file(lab, tmp_path, monkeypatch):
@@ -77,11 +77,11 @@ def test_file_of_another_kind_or_game_is_not_overwritten(lab, tmp_path):
     mine.write_text("def evaluate(game): return 1\n")
     status, _, err = lab("learn", *SMALL, "-o", mine)
     assert (status, mine.read_text()) == (2, "def evaluate(game): return 1\n")
-    assert "mine.py is nothing that kempelen lab learn has written" in err
+    assert "mine.py: not written by kempelen lab learn" in err
     small = ["--steps", "1", "--games", "2", "--playouts", "8", "--neurons", "8"]
     assert lab("learn", "--game", "nim", *small, "-o", other)[0] == 0
     before = other.read_bytes()
     (tmp_path / "other.learned.run").unlink()
     status, _, err = lab("learn", *SMALL, "-o", other)
     assert (status, other.read_bytes()) == (2, before)
-    assert "holds what was learned of nim: name another file with -o" in err
+    assert "was trained on nim (use another file with -o)" in err

@@ -1,4 +1,4 @@
-"""`kempelen lab play`: games, and what a killer memory learns from them."""
+"""Test `kempelen lab play`: games, and what a killer memory learns from them."""
 
 import json
 
@@ -37,8 +37,8 @@ def test_play_prints_learned_surprises_in_spanish(lab, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--game", "pig"], "pig is a game of chance: nothing is learned from its outcomes"),
-        (["--game", "nim", "--algorithm", "pvs,scout,mtd-f"], "3 algorithms cannot play one game"),
+        (["--game", "pig"], "pig: games of chance are not supported by lab play"),
+        (["--game", "nim", "--algorithm", "pvs,scout,mtd-f"], "3 algorithms (expected one or two)"),
     ],
 )
 def test_invalid_games_and_algorithms_are_rejected(lab, arguments, message):

@@ -58,10 +58,10 @@ def test_plot_labels_all_lines(lab, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "name a picture with -o FILE, or ask for --json"),
-        (["--json", "--depth", "30"], "not more than 100000 leaves"),
-        (["--json", "--branching", "1"], "use a branching from 2"),
-        (["--json", "--algorithm", "foo"], "there is no algorithm 'foo'"),
+        ([], "nothing to do (use -o FILE or --json)"),
+        (["--json", "--depth", "30"], "at most 100000 leaves"),
+        (["--json", "--branching", "1"], "expected a branching factor of at least 2"),
+        (["--json", "--algorithm", "foo"], "unknown algorithm 'foo'"),
     ],
 )
 def test_invalid_arguments_are_rejected(lab, arguments, message):

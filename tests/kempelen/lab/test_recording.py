@@ -1,4 +1,4 @@
-"""Recordings of searches: what they tell is what the algorithms did, and goes back as it came."""
+"""Test that recordings match the algorithms, and that replay works in both directions."""
 
 import json
 import string
@@ -32,19 +32,19 @@ def subject_of(game):
 
 
 def recorded(game, name, most=NODES):
-    """The recording of a small search, None where the algorithm does not play the game."""
+    """The recording of a small search, or None if the algorithm does not support the game."""
     algorithm = algorithm_spec.parse(f"{name}+playouts=12" if name in BY_PLAYOUTS else name)
     at = subject_of(game)
-    return record_search(at, algorithm, most=most) if algorithm.supports(at.game) else None
+    return record_search(at, algorithm, max_nodes=most) if algorithm.supports(at.game) else None
 
 
 def every_part(recording):
     for step in recording.steps:
-        yield from step.said
+        yield from step.sentences
 
 
 def check(recording):
-    """What holds of every recording."""
+    """Check the invariants of every recording."""
     assert json.loads(json.dumps(recording.as_json(), allow_nan=False))["nodes"]
     for number, node in enumerate(recording.nodes):
         assert -1 <= node.parent < number or not number
@@ -179,7 +179,7 @@ def test_open_list_matches_the_algorithm_at_every_step(game, options, name):
     algorithm = algorithm_spec.parse(name)
     wanted = []
     options = replace(
-        algorithm.search_class.options(), trace_search=lambda states: wanted.append(tuple(states))
+        algorithm.search_class.options(), observe=lambda states: wanted.append(tuple(states))
     )
     algorithm.search_class(at.evaluate, options).search(at.game, at.depth)
     replay = Replay(record_search(at, algorithm))
@@ -204,12 +204,12 @@ def test_open_list_matches_the_algorithm_at_every_step(game, options, name):
 
 @pytest.mark.parametrize("most", [2000, pytest.param(MAX_NODES, marks=pytest.mark.thorough)])
 def test_long_open_list_is_recorded_as_changes(most):
-    """All that is told grows with the nodes, not with their square."""
+    """The size of a recording grows linearly with the nodes."""
     kind = catalogue.find("random-tree")
     at = SearchProblem(
         "t", kind.new(branching=12, depth=4 if most == 2000 else 5), lambda game: 0, 5
     )
-    recording = record_search(at, algorithm_spec.parse("sss-star"), most=most)
+    recording = record_search(at, algorithm_spec.parse("sss-star"), max_nodes=most)
     longest = 0
     replay = Replay(recording)
     while replay.forward():
@@ -251,7 +251,7 @@ WITH_TABLE = [f"{name}+table" for name in ("alpha-beta", "pvs", "negascout-2", "
 @pytest.mark.thorough(keep=5)
 @pytest.mark.parametrize("name", [*algorithms(), *WITH_TABLE])
 def test_every_pseudocode_step_line_is_highlighted(name):
-    """On one of these; and every step has its line."""
+    """Each step highlights a line of the pseudo-code."""
     algorithm = algorithm_spec.parse(f"{name}+playouts=12" if name in BY_PLAYOUTS else name)
     lines, lit = pseudocode.pseudocode(algorithm)
     assert any("table" in line for line in lines) == name.endswith("table")
@@ -265,16 +265,16 @@ def test_every_pseudocode_step_line_is_highlighted(name):
     ]
     for each in at:
         if missing and algorithm.supports(each.game):
-            recording = record_search(each, algorithm, most=3000)
+            recording = record_search(each, algorithm, max_nodes=3000)
             assert all(step.lines for step in recording.steps)
             missing -= {line for step in recording.steps for line in step.lines}
     assert [lines[line] for line in missing] == []
 
 
 def lines_at(recording, *kinds):
-    """The first lit line of each step of these kinds, with what the step says."""
+    """The first highlighted line of each step of these kinds, with the key of its sentence."""
     return [
-        (step.said[0][0], recording.listing[step.lines[0]].strip())
+        (step.sentences[0][0], recording.listing[step.lines[0]].strip())
         for step in recording.steps
         if step.kind in kinds
     ]
@@ -352,7 +352,7 @@ def test_node_names_and_bounds_of_a_tree_are_recorded(tmp_path):
     while replay.forward() and not replay.fields.get(2, {}).get("seen"):
         pass
     assert (replay.fields[2]["lower"], replay.fields[2]["upper"]) == ("1", "3")
-    # N2 is at least 3, N3 at most 3: the bounds alone prove which is better.
+    # N2 is at least 3, N3 at most 3, so the bounds alone decide which is better.
     assert not any("expanded" in replay.fields.get(node, {}) for node in (1, 2))
 
 
@@ -383,7 +383,7 @@ def test_pseudocode_has_a_spanish_translation(name):
 @pytest.mark.parametrize("priors", [True, False])
 @pytest.mark.parametrize("name", ["uct", "alphazero", "ucb1"])
 def test_batch_evaluated_playouts_are_recorded(name, priors):
-    """Each playout ends at its own node, and the pseudo-code tells what has chosen and judged."""
+    """Each playout ends at its own node, and the pseudo-code matches selection and evaluation."""
 
     def answer(taken):
         width = max(taken)
@@ -392,7 +392,7 @@ def test_batch_evaluated_playouts_are_recorded(name, priors):
 
     judge = BatchEvaluation(lambda game, moves: len(moves), answer, 4)
     at = SearchProblem("tic-tac-toe", catalogue.new_game("tic-tac-toe"), judge, 9)
-    recording = record_search(at, algorithm_spec.parse(f"{name}+playouts=40"), most=400)
+    recording = record_search(at, algorithm_spec.parse(f"{name}+playouts=40"), max_nodes=400)
     check(recording)
     judged = [step.node for step in recording.steps for key, _ in step.sentences if key == "judge"]
     assert len(judged) == 40
@@ -431,7 +431,7 @@ def test_every_sentence_has_a_spanish_translation():
 
 
 def test_sss_star_uses_the_terms_of_the_lecture_notes():
-    """The lecture notes' list is LISTA, and its states are VIVO and SOLUCIONADO."""
+    """In the lecture notes the list is LISTA, and its states are VIVO and SOLUCIONADO."""
     assert [WORDS[word] for word in ("open", "live", "solved")] == ["LISTA", "vivo", "solucionado"]
     lines, _ = pseudocode.pseudocode(algorithm_spec.parse("sss-star"))
     spanish = [pseudocode.translate_line(line) for line in lines]

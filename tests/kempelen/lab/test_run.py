@@ -17,8 +17,8 @@ def test_run_compares_algorithms_with_theory(lab):
         "--algorithm", "minimax,alpha-beta,mtd-f",
     )  # fmt: skip
     assert found["theory"] == {
-        "branching": 3, "depth": 4, "all_leaves": 81, "min_leaves": 17,
-        "inner_nodes": 40, "leaves_per_inner_node": pytest.approx(2.025), "random_order_leaves": 27,
+        "branching": 3, "depth": 4, "all_leaves": 81, "least_leaves": 17,
+        "inner_nodes": 40, "leaves_a_node": pytest.approx(2.025), "random_order_leaves": 27,
         "branching_factor": pytest.approx(2.148, abs=0.001),
     }  # fmt: skip
     minimax, alpha_beta, mtd = found["results"]
@@ -45,11 +45,11 @@ def test_formulas_are_printed_with_the_counts(lab):
     _, out, _ = lab("run", *tree)
     above = counts["nodes"] - counts["leaves"]
     assert above == (3**6 - 1) // 2 == 364
-    assert f"(b^d - 1) / (b - 1) = {above} nodes above the leaves, 2.003 leaves for each" in out
+    assert f"(b^d - 1) / (b - 1) = {above} inner nodes, 2.003 leaves per inner node" in out
     assert "(b - 1 = 2)" in out
     assert f"b^(3d/4) = {3**4.5:.6g} leaves (random order)" in out
     _, out, _ = lab("run", "--game", "nim", "--size", "1", "--algorithm", "minimax")
-    assert "(b^d - 1) / (b - 1) = 1 nodes above the leaves, 1 leaves for each" in out
+    assert "(b^d - 1) / (b - 1) = 1 inner nodes, 1 leaves per inner node" in out
 
 
 def test_each_level_of_deepening_is_shown(lab):
@@ -64,11 +64,11 @@ def test_each_level_of_deepening_is_shown(lab):
     assert nodes[-1] == found["counts"]["nodes"]
     assert not found["stopped"]
     _, out, _ = lab("run", *game)
-    assert "the last level completed is 4; a clock that stops later plays" in out
+    assert "last completed depth: 4; best move: " in out
     _, out, _ = lab("run", *game, "--nodes", str(nodes[2] + 5))
-    assert "the last level completed is 3; the clock stopped the next one, and plays" in out
+    assert "last completed depth: 3 (stopped by a limit); best move: " in out
     _, out, _ = lab("run", *game, "--nodes", "1")
-    assert "no level was completed" in out
+    assert "no iteration was completed" in out
     (whole,) = results(lab, "--game", "nim", "--size", "1,2", *game[2:3], "50", *game[4:])[
         "results"
     ]
@@ -118,7 +118,7 @@ RAW = "def f(g):\n    return g.open_lines(g.turn) - g.open_lines(1 - g.turn)\n"
 
 
 def test_wins_are_distinguished_from_evaluations(lab, tmp_path):
-    """E = X - O is 1 for many a position; a win is worth 1 too, and more than all of them."""
+    """Many positions have E = X - O = 1, the value of a win. Wins must outrank all of them."""
     file = tmp_path / "raw.py"
     file.write_text(RAW)
     arguments = ["--game", "tic-tac-toe", "--depth", "1", "--evaluation", f"{file}:f"]
@@ -148,13 +148,13 @@ def test_table_has_an_evaluations_column(lab):
     _, out, _ = lab("run", *game)
     heading, row = (line.split() for line in out.splitlines()[1:3])
     assert row[heading.index("evaluations")] == "2375"
-    pruned = results(lab, *game, "--factor", "4")["results"][0]["counts"]
+    pruned = results(lab, *game, "--beam", "4")["results"][0]["counts"]
     assert pruned["evaluations"] > pruned["leaves"]
 
 
 def test_pruned_game_counts_only_evaluations_of_the_search(lab):
-    """Theory asks the game for its moves too, 200 times over."""
-    game = ["--game", "connect-four", "--depth", "5", "--factor", "4", "--algorithm"]
+    """The theory enumerates moves of the game too, 200 times."""
+    game = ["--game", "connect-four", "--depth", "5", "--beam", "4", "--algorithm"]
     minimax, pvs, again = (
         results(lab, *game, each)["results"] for each in ("minimax,pvs", "pvs", "pvs,minimax")
     )
@@ -163,11 +163,11 @@ def test_pruned_game_counts_only_evaluations_of_the_search(lab):
 
 
 def test_pearl_estimate_below_the_minimum_is_not_shown(lab):
-    """R^d tells how the leaves grow; two plies deep it is less than can be done."""
+    """R^d is asymptotic; at two plies it is below the minimum."""
     tree = ["--game", "random-tree", "--size", "3", "--algorithm", "alpha-beta"]
     _, out, _ = lab("run", *tree, "--depth", "2")
     assert "R^d =" not in out
-    assert "Pearl R = 2.148 (it holds for deep trees; here R^d is below the minimum)" in out
+    assert "Pearl R = 2.148 (valid for deep trees only; here R^d is below the minimum)" in out
     _, out, _ = lab("run", *tree, "--depth", "6")
     assert "Pearl R = 2.148, R^d = 98." in out
 
@@ -191,11 +191,11 @@ def test_user_evaluation_is_used(lab, tmp_path):
     file.write_text("def corner(game):\n    return game.open_lines(1 - game.turn) / 100\n")
     arguments = ["--game", "tic-tac-toe", "--depth", "1", "--algorithm", "minimax"]
     found = results(lab, *arguments, "--evaluation", f"{file}:corner")
-    # X goes where it keeps most lines open: of 8 lines all, for its own player.
+    # X chooses the square that keeps all 8 lines open for X.
     assert found["results"][0]["value"] == -0.08
     status, _, err = lab("run", *arguments, "--evaluation", f"{file}:corners")
     assert status == 2
-    assert "has no function 'corners'; it has: corner" in err
+    assert "unknown function 'corners' (defined: corner" in err
 
 
 def test_failing_evaluation_is_reported(lab, tmp_path):
@@ -235,9 +235,9 @@ def test_fold_and_factor_reduce_the_leaves(lab):
     arguments = ["--game", "tic-tac-toe", "--depth", "3", "--algorithm", "minimax"]
     whole, folded, pruned = (
         results(lab, *arguments, *more)["results"][0]["counts"]["leaves"]
-        for more in ([], ["--fold"], ["--factor", "3"])
+        for more in ([], ["--symmetry"], ["--beam", "3"])
     )
-    # 9 * 8 * 7 ways to play, of which 66 are not alike; 3 moves at the root, then 2, 1 and 1.
+    # There are 9 * 8 * 7 sequences, 66 of them distinct; 3 moves at the root, then 2, 1 and 1.
     assert (whole, folded, pruned) == (504, 66, 4)
 
 
@@ -259,10 +259,13 @@ def test_progressive_deepening_searches_the_chosen_depths(lab):
         (["--game", "nim", "--algorithm", "alpha-beta+patterns"], "Nim has no patterns"),
         (["--game", "nim", "--algorithm", "alpha-beta+beyond=2"], "use swing=VALUE"),
         (["--game", "nim", "--algorithm", "pvs+swing=0"], "swing must be a value above 0"),
-        (["--game", "nim", "--algorithm", "pvs+killer_memory"], "must be the name of a file"),
-        (["--game", "nim", "--algorithm", "pvs+surprise=0.1"], "surprise needs killer_memory=FILE"),
-        (["--game", "chess", "--fold"], "chess has no symmetries to --fold"),
-        (["--game", "nim", "--deepen", "even", "--depth", "1"], "there is no even depth up to 1"),
+        (["--game", "nim", "--algorithm", "pvs+killer_memory"], "must be a file name"),
+        (
+            ["--game", "nim", "--algorithm", "pvs+surprise=0.1"],
+            "surprise requires killer_memory=FILE",
+        ),
+        (["--game", "chess", "--symmetry"], "--symmetry: chess has no symmetries"),
+        (["--game", "nim", "--deepen", "even", "--depth", "1"], "no even depth up to 1"),
     ],
 )
 def test_unsupported_techniques_are_rejected(lab, arguments, message):

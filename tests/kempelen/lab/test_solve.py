@@ -19,7 +19,7 @@ def solved(lab, *arguments):
 
 
 def assert_wins(game, strategy, winner):
-    """Follow every branch, by the moves' names, to an end that the winner has won."""
+    """Follow every branch, by move names, to a final position that the winner has won."""
     if game.outcome() is not None:
         assert strategy == {}
         assert game.outcome() == (1 if winner == 0 else -1)
@@ -72,7 +72,7 @@ def test_position_with_the_second_player_to_move_is_solved(lab):
 def test_user_defined_game_is_solved(lab):
     chomp = Path(__file__).parents[2] / "data" / "games" / "chomp.py"
     found = solved(lab, "--game", f"{chomp}:Chomp", "--size", "2", "--option", "height=2")
-    # On a square board the square beside the poisoned one wins: what is left is symmetric.
+    # On a square board, the move diagonal to the poisoned square wins: the rest is symmetric.
     assert (found["value"], found["line"][0]) == (1, "b2")
     assert set(found["strategy"]["b2"]) == {"a1", "b1", "a2"}
 
@@ -100,13 +100,13 @@ def test_the_strategy_can_be_drawn(lab, tmp_path):
     assert "8=7+1" in svg
     status, _, err = lab("solve", "--game", "nim", "--state", "5,6,7", "-o", picture)
     assert status == 2
-    assert "too many to see" in err
+    assert "too many to draw" in err
 
 
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
-        (["--game", "pig"], 2, "pig is a game of chance"),
+        (["--game", "pig"], 2, "pig: games of chance cannot be solved"),
         (["--game", "chess"], 2, "went too deep"),
         (["--game", "connect-four", "--nodes", "1000"], 1, ""),
         ([], 2, "one of the arguments --game --tree is required"),
@@ -119,10 +119,10 @@ def test_unsolvable_requests_are_reported(lab, arguments, status, message):
 
 
 def test_whole_tree_drawing_marks_the_strategy(lab, tmp_path):
-    """Every move is there; on the strategy are one move of the winner, all of the other."""
+    """All moves are drawn. The strategy has one move of the winner, and all of the opponent."""
     picture = tmp_path / "nim.svg"
     game = ["--game", "nim", "--size", "1,2"]
-    assert lab("solve", *game, "-o", picture, "--whole")[0] == 0
+    assert lab("solve", *game, "-o", picture, "--full-tree")[0] == 0
     whole = picture.read_text(encoding="utf-8").count('id="node-')
     assert lab("solve", *game, "-o", picture)[0] == 0
     alone = picture.read_text(encoding="utf-8").count('id="node-')
@@ -136,6 +136,6 @@ def test_whole_tree_drawing_marks_the_strategy(lab, tmp_path):
         winners = node.kind == "MAX"
         assert len(below) == (min(1, len(node.children)) if winners else len(node.children))
         assert not node.is_leaf or node.value == "1"
-    status, _, err = lab("solve", "--game", "tic-tac-toe", "-o", picture, "--whole")
+    status, _, err = lab("solve", "--game", "tic-tac-toe", "-o", picture, "--full-tree")
     assert status == 2
-    assert "the tree has more than" in err
+    assert "tree: more than" in err

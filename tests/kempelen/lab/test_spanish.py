@@ -1,4 +1,4 @@
-"""`--lang es`: no English is left in what the lab says."""
+"""Test that `--lang es` leaves no English in the lab's output."""
 
 import argparse
 import ast
@@ -21,12 +21,12 @@ from kempelen.lab.spanish_messages import error_message, to_spanish
 from tests.kempelen.lab.sources import ROOT, help_texts, sources, texts
 
 RAW = "def raw(g):\n    return g.open_lines(g.turn) - g.open_lines(1 - g.turn)\n"
-# What stays as it is: names of algorithms, games and options, and words of both languages.
+# Text that is not translated: names of algorithms, games and options.
 NAMES = re.compile(r"--\w+|[\w.]*[-+_=/.][-+\w=/.]*|'[^']*'")
 
 
 def english_words():
-    """Return the words of the English labels and messages that no Spanish one has."""
+    """Return the words of English labels and messages that occur in no Spanish one."""
     tables = (language.SPANISH, language.SPANISH_MOVES, spanish_messages.SPANISH)
     english = {word for table in tables for text in table for word in split(text)}
     spanish = {word for table in tables for text in table.values() for word in split(text)}
@@ -68,7 +68,7 @@ def test_every_algorithm_is_shown_in_spanish(lab, tmp_path, raw, name):
     for action in ("run", "trace"):
         status, out, err = lab(action, *arguments, "--lang", "es")
         assert (status, err) == (0, "")
-        assert_spanish(out.replace("TEST", ""))  # the name that the notes' listing has
+        assert_spanish(out.replace("TEST", ""))  # the name in the notes' pseudo-code
     assert_spanish(drawn(lab, tmp_path / "arbol.svg", *arguments))
 
 
@@ -173,11 +173,11 @@ def test_every_help_text_is_in_spanish():
 
 
 def test_every_label_is_in_spanish():
-    """The lab asks for labels by `say`; one without Spanish would be an error only when it does."""
+    """Check the labels given to `translate`: a missing one would fail only when it is used."""
     asked = set()
-    for file in (ROOT / "kempelen/lab").glob("*.py"):
+    for file in (ROOT / "kempelen/lab").rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "say":
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "translate":
                 asked |= {
                     each.value
                     for each in ast.walk(node)
@@ -202,7 +202,7 @@ def test_every_error_has_a_spanish_translation():
     assert not offenders
 
 
-# Of argparse's own words those that a program's author sees, not its user.
+# Argparse messages for the program's author, not for its user.
 FOR_AUTHORS = (
     "conflicting", "__call__", "'required' is", "mutually exclusive", "callable", "cannot merge",
     "invalid option string", "dest=", "conflict_resolution", "multiple subparser", "can't open",
@@ -236,27 +236,36 @@ def test_argparse_messages_have_spanish_translations():
         (["run", "--game", "nim", "--deepen", "all"], "opción no válida: 'all' (elija entre"),
         (["chart"], "opción no válida: 'chart' (elija entre"),
         ([], "faltan estos argumentos: ACCIÓN"),
-        (["trace", "--tree", "nowhere.yaml"], "nowhere.yaml no se puede leer: no existe"),
-        (["trace", "--tree", "."], ". no se puede leer: es una carpeta"),
-        (["trace", "--algorithm", "sss"], "no hay ningún algoritmo 'sss'; hay alpha-beta"),
+        (
+            ["trace", "--tree", "nowhere.yaml"],
+            "nowhere.yaml: no se puede leer el fichero: no existe",
+        ),
+        (["trace", "--tree", "."], ".: no se puede leer el fichero: es una carpeta"),
+        (
+            ["trace", "--algorithm", "sss"],
+            "algoritmo desconocido: 'sss' (se espera uno de: alpha-beta",
+        ),
         (["trace", "--algorithm", "uct+playouts=many"], "playouts debe ser un número entero"),
         (["trace", "--algorithm", "uct+final=best"], "final debe ser una de visits, mean, ucb"),
-        (["trace", "--game", "chequers"], "no hay ningún juego 'chequers'; hay "),
-        (["trace", "--game", "mi.py"], "una clase de ese fichero es mi.py:Class"),
-        (["trace", "--game", "nim", "--size", "3,-1"], "un montón de -1 fichas; use 0 o más"),
+        (["trace", "--game", "chequers"], "juego desconocido: 'chequers' (se espera uno de: "),
+        (["trace", "--game", "mi.py"], "para una clase de un fichero escriba mi.py:Class"),
+        (
+            ["trace", "--game", "nim", "--size", "3,-1"],
+            "los montones deben tener al menos 0 fichas (hay -1)",
+        ),
         (
             ["trace", "--game", "nim", "--option", "misery=true"],
-            "ha recibido un argumento que no conoce: 'misery'; sus opciones: heaps, misere",
+            "ha recibido un argumento que no conoce: 'misery' (opciones: heaps, misere",
         ),
-        (["trace", "--game", "nim", "--moves", "z9"], "'z9' no es una jugada legal; legales: a1"),
-        (["trace", "--game", "pig"], "no juega a juegos de azar; expectiminimax"),
+        (["trace", "--game", "nim", "--moves", "z9"], "jugada ilegal 'z9' (jugadas legales: a1"),
+        (["trace", "--game", "pig"], "no admite juegos de azar (use expectiminimax"),
         (["trace", "--evaluation", "no.py:f"], "no existe el fichero de evaluación"),
         (["trace", "--option", "misere"], "se esperaba NOMBRE=VALOR, no 'misere'"),
-        (["trace", "--game", "chess", "--option", "fen=x"], "no es una posición de ajedrez"),
-        (["solve", "--game", "pig"], "pig es un juego de azar"),
+        (["trace", "--game", "chess", "--option", "fen=x"], "FEN no válido"),
+        (["solve", "--game", "pig"], "pig: los juegos de azar no se pueden resolver"),
         (["solve", "--game", "chess"], "la búsqueda ha ido demasiado hondo"),
-        (["plot"], "nada que hacer: nombre una imagen con -o FICHERO"),
-        (["draw", "-o", "x.jpg"], "su nombre debe acabar en .svg"),
+        (["plot"], "nada que hacer (use -o FICHERO o --json)"),
+        (["draw", "-o", "x.jpg"], "formato de imagen desconocido (se espera .svg"),
     ],
 )
 def test_errors_are_in_spanish(lab, tmp_path, monkeypatch, arguments, message):
@@ -272,10 +281,10 @@ def test_errors_are_in_spanish(lab, tmp_path, monkeypatch, arguments, message):
 def test_invalid_tree_error_names_the_location(lab, tmp_path):
     tree = tmp_path / "arbol.yaml"
     for text, message in (
-        ("[[3, x]]", "1.2 es 'x', ni un número ni una lista"),
-        ("[[3, []]]", "1.2 es una lista vacía"),
-        ("[[3, 4]\n", "no es YAML: véase la línea 2, columna 1"),
-        ("x", "la raíz es 'x', ni un número ni una lista"),
+        ("[[3, x]]", "1.2: nodo no válido: 'x' (se espera un número o una lista)"),
+        ("[[3, []]]", "1.2: lista vacía"),
+        ("[[3, 4]\n", "YAML no válido en la línea 2, columna 1"),
+        ("x", "la raíz: nodo no válido: 'x' (se espera un número o una lista)"),
     ):
         tree.write_text(text)
         status, _, err = lab("trace", "--tree", tree, "--lang", "es")
@@ -288,8 +297,8 @@ def test_evaluation_errors_are_in_spanish(lab, tmp_path):
     nim = ["run", "--game", "nim", "--depth", "1", "--lang", "es", "--evaluation"]
     _, _, err = lab(*nim, f"{file}:f")
     assert "f ha fallado: ZeroDivisionError: division by zero (mio.py, línea 2)" in err
-    assert "n ha devuelto nan: hace falta un número finito" in lab(*nim, f"{file}:n")[2]
-    assert "no tiene ninguna función 'g'; tiene: f, n" in lab(*nim, f"{file}:g")[2]
+    assert "n ha devuelto nan (debe ser finito" in lab(*nim, f"{file}:n")[2]
+    assert "función desconocida 'g' (definidas: f, n" in lab(*nim, f"{file}:g")[2]
 
 
 def test_file_system_errors_are_in_spanish():
@@ -318,14 +327,14 @@ def test_language_option_works_anywhere_and_abbreviated(lab):
 
 
 def test_progress_labels_are_in_spanish(monkeypatch, lab, capsys):
-    """On a terminal, which the test stands in for."""
+    """The progress labels on a terminal, which the test simulates."""
     told = []
     monkeypatch.setattr(
-        "kempelen.commands.lab.comparison.with_progress",
+        "kempelen.lab.comparison.with_progress",
         lambda items, total, label: told.append(label) or items,
     )
     monkeypatch.setattr(
-        "kempelen.commands.lab.plot.with_progress",
+        "kempelen.lab.plot.with_progress",
         lambda items, total, label: told.append(label) or items,
     )
 
@@ -339,8 +348,8 @@ def test_progress_labels_are_in_spanish(monkeypatch, lab, capsys):
         def __exit__(self, *_):
             pass
 
-    for module in ("observation", "solve"):
-        monkeypatch.setattr(f"kempelen.commands.lab.{module}.working", Working)
+    for module in ("traced_search", "solve"):
+        monkeypatch.setattr(f"kempelen.lab.{module}.working", Working)
     lab("run", "--game", "nim", "--depth", "1", "--algorithm", "minimax", "--lang", "es")
     lab("plot", "--depth", "1", "--branching", "2", "--trees", "1", "--json", "--lang", "es")
     lab("trace", "--lang", "es")

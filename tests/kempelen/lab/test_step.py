@@ -1,4 +1,4 @@
-"""`kempelen lab step`: the page in a browser, and the terminal."""
+"""Test `kempelen lab step`: the page in a browser, and the terminal."""
 
 import json
 import re
@@ -18,7 +18,7 @@ from tests.browser import Browser, started
 from tests.kempelen.lab.test_recording import recorded
 from tests.kempelen.lab.test_spanish import assert_spanish
 
-# The state after n steps forward and m back is that after n - m forward, and as Python replays it.
+# The state after n steps forward and m back equals that after n - m forward, and Python's replay.
 BACK_AND_FORTH = """
 const page = Kempelen.stepPage, replay = page.replay;
 const states = [replay.state()];
@@ -69,7 +69,7 @@ def check(browser, tmp_path, recording, language="en"):
 
 
 def test_page_is_navigated_by_keyboard(browser, tmp_path):
-    """The quick one: what a reader does, without a mouse."""
+    """A quick test of a reader who uses the keyboard only."""
     at = SearchProblem("tree", Tree([[3, 12], [2, 4], [1, 8, 7]]), lambda game: 0, 9)
     recording = record_search(at, algorithm_spec.parse("alpha-beta"))
     check(browser, tmp_path, recording)
@@ -92,7 +92,7 @@ def test_page_is_navigated_by_keyboard(browser, tmp_path):
     assert browser.run(at) == len(recording.steps)
     browser.find("[data-does=start]").click()
     assert browser.run(at) == 0
-    browser.press("\ue004", "\ue004")  # to the next control, by the keyboard alone
+    browser.press("\ue004", "\ue004")  # to the next control by keyboard
     assert browser.run("return document.activeElement.tagName") in ("BUTTON", "INPUT", "SELECT")
     browser.run("document.activeElement.blur(); Kempelen.stepPage.speed.value = 10")
     browser.press(" ")
@@ -178,10 +178,10 @@ def test_every_algorithm_is_replayed_on_every_game(browser, tmp_path, game):
 @pytest.mark.thorough
 @pytest.mark.parametrize(("name", "depth"), [("minimax", 4), ("sss-star", 5)])
 def test_page_draws_only_visible_nodes_of_a_large_tree(browser, tmp_path, name, depth):
-    """However the view lies, a frame draws what a screen can hold, not what the tree has."""
+    """A frame draws only what fits on the screen, whatever the view."""
     kind = catalogue.find("random-tree")
     at = SearchProblem("t", kind.new(branching=12, depth=depth), kind.evaluate, depth, 1)
-    recording = record_search(at, algorithm_spec.parse(name), most=20_000)
+    recording = record_search(at, algorithm_spec.parse(name), max_nodes=20_000)
     assert len(recording.nodes) >= 20_000
     opened(browser, tmp_path, recording)
     drawn = browser.run("""
@@ -204,10 +204,11 @@ def test_terminal_prints_every_step(lab, tmp_path):
     tree.write_text("[[3, {name: N16, value: 12}], [2, 4]]")
     status, out, err = lab("step", "--tree", tree, "--text")
     assert (status, err) == (0, "")
-    assert "N16 is a leaf, worth 12." in out
-    assert "Cut-off at 2, because of 2.1: 1 more move need" in out
+    assert "N16 is a leaf with value 12." in out
+    assert "Cut-off at 2, because of 2.1: 1 more move" in out
     assert len(out.splitlines()) == len(record_search(
-        SearchProblem("t", read_tree(tree), lambda game: 0, 1000), algorithm_spec.parse("alpha-beta")
+        SearchProblem("t", read_tree(tree), lambda game: 0, 1000),
+        algorithm_spec.parse("alpha-beta"),
     ).steps) + 1  # fmt: skip
 
 
@@ -242,9 +243,9 @@ def test_page_of_a_large_search_stays_below_16_mib(lab, tmp_path):
 
 def test_invalid_output_file_is_rejected(lab, tmp_path):
     status, _, err = lab("step", "-o", tmp_path / "page.txt")
-    assert (status, "its name must end in .html" in err) == (2, True)
+    assert (status, "must end in .html" in err) == (2, True)
     status, _, err = lab("step", "-o", tmp_path / "none" / "page.html", "--lang", "es")
-    assert (status, "no hay ninguna carpeta" in err) == (2, True)
+    assert (status, "no existe la carpeta" in err) == (2, True)
     assert lab("step")[0] == 2
     page = tmp_path / "page.html"
     assert lab("step", "-o", page)[:2] == (0, f"{page}\n")
@@ -252,22 +253,22 @@ def test_invalid_output_file_is_rejected(lab, tmp_path):
 
 
 def test_page_uses_no_emoji():
-    """None is of a font of emoji, which many machines have not: they show an empty box."""
-    from kempelen.lab import page
+    """Emoji fonts are missing on many machines, which then show an empty box."""
+    from kempelen.lab import html_page
 
-    text = "".join((page.PAGES / name).read_text(encoding="utf-8") for name in step.SCRIPTS)
+    text = "".join((html_page.PAGES / name).read_text(encoding="utf-8") for name in step.SCRIPTS)
     assert not re.findall(r"[\u23cf-\u23ff\U0001f000-\U0001ffff]", text)
 
 
 @pytest.mark.thorough
 def test_every_page_text_has_a_spanish_translation():
-    """Words that scripts ask for by themselves, in quotes or in tables."""
-    from kempelen.lab import page
+    """The texts that scripts look up, in quotes or in tables."""
+    from kempelen.lab import html_page
     from kempelen.lab.step_sentences import WORDS
 
     asked = set()
     for name in step.SCRIPTS:
-        text = (page.PAGES / name).read_text(encoding="utf-8")
+        text = (html_page.PAGES / name).read_text(encoding="utf-8")
         asked |= set(re.findall(r'\.word\("([^"]+)"\)', text))
         asked |= set(re.findall(r'this\.button\("([^"]+)"', text))
     assert len(asked) > 20

@@ -13,7 +13,7 @@ from kempelen.lab import language
 
 TREES = Path(__file__).parents[2] / "data" / "trees"
 TREE = TREES / "sss_star.yaml"
-ROWS = Path(__file__).parents[3] / "kempelen" / "lab" / "notes_sss_star.txt"
+ROWS = Path(__file__).parents[3] / "kempelen" / "lab" / "notes" / "sss_star.txt"
 
 
 def test_sss_star_trace_matches_the_lecture_notes(lab):
@@ -54,7 +54,7 @@ def test_null_windows_are_shown_with_adjacent_bounds(lab, tmp_path):
     tree.write_text("[[3, 12], [7, 9]]")
     _, out, _ = lab("trace", "--tree", tree, "--algorithm", "negascout-2")
     steps = [row[3].strip() for row in columns(out)]
-    assert "enter (3, 4)" in steps  # nothing lies between whole numbers
+    assert "enter (3, 4)" in steps  # adjacent integers
     assert "enter again (3, ∞)" in steps
     assert "enter (2, 3), evaluate 12" in steps
     tree.write_text("[[3.5, 12], [7, 9]]")
@@ -83,7 +83,7 @@ def test_every_algorithm_has_a_trace(lab, name, language):
 
 
 def test_fail_hard_alpha_beta_leaf_returns_its_exact_value(lab, tmp_path):
-    """A leaf returns what it is worth, though the limit is 20."""
+    """A leaf returns its value, although the limit is 20."""
     tree = tmp_path / "small.yaml"
     tree.write_text("[[20, 23], [[25, 30], 19]]")
     _, out, _ = lab("trace", "--tree", tree, "--algorithm", "alpha-beta-hard", "--lang", "es")
@@ -109,9 +109,9 @@ def test_chance_game_trace_reports_a_larger_win_value(lab, tmp_path):
     arguments = ["--game", "pig", "--size", "10", "--algorithm", "expectiminimax", "--depth", "1"]
     arguments += ["--evaluation", f"{file}:lead"]
     _, out, _ = lab("trace", *arguments)
-    assert "begin anew: a win counts 64" in out
+    assert "restart: win value 64" in out
     _, out, _ = lab("trace", *arguments, "--lang", "es")
-    assert "empieza de nuevo: ganar cuenta 64" in out
+    assert "empieza de nuevo: valor de ganar 64" in out
 
 
 def test_moves_use_the_notation_of_the_game(lab):
@@ -127,7 +127,7 @@ def test_trace_shows_chance_nodes(lab):
     rows = [line.split() for line in out.splitlines()[1:]]
     assert status == 0
     assert rows[0][2] == "MAX"
-    # Only the root is expanded: below it the die, its faces, and holding.
+    # Only the root is expanded: below it are the die, its faces, and holding.
     assert [row[1] for row in rows if "azar" in row] == ["1", "1"]
     assert {row[2] for row in rows if row[1].startswith("1.")} == set("123456")
 
@@ -164,22 +164,25 @@ def test_stopped_search_shows_its_steps(lab):
     ("arguments", "message"),
     [
         (["--tree", "nowhere.yaml"], "nowhere.yaml"),
-        (["--algorithm", "sss"], "there is no algorithm 'sss'; there are alpha-beta, "),
-        (["--algorithm", "scout+table"], "scout has no option 'table'"),
-        (["--algorithm", "uct+playouts=many"], "playouts must be a whole number"),
+        (["--algorithm", "sss"], "unknown algorithm 'sss' (expected one of: alpha-beta, "),
+        (["--algorithm", "scout+table"], "scout: unknown option 'table'"),
+        (["--algorithm", "uct+playouts=many"], "playouts must be an integer"),
         (["--algorithm", "uct+final=best"], "final must be one of visits, mean, ucb"),
-        (["--algorithm", "pvs+table=small"], "table must be a number of entries, or alone"),
-        (["--algorithm", "pvs+killers=2"], "killers must be true, false, or alone"),
-        (["--algorithm", "pvs+preliminary"], "preliminary must be a number of plies"),
-        (["--game", "chequers"], "there is no game 'chequers'; there are "),
-        (["--game", "nim", "--size", "3,-1"], "game nim: a heap of -1 counters cannot be"),
-        (["--game", "othello", "--size", "5"], "size 5 cannot be; use an even size"),
+        (["--algorithm", "pvs+table=small"], "table must be a number of entries, or have no value"),
+        (["--algorithm", "pvs+killers=2"], "killers must be true or false, or have no value"),
+        (["--algorithm", "pvs+preliminary"], "preliminary must be a positive number of plies"),
+        (["--game", "chequers"], "unknown game 'chequers' (expected one of: "),
+        (["--game", "nim", "--size", "3,-1"], "game nim: heap sizes must be at least 0 (got -1)"),
+        (["--game", "othello", "--size", "5"], "board size must be even and at least 4 (got 5)"),
         (
             ["--game", "nim", "--option", "misery=true"],
-            "unexpected keyword argument 'misery'; its options: heaps, misere",
+            "unexpected keyword argument 'misery' (options: heaps, misere",
         ),
-        (["--game", "nim", "--moves", "z9"], "'z9' is no legal move"),
-        (["--game", "pig"], "alpha-beta plays no games of chance; expectiminimax and uct do"),
+        (["--game", "nim", "--moves", "z9"], "illegal move 'z9'"),
+        (
+            ["--game", "pig"],
+            "alpha-beta: games of chance are not supported (use expectiminimax or uct)",
+        ),
         (["--evaluation", "nowhere.py:value"], "does not exist"),
         (["--option", "misere"], "expected NAME=VALUE"),
     ],
@@ -226,7 +229,7 @@ def test_batch_evaluated_leaf_is_not_traced_as_a_simulation(lab, tmp_path, name)
 
 
 def test_bound_next_to_infinity_is_not_shown_as_win_or_loss(lab, tmp_path):
-    """A null window about all values, such as MTD begins with, beside a bound that is none."""
+    """A null window at infinity, such as MTD's first one, and an infinite bound."""
     assert language.format_value(nextafter(inf, 0)) == "∞-"
     assert language.format_value(nextafter(-inf, 0)) == "-∞+"
     assert language.format_window(nextafter(-inf, 0), 5) == "(-∞+, 5)"

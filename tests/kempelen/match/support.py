@@ -1,4 +1,4 @@
-"""Settings and runs that the tests of the runner share."""
+"""Settings and runs that tests of the runner share."""
 
 from kempelen.match.config.engine_settings import EngineSettings
 from kempelen.match.config.settings import Settings

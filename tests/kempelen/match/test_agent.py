@@ -1,4 +1,4 @@
-"""Our own agent as a player without a process of its own."""
+"""The built-in engine as a player without its own process."""
 
 import itertools
 
@@ -31,9 +31,9 @@ async def test_invalid_options_and_games_are_rejected():
     wrong = EngineSettings(
         command="chess", name="K", protocol=EngineProtocol.AGENT, options={"Hash": -1}
     )
-    with pytest.raises(SettingsError, match="Hash goes from"):
+    with pytest.raises(SettingsError, match="Hash: invalid value"):
         await play(settings(wrong, engine(), adjudication=Adjudication(maxmoves=6)))
-    with pytest.raises(SettingsError, match="plays chess"):
+    with pytest.raises(SettingsError, match="agent must be chess"):
         await play(settings(EngineSettings(command="go", protocol=EngineProtocol.AGENT), engine()))
 
 
@@ -43,7 +43,7 @@ async def test_agent_records_opponent_and_results(tmp_path):
         command="chess",
         name="K",
         protocol=EngineProtocol.AGENT,
-        options={"OpponentDatabase": str(file)},
+        options={"HabitsFile": str(file)},
     )
     chosen = settings(
         own, engine(name="Ann"), games=2, time=TimeControl(nodes=100, patience=120),
@@ -63,7 +63,7 @@ async def test_agent_records_opponent_and_results(tmp_path):
 async def test_agent_records_loss_on_time(tmp_path, monkeypatch):
     own = EngineSettings(
         command="chess", name="K", protocol=EngineProtocol.AGENT,
-        options={"OpponentDatabase": str(tmp_path / "habits.jsonl")},
+        options={"HabitsFile": str(tmp_path / "habits.jsonl")},
     )  # fmt: skip
     moves = itertools.count(1)
     monkeypatch.setattr(MatchClock, "spend", lambda clock, seconds: next(moves) != 11)

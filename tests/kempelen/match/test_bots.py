@@ -1,4 +1,4 @@
-"""Bots of games other than chess: matches with them through brokers, and what they refuse."""
+"""MQTT bots of games other than chess: matches with them, and rejected requests."""
 
 import asyncio
 import contextlib
@@ -27,7 +27,7 @@ from protocols.client.uci import PlayResult, SearchRequest
 from protocols.mqtt import topics
 from protocols.mqtt.broker import PASSWORD_VARIABLE, USER_VARIABLE
 from protocols.mqtt.client import BotClient
-from protocols.mqtt.request_codec import Variant
+from protocols.mqtt.request_codec import GameVariant
 from protocols.mqtt.request_parser import GameRequestParser
 from tests.kempelen.match.support import play_with, settings
 from tests.mosquitto import Listening, free_port, until
@@ -47,9 +47,9 @@ QUICK = TimeControl(playouts=20, patience=60)
 
 @contextlib.asynccontextmanager
 async def served(broker, name, *words):
-    """A bot of `kempelen serve` in a process of its own, once it answers."""
+    """Run `kempelen mqtt bot` in its own process; yield it when the bot answers."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "kempelen.cli", "serve", "--name", name, *words),
+        *(sys.executable, "-m", "kempelen.cli", "mqtt", "bot", "--name", name, *words),
         *("--mqtt", f"mqtt://{broker.host}:{broker.port}"),
         env={
             **os.environ,
@@ -58,12 +58,12 @@ async def served(broker, name, *words):
         },
         stderr=subprocess.PIPE,
     )
-    said = b""
+    output = b""
     try:
-        while b"answers on" not in said:
+        while b"online on" not in output:
             line = await asyncio.wait_for(process.stderr.readline(), PATIENCE)
-            assert line, said
-            said += line
+            assert line, output
+            output += line
         yield process
     finally:
         with contextlib.suppress(ProcessLookupError):
@@ -90,7 +90,7 @@ async def play(broker, chosen):
 
 @pytest.mark.thorough
 async def test_bots_play_go_at_match_size_and_komi(mosquitto):
-    """Our compiled search against another, at a size and komi that neither bot was started with."""
+    """The match has a size and a komi that neither bot was started with."""
     listening = Listening(mosquitto.broker)
     game = GameSettings("go", {"size": 9, "komi": 6.5})
     async with (
@@ -151,7 +151,9 @@ async def test_lab_chess_bot_accepts_start_position_only(mosquitto):
         request = SearchRequest(None, ("f2f3", "e7e5", "g2g4"), depth=2)
         assert (await client.request_move("bot", "g", request, 20)).move == "d8h4"
         request = SearchRequest("4k3/8/8/8/8/8/8/4K2R w K - 0 1", depth=2)
-        with pytest.raises(EngineError, match="fen: the engine of this bot plays chess from its s"):
+        with pytest.raises(
+            EngineError, match=r"fen: not supported .this bot plays chess from the start"
+        ):
             await client.request_move("bot", "g", request, 20)
         await client.close()
 
@@ -215,7 +217,7 @@ async def test_match_rejects_bots_that_play_another_game(mosquitto, game, names,
 
 
 class FakeGoEngine(FakeBotEngine):
-    """Answers with a pass, and remembers the games that it began."""
+    """Answers with a pass, and records the games that it began."""
 
     def __init__(self):
         super().__init__()
@@ -225,7 +227,7 @@ class FakeGoEngine(FakeBotEngine):
         self.begun.append(dict(self.variants[-1].options))
 
     async def search(self, request, limit):
-        self.asked.append(request)
+        self.requests.append(request)
         return PlayResult("pass", None, None, self.delay)
 
 
@@ -233,24 +235,24 @@ async def test_bot_alternates_between_clients_with_different_board_sizes(mosquit
     thinker = FakeGoEngine()
     async with serving(mosquitto.broker, thinker=thinker, positions=GameRequestParser("go", {})):
         client = BotClient(mosquitto.broker)
-        await client.wait_for_bot("bot", PATIENCE, Variant("go"))
+        await client.wait_for_bot("bot", PATIENCE, GameVariant("go"))
         clock = SideClock(10, 1)
         for _ in range(2):
             for size in (5, 19):
-                variant = Variant("go", {"size": size})
+                variant = GameVariant("go", {"size": size})
                 request = SearchRequest(None, ("a1",), clock, clock, movers=(0,))
                 assert (
                     await client.request_move("bot", f"g{size}", request, 10, variant)
                 ).move == "pass"
         assert [each["size"] for each in thinker.begun] == [5, 19, 5, 19]
-        assert {request.mover for request in thinker.asked} == {1}
+        assert {request.mover for request in thinker.requests} == {1}
         with pytest.raises(EngineOptionError, match="bot bot plays go, not chess"):
             await client.wait_for_bot("bot", PATIENCE)
         await client.close()
 
 
 def strange_requests(topic, generator):
-    """Yield what is asked of a bot of Go by who does not know it, or wishes it ill."""
+    """Yield requests that are malformed or malicious."""
     base = {
         "id": "x", "reply_to": topic, "game": "g", "kind": {"name": "go", "options": {"size": 5}},
         "moves": ["a1", "b2"], "limits": {"playouts": 1, "movetime": 0.05},
@@ -277,7 +279,7 @@ def strange_requests(topic, generator):
 @pytest.mark.thorough
 async def test_go_bot_survives_malformed_requests(mosquitto):
     listening = Listening(mosquitto.broker, topics.replies("#"))
-    words = ("--game", "go", "--engine", "proto=lab,algorithm=mcts", "--longest", "5")
+    words = ("--game", "go", "--engine", "proto=lab,algorithm=mcts", "--max-time", "5")
     async with served(mosquitto.broker, "bot", *words) as process:
         asker = Asker(mosquitto.broker)
         kind = {"name": "go", "options": {"size": 5}}
@@ -304,24 +306,24 @@ async def test_go_bot_survives_malformed_requests(mosquitto):
     assert {error["code"] for error in errors} <= {"bad_request", "busy", "time_limit"}
     words = {error["message"] for error in errors}
     assert "kind: this bot plays go, not chess" in words
-    assert "kind: a board of size 25 cannot be; use 1 to 19" in words
-    assert any("'z9' is no legal move" in word for word in words)
+    assert "kind: size: must be from 1 to 19 (got 25)" in words
+    assert any("illegal move 'z9'" in word for word in words)
     listening.connection.close()
 
 
 @pytest.mark.thorough
 async def test_refused_move_does_not_restart_engine(mosquitto):
-    """A program that has an answer for what it cannot do is not started anew."""
+    """A GTP error response does not restart the program."""
     command, arguments = failing_gtp("refuses", 2)
     spec = f"cmd={command},args={' '.join(arguments)},proto=gtp"
     async with served(mosquitto.broker, "bot", "--game", "go", "--engine", spec) as process:
         client = BotClient(mosquitto.broker)
-        await client.wait_for_bot("bot", PATIENCE, Variant("go"))
-        variant = Variant("go", {"size": 5})
+        await client.wait_for_bot("bot", PATIENCE, GameVariant("go"))
+        variant = GameVariant("go", {"size": 5})
         before = supervisor.children(process.pid)
         for _ in range(2):
             two = SearchRequest(None, ("c3", "d3"), movetime=2, movers=(0, 1))
-            with pytest.raises(EngineError, match="refuses play white D3: illegal move"):
+            with pytest.raises(EngineError, match="rejects play white D3: illegal move"):
                 await client.request_move("bot", "g", two, 10, variant)
             one = SearchRequest(None, ("c3",), movetime=2, movers=(0,))
             assert (await client.request_move("bot", "h", one, 10, variant)).move == "a1"
@@ -334,8 +336,8 @@ async def test_go_bot_survives_engine_crash(mosquitto):
     spec = f"cmd={command},args={' '.join(arguments)},proto=gtp"
     async with served(mosquitto.broker, "bot", "--game", "go", "--engine", spec):
         client = BotClient(mosquitto.broker)
-        await client.wait_for_bot("bot", PATIENCE, Variant("go"))
-        variant = Variant("go", {"size": 5})
+        await client.wait_for_bot("bot", PATIENCE, GameVariant("go"))
+        variant = GameVariant("go", {"size": 5})
         for _ in range(2):
             first = SearchRequest(None, movetime=2)
             assert (await client.request_move("bot", "g", first, 10, variant)).move == "a1"

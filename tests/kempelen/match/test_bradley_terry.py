@@ -74,7 +74,7 @@ def test_two_player_ratings_use_pair_statistics():
 def test_rating_intervals_cover_true_ratings(pairs):
     truth = [100.0, 50.0, 0.0, -150.0]
     generator = random.Random(pairs)
-    trials, held = 150, [0] * len(truth)
+    trials, covered = 150, [0] * len(truth)
 
     def game(first, second):
         expected = score_from_elo(truth[first] - truth[second])
@@ -91,9 +91,9 @@ def test_rating_intervals_cover_true_ratings(pairs):
         ]
         for rating in ratings_module.rate("0123", meetings):
             player = int(rating.name)
-            held[player] += abs(rating.elo - truth[player]) <= rating.error
-    assert all(count / trials >= 0.9 for count in held)
-    assert pairs < 5 or sum(held) / len(held) / trials <= 0.99
+            covered[player] += abs(rating.elo - truth[player]) <= rating.error
+    assert all(count / trials >= 0.9 for count in covered)
+    assert pairs < 5 or sum(covered) / len(covered) / trials <= 0.99
 
 
 def test_unconnected_player_has_infinite_rating_error():

@@ -1,4 +1,4 @@
-"""The composed match without containers: its broker's files, its credentials, its commands."""
+"""The match of compose.yaml without containers: broker files, credentials and commands."""
 
 import os
 import shlex
@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[3]
 
 
 class ComposeBroker(Mosquitto):
-    """Mosquitto with the files that compose.yaml gives it."""
+    """Mosquitto with the files of compose.yaml."""
 
     def __init__(self, folder):
         self.port = free_port()
@@ -71,11 +71,11 @@ async def test_broker_rejects_clients_without_valid_password(composed):
 
 
 async def test_broker_limits_each_user_to_own_topics(composed):
-    heard = []
+    received = []
     runner = Connection(
         composed.broker_for("runner"),
         subscriptions=[topics.tournament("t", "#"), topics.bot("+", "status")],
-        on_message=lambda *message: heard.append(message),
+        on_message=lambda *message: received.append(message),
     )
     assert runner.connected.wait(10)
     watcher = Connection(composed.broker_for("watcher"))
@@ -84,8 +84,8 @@ async def test_broker_limits_each_user_to_own_topics(composed):
     white.publish_retained(topics.bot("black", "status"), {"by": "white"})
     white.publish_retained(topics.bot("white", "status"), {"by": "white"})
     runner.publish_retained(topics.tournament("t", "status"), {"by": "runner"})
-    await until(lambda: len(heard) >= 2)
-    assert sorted(heard) == [
+    await until(lambda: len(received) >= 2)
+    assert sorted(received) == [
         (topics.bot("white", "status"), {"by": "white"}),
         (topics.tournament("t", "status"), {"by": "runner"}),
     ]

@@ -1,4 +1,4 @@
-"""The same tournament on a Dask cluster: a real scheduler and real workers, as processes."""
+"""Tournaments on a Dask cluster, with real scheduler and worker processes."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ from kempelen.match.game.openings import Opening
 from kempelen.match.live.events import GameFinished, MovePlayed, Notice, Status
 from kempelen.match.pairing.pairs import PairKey
 from kempelen.match.runner import RunStoppedError
-from kempelen.match.tuning.spsa import Spsa, Tunable
+from kempelen.match.tuning.spsa import Spsa, TunableParameter
 from kempelen.match.tuning.tuning import play_trial, tune, tuning_players
 from protocols.cluster.client import ClusterAddress, ClusterClient, worker_note
 from tests.kempelen.match.support import engine, play, play_with, settings
@@ -35,7 +35,7 @@ async def connect(chosen, dask, **options):
 
 
 async def begin(chosen, executor):
-    """Start a tournament; return it, and the list of its events, when a game is finished."""
+    """Start a tournament; return its task and its events after the first finished game."""
     events = []
     finished = asyncio.Event()
 
@@ -56,7 +56,7 @@ def moves_of(records):
 @pytest.mark.thorough
 async def test_killed_and_frozen_workers_do_not_change_results(dask):
     chosen = settings(engine(), engine("no-info"), games=12, adjudication=Adjudication(maxmoves=12))
-    running, events = await begin(chosen, await connect(chosen, dask, silence=3))
+    running, events = await begin(chosen, await connect(chosen, dask, worker_timeout=3))
     dask.workers[0].kill()
     dask.workers[1].send_signal(signal.SIGSTOP)
     dask.add_worker()
@@ -67,7 +67,7 @@ async def test_killed_and_frozen_workers_do_not_change_results(dask):
     assert moves_of(records) == moves_of(alone_records)
     assert finish.summary.comparison == alone.summary.comparison
     assert any(isinstance(event, MovePlayed) for event in events)
-    assert any(isinstance(event, Notice) and "silent" in event.text for event in events)
+    assert any(isinstance(event, Notice) and "no heartbeat" in event.text for event in events)
 
 
 @pytest.mark.thorough
@@ -76,21 +76,21 @@ def test_search_tuning_runs_on_cluster_and_resumes(dask, tmp_path, capsys):
     state = tmp_path / "state.json"
     command, arguments = failing("none")
     spec = f"cmd={command},args={' '.join(arguments)}"
-    line = ["tune", "search", "Hash", "--cluster", dask.address, "--nodes", "5", "--json"]
+    line = ["train", "tune", "search", "Hash", "--cluster", dask.address, "--nodes", "5", "--json"]
     line += ["--pairs", "6", "--state", str(state), "--check", "0"]
     assert cli.main([*line, "--engine", spec]) == 0
-    said = capsys.readouterr()
-    assert said.err == ""
-    assert json.loads(said.out)["pairs"] == json.loads(state.read_text())["told"] == 6
+    output = capsys.readouterr()
+    assert output.err == ""
+    assert json.loads(output.out)["pairs"] == json.loads(state.read_text())["told"] == 6
     assert cli.main([*line, "--engine", spec]) == 0
-    assert capsys.readouterr() == said
+    assert capsys.readouterr() == output
 
 
 @pytest.mark.thorough
 async def test_trial_values_reach_engines_on_workers(dask):
     await dask.joined()
     chosen = settings(*tuning_players(engine()), adjudication=Adjudication(maxmoves=4))
-    spsa = Spsa([Tunable("Hash", 8, 1, 16, 2)], 4)
+    spsa = Spsa([TunableParameter("Hash", 8, 1, 16, 2)], 4)
     cluster = await ClusterClient.connect(ClusterAddress(dask.address))
     try:
         await cluster.start(print)
@@ -100,11 +100,11 @@ async def test_trial_values_reach_engines_on_workers(dask):
                 "bad", play_trial, chosen, bad, PairKey(1, 1, 0, 1), Opening(chess.STARTING_FEN)
             )
         assert worker_note(raised.value).startswith("worker tcp://")
-        told = []
-        await tune(chosen, spsa, boards=2, report=told.append, cluster=cluster)
+        progress = []
+        await tune(chosen, spsa, boards=2, report=progress.append, cluster=cluster)
     finally:
         await cluster.close()
-    assert told == [1, 2, 3]
+    assert progress == [1, 2, 3]
 
 
 @pytest.mark.thorough
@@ -112,14 +112,14 @@ async def test_scheduler_death_stops_run_with_message(dask):
     chosen = settings(engine(), engine("no-info"), games=24, adjudication=Adjudication(maxmoves=12))
     running, _ = await begin(chosen, await connect(chosen, dask))
     dask.processes[0].kill()
-    with pytest.raises(RunStoppedError, match="scheduler is gone"):
+    with pytest.raises(RunStoppedError, match="scheduler lost"):
         await asyncio.wait_for(running, 120)
 
 
 @pytest.mark.thorough
 async def test_a_pair_that_kills_its_workers_is_recorded_as_lost(dask, tmp_path):
     killer = tmp_path / "killer.py"
-    # The parent of the engine's supervisor is the worker: it takes it along.
+    # The parent of the engine's supervisor is the worker: kill it.
     killer.write_text(
         "import os, signal\n"
         "parent = open(f'/proc/{os.getppid()}/stat').read().rpartition(')')[2].split()[1]\n"

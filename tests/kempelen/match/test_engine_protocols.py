@@ -1,4 +1,4 @@
-"""The table of protocols: what of it settings and contestants go by."""
+"""The table of engine protocols, and the settings and players made by it."""
 
 import json
 import sys
@@ -10,7 +10,7 @@ from kempelen.match.config.engine_settings import EngineProtocol, EngineSettings
 from kempelen.match.config.game_settings import GameSettings
 from kempelen.match.config.time_control import TimeControl
 from kempelen.match.engines.engine_protocols import (
-    KINDS,
+    PROTOCOL_SPECS,
     MatchContext,
     check_engine,
     make_player,
@@ -20,7 +20,7 @@ from kempelen.match.engines.lab_agents import lab_agent_settings
 from kempelen.match.engines.players import UciPlayer
 from tests.kempelen.match.support import settings
 
-# What each names that can be there without anything else.
+# Commands of protocols that do not run a program.
 COMMANDS = {EngineProtocol.LAB: "alpha-beta", EngineProtocol.AGENT: "chess"}
 
 
@@ -30,24 +30,22 @@ def engine_for_protocol(protocol, **changes):
 
 
 def test_every_protocol_has_a_table_entry():
-    assert list(KINDS) == list(EngineProtocol)
+    assert list(PROTOCOL_SPECS) == list(EngineProtocol)
 
 
 @pytest.mark.parametrize("protocol", [p for p in EngineProtocol if p != EngineProtocol.MQTT])
 async def test_existing_engine_becomes_contestant(protocol):
     check_engine(engine_for_protocol(protocol))
-    contestant = make_player(engine_for_protocol(protocol))
-    assert (
-        isinstance(contestant, UciPlayer) is protocol_spec(engine_for_protocol(protocol)).speaks_uci
-    )
-    await contestant.close()  # which leaves nothing behind where nothing was started
+    player = make_player(engine_for_protocol(protocol))
+    assert isinstance(player, UciPlayer) is protocol_spec(engine_for_protocol(protocol)).speaks_uci
+    await player.close()  # allowed before start
 
 
 @pytest.mark.parametrize("protocol", EngineProtocol)
 def test_missing_engine_error_names_engine(protocol):
-    absent = EngineSettings("no such / engine", "x", protocol=protocol)
+    missing = EngineSettings("no such / engine", "x", protocol=protocol)
     with pytest.raises(SettingsError, match="engine x: "):
-        check_engine(absent)
+        check_engine(missing)
 
 
 @pytest.mark.parametrize("protocol", EngineProtocol)
@@ -62,9 +60,11 @@ def test_limits_unsupported_by_protocol_are_rejected(protocol, limit):
 
 
 def test_unsupported_limit_error_lists_supported_limits():
-    with pytest.raises(SettingsError, match=r"^engine x: xboard has no nodes; use tc, movetime or"):
+    with pytest.raises(
+        SettingsError, match=r"^engine x: nodes not supported by xboard \(use tc, mo"
+    ):
         settings(*[engine_for_protocol(EngineProtocol.XBOARD)] * 2, time=TimeControl(nodes=5))
-    with pytest.raises(SettingsError, match=r"GTP has no nodes or depth; use tc or movetime$"):
+    with pytest.raises(SettingsError, match=r"nodes and depth not supported by GTP \(use tc or"):
         settings(*[engine_for_protocol(EngineProtocol.GTP)] * 2, time=TimeControl(depth=5))
 
 
@@ -75,8 +75,8 @@ def test_chess_only_protocols_reject_other_games(protocol):
         settings(*engines, game=game, time=TimeControl(movetime=1))
     else:
         message = (
-            "^engine x plays chess only: nim is played by programs with the protocol gtp, agents "
-            "with the protocol lab and bots with the protocol mqtt$"
+            r"^engine x: plays only chess \(nim is played by programs with protocol gtp, agents "
+            r"with protocol lab and bots with protocol mqtt\)$"
         )
         with pytest.raises(SettingsError, match=message):
             settings(*engines, game=game, time=TimeControl(movetime=1))
@@ -105,18 +105,18 @@ def test_compiled_lab_agent_accepts_threads_and_memory():
     check_engine(engine, GO_GAME)
     session = json.loads(lab_agent_settings(engine, GO_GAME).arguments[2])
     assert session["algorithm"] is None
-    search_config = session["means"]
+    search_config = session["search_config"]
     assert (search_config["threads"], search_config["megabytes"]) == (2, 64)
 
 
 @pytest.mark.parametrize(
     ("engine", "game", "message"),
     [
-        (lab("compiled"), GameSettings("nim"), "no compiled search for nim"),
-        (lab("compiled", threads="0"), GO_GAME, "threads: 0 is too few"),
-        (lab("compiled", memory="much"), GO_GAME, "memory: a whole number is expected"),
-        (lab("mcts", threads="2"), GO_GAME, "threads: is of algorithm=compiled only"),
-        (lab("compiled", hash="1"), GO_GAME, "no option hash; there are evaluation, memory"),
+        (lab("compiled"), GameSettings("nim"), "game nim: no compiled search"),
+        (lab("compiled", threads="0"), GO_GAME, "threads: must be at least 1"),
+        (lab("compiled", memory="much"), GO_GAME, "memory: must be an integer"),
+        (lab("mcts", threads="2"), GO_GAME, "threads: requires algorithm=compiled"),
+        (lab("compiled", hash="1"), GO_GAME, r"hash: unknown option \(expected one of: eval"),
     ],
 )
 def test_invalid_lab_agent_options_are_rejected(engine, game, message):

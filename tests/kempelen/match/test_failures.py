@@ -1,4 +1,4 @@
-"""Engines that fail on purpose: each game ends in the right result, and nothing is left."""
+"""Engines that fail: each game gets the correct result, and no process is left behind."""
 
 import os
 import signal
@@ -53,7 +53,7 @@ HARMLESS = [
 
 
 @pytest.fixture(autouse=True)
-def nothing_is_left():
+def no_process_is_left():
     yield
     deadline = time.monotonic() + 3
     while failing_processes() and time.monotonic() < deadline:
@@ -113,7 +113,7 @@ async def test_runner_delays_are_not_charged_to_players():
         if isinstance(event, MovePlayed):
             seen.append(event.game)
             if len(set(seen)) == 2 and seen.count(event.game) < 3:
-                time.sleep(1.2)  # the other game's player thinks meanwhile
+                time.sleep(1.2)  # while the other game's player thinks
 
     players = [engine("late", ready_limit=10) for _ in range(2)]
     chosen = short_timeouts(*players, games=2, time=TimeControl(movetime=0.7, margin=0.2))
@@ -136,17 +136,17 @@ async def test_hung_engine_does_not_affect_other_games():
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("failure", ABSENCES)
 async def test_engine_start_failure_is_reported_before_first_game(failure):
-    told = []
-    message = rf"engine {failure} \(.*python.*\) does not start, .* uci: {ABSENCES[failure]}"
+    events = []
+    message = rf"engine {failure}: could not start .*python.* uci: {ABSENCES[failure]}"
     with pytest.raises(SettingsError, match=message):
         await play(
-            short_timeouts(engine(), engine(failure, start_limit=1.5)), listeners=[told.append]
+            short_timeouts(engine(), engine(failure, start_limit=1.5)), listeners=[events.append]
         )
-    assert not any(isinstance(event, GameFinished) for event in told)
+    assert not any(isinstance(event, GameFinished) for event in events)
 
 
 def fails_later(folder, starts):
-    """Return settings of an engine that starts only so often."""
+    """Return the settings of an engine that starts only `starts` times."""
     counter = folder / "starts"
     program = folder / "engine"
     program.write_text(
@@ -180,7 +180,7 @@ async def test_elo_excludes_games_with_unstarted_engine(tmp_path):
     ends = [record.termination for record in records]
     assert ends == [Termination.MAX_MOVES] * 2 + [Termination.NOT_STARTED] * 2
     assert finish.status is Status.FAILED
-    assert "2 games failed for want of a player" in finish.reason
+    assert "2 games failed because a player did not start" in finish.reason
     assert finish.summary.comparison.games == (0, 2, 0)
     assert finish.summary.comparison.pairs == (0, 0, 1, 0, 0)
     rows = {row.name: row for row in finish.summary.rows}
@@ -203,7 +203,7 @@ async def test_engine_crash_stops_run_if_restart_is_off():
     finish, records = await play(chosen)
     assert len(records) == 1
     assert finish.status is Status.FAILED
-    assert "restart is off" in finish.reason
+    assert "restart=off" in finish.reason
 
 
 @pytest.mark.thorough
@@ -216,8 +216,8 @@ async def test_restart_on_gives_every_game_a_fresh_process():
 @pytest.mark.thorough
 async def test_invalid_options_are_reported_before_first_game():
     for bad, message in [
-        (engine(options={"Hash": 4096}), "Hash goes from 1 to 64"),
-        (engine(options={"Nonsense": 1}), "no option Nonsense"),
+        (engine(options={"Hash": 4096}), "Hash: invalid value 4096"),
+        (engine(options={"Nonsense": 1}), "unknown option Nonsense"),
     ]:
         with pytest.raises(SettingsError, match=message):
             await play(short_timeouts(engine(), bad))

@@ -1,4 +1,4 @@
-"""Records of games in files, whatever the players are called and what their engines said."""
+"""Game records in files, with arbitrary names and details."""
 
 import contextlib
 import io
@@ -62,8 +62,8 @@ def test_ratings_command_reads_names_from_pgn(white, black):
             file.write(to_pgn(record(white, black, ""), "match"))
             file.flush()
             with contextlib.redirect_stdout(io.StringIO()) as output:
-                assert main(["ratings", file.name]) == 0
-                assert main(["ratings", "--json", file.name]) == 0
+                assert main(["match", "ratings", file.name]) == 0
+                assert main(["match", "ratings", "--json", file.name]) == 0
         *table, rows = output.getvalue().splitlines()
         assert {row["name"] for row in json.loads(rows)} == names
         assert all(line.isprintable() for line in table)

@@ -43,14 +43,14 @@ def test_suite_commands_and_expected_answers_are_parsed(tmp_path):
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("clear_board\n#? [D4]\n", r"a.tst, line 2: no numbered command"),
-        ("1 reg_genmove b\n#? [D4]\n#? [D5]\n", r"a.tst, line 3: no numbered command"),
-        ("1 reg_genmove b\n#? D4\n", r"a.tst, line 2: write #\? \[...\]"),
-        ("1 reg_genmove b\n#? [D4]x\n", r"a.tst, line 2: write #\? \[...\]"),
-        ("1 reg_genmove b\n#? [D4(]\n", r"a.tst, line 2: no regular expression"),
-        ("1 reg_genmove b\n", r"a.tst: no tests in it"),
-        ("", r"a.tst: no tests in it"),
-        ("\x00\n1 a\n#? [\udcff]\n", r"a.tst: it is not UTF-8"),
+        ("clear_board\n#? [D4]\n", r"a.tst, line 2: missing numbered command"),
+        ("1 reg_genmove b\n#? [D4]\n#? [D5]\n", r"a.tst, line 3: missing numbered command"),
+        ("1 reg_genmove b\n#? D4\n", r"a.tst, line 2: invalid test .*expected #\? \[...\]"),
+        ("1 reg_genmove b\n#? [D4]x\n", r"a.tst, line 2: invalid test .*expected #\? \[...\]"),
+        ("1 reg_genmove b\n#? [D4(]\n", r"a.tst, line 2: invalid regular expression"),
+        ("1 reg_genmove b\n", r"a.tst: no tests found"),
+        ("", r"a.tst: no tests found"),
+        ("\x00\n1 a\n#? [\udcff]\n", r"a.tst: not UTF-8"),
     ],
 )
 def test_invalid_suite_error_names_file_and_line(text, reason, tmp_path):

@@ -1,4 +1,4 @@
-"""A ledger that cannot be written or read: nothing is lost, and what is wrong is named."""
+"""A ledger that cannot be written or read: no game is lost, and errors name the cause."""
 
 import asyncio
 import json
@@ -51,53 +51,53 @@ def ledger(finished, tmp_path):
 
 
 async def run(path, chosen, prepare, listen, *, resume=False):
-    """Play a tournament whose ledger is prepared; return the finish and the records."""
-    kept = Ledger(str(path))
+    """Play a tournament with a prepared ledger; return the result and the records."""
+    ledger = Ledger(str(path))
     try:
-        kept.begin(chosen, resume=resume)
-        prepare(kept)
-        finish = await Runner(chosen, kept, [listen]).run(LocalExecutor(chosen))
-        return finish, list(kept.records())
+        ledger.begin(chosen, resume=resume)
+        prepare(ledger)
+        finish = await Runner(chosen, ledger, [listen]).run(LocalExecutor(chosen))
+        return finish, list(ledger.records())
     finally:
-        kept.close()
+        ledger.close()
 
 
 async def test_games_wait_while_another_program_locks_the_ledger(tmp_path):
     path = tmp_path / "run.sqlite"
-    other = []
+    connections = []
     notices = []
 
-    def lock(kept):
-        other.append(sqlite3.connect(path, isolation_level=None))
-        other[0].execute("BEGIN IMMEDIATE")
+    def lock(ledger):
+        connections.append(sqlite3.connect(path, isolation_level=None))
+        connections[0].execute("BEGIN IMMEDIATE")
 
     def listen(event):
         if isinstance(event, Notice):
             notices.append(event.text)
-            if "trying again" in event.text:
-                asyncio.get_running_loop().call_later(0.3, other[0].execute, "COMMIT")
+            if "retrying" in event.text:
+                asyncio.get_running_loop().call_later(0.3, connections[0].execute, "COMMIT")
 
     finish, records = await run(path, quick_settings(games=3), lock, listen)
-    other[0].close()
+    connections[0].close()
     assert finish.complete
-    assert len(records) == len({(each.pair, each.game) for each in records}) == 3
+    assert len(records) == len({(record.pair, record.game) for record in records}) == 3
     assert len(notices) == 2
-    assert "database is locked; another program uses it" in notices[0]
-    assert "is written again" in notices[1]
-    assert sorted(each.name for each in tmp_path.glob("run.sqlite*")) == [
+    assert "database is locked; in use by another program" in notices[0]
+    assert "can be written again" in notices[1]
+    assert sorted(file.name for file in tmp_path.glob("run.sqlite*")) == [
         "run.sqlite",
         "run.sqlite.lock",
     ]
 
 
 def fill(kept):
-    """Leave no room for more than what is there."""
+    """Limit the ledger to its current size."""
     pages = kept._connection.execute("PRAGMA page_count").fetchone()[0]
     kept._connection.execute(f"PRAGMA max_page_count={pages}")
 
 
 def fill_and_obstruct(kept):
-    """Leave no room in the ledger, nor for a file beside it."""
+    """Limit the ledger to its current size, and block the file of pending games."""
     fill(kept)
     Path(kept.pending_path).mkdir()
 
@@ -112,7 +112,7 @@ async def test_games_wait_for_free_disk_space(tmp_path):
         fill(kept)
 
     def listen(event):
-        if isinstance(event, Notice) and "trying again" in event.text:
+        if isinstance(event, Notice) and "retrying" in event.text:
             full[0]._connection.execute("PRAGMA max_page_count=100000")
 
     finish, records = await run(path, quick_settings(games=12), prepare, listen)
@@ -132,7 +132,7 @@ async def test_unwritten_games_are_saved_beside_ledger_and_resumed(tmp_path, mon
     def listen(event):
         if isinstance(event, Notice):
             notices.append(event.text)
-            if end == "interruption" and "trying again" in event.text:
+            if end == "interruption" and "retrying" in event.text:
                 asyncio.get_running_loop().call_soon(task.cancel)
 
     assert playing is not None
@@ -143,9 +143,9 @@ async def test_unwritten_games_are_saved_beside_ledger_and_resumed(tmp_path, mon
     pending_path = tmp_path / "run.sqlite.unwritten"
     kept = [json.loads(line)["record"] for line in pending_path.read_text().splitlines()]
     assert len(kept) == 1
-    assert f"a game has ended that could not be written: they are in {pending_path}" in notices[-1]
-    assert "database or disk is full; make room on its disk" in notices[-1]
-    with pytest.raises(LedgerError, match=r"--resume (goes on with it|takes them)"):
+    assert f"1 finished game could not be written: saved in {pending_path}" in notices[-1]
+    assert "database or disk is full; the disk is full" in notices[-1]
+    with pytest.raises(LedgerError, match=r"use --resume to (continue|import)"):
         await play(quick_settings(games=16), path=str(path))
     played = []
     finish, records = await run(
@@ -154,9 +154,11 @@ async def test_unwritten_games_are_saved_beside_ledger_and_resumed(tmp_path, mon
         resume=True,
     )  # fmt: skip
     assert finish.complete
-    assert len(records) == len({(each.pair, each.game) for each in records}) == 16
+    assert len(records) == len({(record.pair, record.game) for record in records}) == 16
     taken = next(
-        each for each in records if (each.pair, each.game) == (kept[0]["pair"], kept[0]["game"])
+        record
+        for record in records
+        if (record.pair, record.game) == (kept[0]["pair"], kept[0]["game"])
     )
     assert (taken.started, taken.duration) == (kept[0]["started"], kept[0]["duration"])
     assert taken not in [event.record for event in played]
@@ -168,7 +170,7 @@ async def test_games_that_cannot_be_saved_anywhere_are_replayed(tmp_path, monkey
     path = tmp_path / "run.sqlite"
     monkeypatch.setattr(runner, "LEDGER_TIMEOUT", 0.2)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
-    with pytest.raises(RunStoppedError, match=r"cannot be kept elsewhere .*played again"):
+    with pytest.raises(RunStoppedError, match=r"could not be saved .*will be replayed"):
         await run(path, quick_settings(games=16), fill_and_obstruct, lambda event: None)
     (tmp_path / "run.sqlite.unwritten").rmdir()
     finish, records = await play(quick_settings(games=16), path=str(path), resume=True)
@@ -217,7 +219,7 @@ def test_unwritten_games_of_other_tournaments_are_preserved(tmp_path, finished):
 def test_damaged_unwritten_games_file_is_reported(tmp_path, ledger, text):
     (tmp_path / "run.sqlite.unwritten").write_text(text)
     kept = Ledger(str(ledger))
-    with pytest.raises(LedgerError, match=r"unwritten.*mend or remove it"):
+    with pytest.raises(LedgerError, match=r"unwritten.*repair or remove it"):
         kept.begin(quick_settings(games=4), resume=True)
     kept.close()
 
@@ -227,11 +229,11 @@ def test_invalid_ledger_paths_are_rejected(tmp_path):
     folder.mkdir()
     (tmp_path / "locked.lock").mkdir()
     for path, message in [
-        (folder, "is a folder"),
-        ("/dev/null", "is no file"),
+        (folder, "not a regular file"),
+        ("/dev/null", "not a regular file"),
         (tmp_path / "locked", "locked cannot be locked: Is a directory"),
         (tmp_path / ("x" * 300), "File name too long"),
-        (tmp_path / "ledger" / "below", "folder does not exist"),
+        (tmp_path / "ledger" / "below", "folder not found"),
     ]:
         with pytest.raises(LedgerError, match=message):
             Ledger(str(path)).begin(quick_settings(), resume=False)
@@ -252,7 +254,7 @@ def test_symlinked_ledger_keeps_link_and_locks_target(tmp_path):
 
 
 def read_all(path):
-    """Do what a run does first that is resumed."""
+    """Do what a resumed run does first."""
     kept = Ledger(str(path))
     try:
         kept.begin(quick_settings(games=4), resume=True)
@@ -302,7 +304,7 @@ def test_damaged_ledger_settings_are_reported(ledger, text):
         database.execute("UPDATE tournament SET settings = ?", (text,))
     database.close()
     kept = Ledger(str(ledger))
-    with pytest.raises(LedgerError, match="its settings cannot be read"):
+    with pytest.raises(LedgerError, match="invalid settings"):
         kept.begin(quick_settings(games=4), resume=True)
     kept.close()
 
@@ -316,7 +318,7 @@ def test_bit_flips_in_ledger_raise_clear_errors(finished, tmp_path):
         path = tmp_path / str(number)
         data = bytearray(whole)
         for _ in range(generator.choice([1, 1, 8, 200])):
-            # The header and the schema as often as all the rest.
+            # Damage the header and the schema as often as the rest.
             place = generator.randrange(generator.choice([100, 4096, len(data)]))
             data[place] ^= 1 << generator.randrange(8)
         path.write_bytes(data)
@@ -325,7 +327,7 @@ def test_bit_flips_in_ledger_raise_clear_errors(finished, tmp_path):
         except LedgerError as error:
             named.append(str(path) in str(error))
         except SettingsError as error:
-            named.append("other settings" in str(error))
+            named.append("different settings" in str(error))
     assert len(named) > 50
     assert all(named)
 
@@ -347,7 +349,7 @@ def emptied(path, how):
 def test_resume_rejects_emptied_ledger(ledger, capsys, how):
     emptied(ledger, how)
     assert match("--games", 4, "--ledger", ledger, "--resume") == 2
-    assert "is empty, and there is nothing for --resume to go on with" in capsys.readouterr().err
+    assert "the file is empty, so --resume has nothing to continue" in capsys.readouterr().err
     assert match("--games", 2, "--ledger", ledger) == 0
 
 
@@ -355,11 +357,11 @@ def test_resume_without_ledger_does_not_overwrite_pgn(tmp_path, capsys):
     ledger, games = tmp_path / "run.sqlite", tmp_path / "games.pgn"
     line = ["--games", 2, "--ledger", ledger, "--pgn", games, "--resume"]
     assert match(*line) == 0
-    assert "going on after 0 games" in capsys.readouterr().err
+    assert "resuming after 0 games" in capsys.readouterr().err
     text = games.read_text()
     ledger.unlink()
     assert match(*line) == 2
-    assert "holds games, and the ledger none to go on with" in capsys.readouterr().err
+    assert "has games, but the ledger has none" in capsys.readouterr().err
     assert games.read_text() == text
 
 
@@ -389,7 +391,7 @@ def test_game_file_is_repaired_on_close_after_write_error(ledger, tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("folder", "is a folder"), ("/dev/null", "/dev/null is no regular file")],
+    [("folder", "is a folder"), ("/dev/null", "/dev/null: not a regular file")],
 )
 def test_game_file_must_be_regular_file(tmp_path, capsys, name, message):
     (tmp_path / "folder").mkdir()
@@ -401,10 +403,10 @@ def test_game_file_must_be_regular_file(tmp_path, capsys, name, message):
 @pytest.mark.skipif(sys.platform != "linux", reason="/dev/full is Linux's")
 def test_output_write_error_gives_exit_status_1():
     with open("/dev/full", "w") as full:
-        line = [sys.executable, "-m", "kempelen.cli", "sprt", "1", "2", "3", "--json"]
+        line = [sys.executable, "-m", "kempelen.cli", "match", "sprt", "1", "2", "3", "--json"]
         run = subprocess.run(line, stdout=full, stderr=subprocess.PIPE, text=True)
     assert run.returncode == 1
-    assert run.stderr == "kempelen sprt: [Errno 28] No space left on device\n"
+    assert run.stderr == "kempelen match sprt: [Errno 28] No space left on device\n"
 
 
 def test_damaged_record_error_is_shown_without_traceback(ledger, capsys):

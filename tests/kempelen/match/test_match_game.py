@@ -1,4 +1,4 @@
-"""Clocks, adjudication, rules and openings: what the referee does between the moves."""
+"""Clocks, adjudication, rules and openings of a match game."""
 
 import chess
 import pytest
@@ -66,9 +66,9 @@ def test_invalid_time_control_is_rejected(text):
         TimeControl.from_text(text)
 
 
-def judge(rule, scores, fen=chess.STARTING_FEN, first=0):
+def adjudicate(rule, scores, fen=chess.STARTING_FEN, first=0):
     adjudicator = Adjudicator(rule)
-    game_result = adjudicator.judge(chess.Board(fen), scores, first=first)
+    game_result = adjudicator.adjudicate(chess.Board(fen), scores, first=first)
     adjudicator.close()
     return game_result and (game_result.result, game_result.termination)
 
@@ -79,35 +79,35 @@ LATE = "4k3/8/8/8/8/8/4P3/4K3 w - - 5 50"
 def test_resign_rule_adjudicates_by_score():
     rule = Adjudication(resign=ResignRule(movecount=2, score=500))
     lost = ("1-0", Termination.RESIGN_ADJUDICATION)
-    assert judge(rule, [Cp(1), Cp(-600), Cp(1), Cp(-600)]) == lost
-    assert judge(rule, [Cp(1), Mate(-3), Cp(1), Cp(-600)]) == lost
-    assert judge(rule, [Cp(-600), Cp(1), Cp(-600)]) == ("0-1", Termination.RESIGN_ADJUDICATION)
-    assert judge(rule, [Cp(-600), Cp(1), Cp(-600)], first=1) == lost
-    assert judge(rule, [Cp(1), Cp(-600), Cp(1), Cp(-400)]) is None
-    assert judge(rule, [Cp(-600)]) is None
-    assert judge(rule, [Cp(-600), None, Cp(-600)]) == ("0-1", Termination.RESIGN_ADJUDICATION)
+    assert adjudicate(rule, [Cp(1), Cp(-600), Cp(1), Cp(-600)]) == lost
+    assert adjudicate(rule, [Cp(1), Mate(-3), Cp(1), Cp(-600)]) == lost
+    assert adjudicate(rule, [Cp(-600), Cp(1), Cp(-600)]) == ("0-1", Termination.RESIGN_ADJUDICATION)
+    assert adjudicate(rule, [Cp(-600), Cp(1), Cp(-600)], first=1) == lost
+    assert adjudicate(rule, [Cp(1), Cp(-600), Cp(1), Cp(-400)]) is None
+    assert adjudicate(rule, [Cp(-600)]) is None
+    assert adjudicate(rule, [Cp(-600), None, Cp(-600)]) == ("0-1", Termination.RESIGN_ADJUDICATION)
     both = Adjudication(resign=ResignRule(movecount=2, score=500, twosided=True))
-    assert judge(both, [Cp(1), Cp(-600), Cp(1), Cp(-600)]) is None
-    assert judge(both, [Cp(550), Cp(-600), Cp(550), Cp(-600)]) == lost
+    assert adjudicate(both, [Cp(1), Cp(-600), Cp(1), Cp(-600)]) is None
+    assert adjudicate(both, [Cp(550), Cp(-600), Cp(550), Cp(-600)]) == lost
 
 
 def test_draw_rule_adjudicates_by_score():
     rule = Adjudication(draw=DrawRule(movenumber=40, movecount=2, score=10))
     drawn = ("1/2-1/2", Termination.DRAW_ADJUDICATION)
-    assert judge(rule, [Cp(90), Cp(5), Cp(-5), Cp(10), Cp(0)], LATE) == drawn
-    assert judge(rule, [Cp(5), Cp(-5), Cp(10), Cp(11)], LATE) is None
-    assert judge(rule, [Cp(5), Cp(-5), Cp(10), None], LATE) is None
-    assert judge(rule, [Cp(5)] * 4) is None
-    assert judge(rule, [Cp(5)] * 3, LATE) is None
+    assert adjudicate(rule, [Cp(90), Cp(5), Cp(-5), Cp(10), Cp(0)], LATE) == drawn
+    assert adjudicate(rule, [Cp(5), Cp(-5), Cp(10), Cp(11)], LATE) is None
+    assert adjudicate(rule, [Cp(5), Cp(-5), Cp(10), None], LATE) is None
+    assert adjudicate(rule, [Cp(5)] * 4) is None
+    assert adjudicate(rule, [Cp(5)] * 3, LATE) is None
 
 
 def test_move_limit_draws_game():
-    assert judge(Adjudication(maxmoves=49), [], LATE) == ("1/2-1/2", Termination.MAX_MOVES)
-    assert judge(Adjudication(maxmoves=50), [], LATE) is None
+    assert adjudicate(Adjudication(maxmoves=49), [], LATE) == ("1/2-1/2", Termination.MAX_MOVES)
+    assert adjudicate(Adjudication(maxmoves=50), [], LATE) is None
 
 
 def test_missing_syzygy_tables_are_rejected(tmp_path):
-    with pytest.raises(SettingsError, match="no such directory"):
+    with pytest.raises(SettingsError, match="directory not found"):
         Adjudicator(Adjudication(tables=str(tmp_path / "nowhere")))
     with pytest.raises(SettingsError, match="no Syzygy files"):
         Adjudicator(Adjudication(tables=str(tmp_path)))

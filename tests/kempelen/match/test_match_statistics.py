@@ -61,9 +61,9 @@ def test_few_results_give_finite_values(counts, normalized):
 
 def test_swapping_sides_negates_log_likelihood_ratio():
     counts = (5, 20, 40, 30, 11)
-    there = log_likelihood_ratio(counts, -3, 7, normalized=True)
-    back = log_likelihood_ratio(counts[::-1], -7, 3, normalized=True)
-    assert there == pytest.approx(-back)
+    forward = log_likelihood_ratio(counts, -3, 7, normalized=True)
+    reverse = log_likelihood_ratio(counts[::-1], -7, 3, normalized=True)
+    assert forward == pytest.approx(-reverse)
 
 
 def test_elo_and_score_are_inverse():
@@ -80,36 +80,38 @@ def test_strength_needs_at_least_one_result():
 
 
 def outcomes_of_a_game(elo, draws):
-    """Return the likelihoods of a loss, a draw and a win; `draws`: of all that can be drawn."""
+    """Return the probabilities of a loss, a draw and a win; `draws`: share of possible draws."""
     score = score_from_elo(elo)
     drawn = 2 * draws * min(score, 1 - score)
     return np.array([1 - score - drawn / 2, drawn, score - drawn / 2])
 
 
 def all_counts(outcomes, total):
-    """Return all the counts of so many outcomes that have this total."""
+    """Return all tuples of counts of `outcomes` outcomes with this total."""
     bars = itertools.combinations(range(total + outcomes - 1), outcomes - 1)
     edges = np.array([(-1, *each, total + outcomes - 1) for each in bars])
     return np.diff(edges, axis=1) - 1
 
 
 def coverage(likelihoods, total, elo):
-    """Return how often the interval holds the truth: exactly, or for many counts by simulation."""
+    """Return the coverage of the interval: exactly, or by simulation if there are many counts."""
     outcomes = len(likelihoods)
     if math.comb(total + outcomes - 1, outcomes - 1) < 25_000:
         counts = all_counts(outcomes, total)
         logs = np.array([math.lgamma(n + 1) for n in range(total + 1)])
-        chances = np.exp(logs[total] - logs[counts].sum(axis=1) + counts @ np.log(likelihoods))
+        probabilities = np.exp(
+            logs[total] - logs[counts].sum(axis=1) + counts @ np.log(likelihoods)
+        )
     else:
         counts = np.random.default_rng(1).multinomial(total, likelihoods, 3000)
-        chances = np.full(len(counts), 1 / len(counts))
-    assert chances.sum() == pytest.approx(1)
-    held = 0.0
-    for count, chance in zip(counts.tolist(), chances, strict=True):
-        if chance > 1e-7:
+        probabilities = np.full(len(counts), 1 / len(counts))
+    assert probabilities.sum() == pytest.approx(1)
+    covered = 0.0
+    for count, probability in zip(counts.tolist(), probabilities, strict=True):
+        if probability > 1e-7:
             estimate = estimate_strength(count).elo
-            held += chance * (abs(estimate.value - elo) <= estimate.error)
-    return held
+            covered += probability * (abs(estimate.value - elo) <= estimate.error)
+    return covered
 
 
 @pytest.mark.thorough(keep=8)
@@ -120,10 +122,10 @@ def test_confidence_interval_has_stated_coverage(elo, draws, games):
     game = outcomes_of_a_game(elo, draws)
     by_pairs = coverage(np.convolve(game, game), games // 2, elo)
     by_games = coverage(game, games, elo)
-    for held in (by_pairs, by_games):
-        assert held >= 0.9
-        # Of few games, each outcome is likely: to leave one out is to leave out too much.
-        assert held <= 0.99 or games <= 10
+    for share in (by_pairs, by_games):
+        assert share >= 0.9
+        # With few games every outcome is likely, so the interval must include all.
+        assert share <= 0.99 or games <= 10
 
 
 def test_identical_pairs_have_nonzero_error():
@@ -148,9 +150,9 @@ def test_one_pair_gives_large_error(counts):
 def test_likelihood_of_superiority_agrees_with_interval(outcomes, total):
     for counts in all_counts(outcomes, total).tolist():
         measured = estimate_strength(counts)
-        holds_zero = abs(measured.elo.value) <= measured.elo.error
-        either = max(measured.los, 1 - measured.los)
-        assert either < 0.985 if holds_zero else either > 0.97
+        includes_zero = abs(measured.elo.value) <= measured.elo.error
+        confidence = max(measured.los, 1 - measured.los)
+        assert confidence < 0.985 if includes_zero else confidence > 0.97
 
 
 def test_difference_uses_pairs_unless_most_games_are_unpaired():

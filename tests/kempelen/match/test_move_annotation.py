@@ -1,4 +1,4 @@
-"""What moves are called, from made-up assessments: no engine."""
+"""Move annotations of given evaluations, without an engine."""
 
 import pytest
 
@@ -44,25 +44,30 @@ def test_moves_are_graded_by_expected_score_loss(loss, grade):
 
 def test_loss_of_move_is_drop_in_expected_score():
     before = eval_from_score(Cp(0), ("e2e4", "e7e5"), 9, 100)
-    lost = PositionEval(0.9)  # of the other side
-    assert move_loss(before, lost, "g2g4", same_mover=False) == pytest.approx(0.4)
-    assert move_loss(before, lost, "g2g4", same_mover=True) == 0.0  # whoever is better off moves on
-    assert move_loss(before, lost, "e2e4", same_mover=False) == 0.0  # what the engine would play
+    after = PositionEval(0.9)
+    assert move_loss(before, after, "g2g4", same_mover=False) == pytest.approx(0.4)
+    assert move_loss(before, after, "g2g4", same_mover=True) == 0.0
+    assert move_loss(before, after, "e2e4", same_mover=False) == 0.0  # the engine's best move
 
 
 def test_assessment_is_shown_from_first_players_view():
-    said = eval_from_score(Mate(-2), (), 9, 100)
-    assert first_player_view(said, 1) == {"expected": 1.0, "cp": None, "mate": 2, "lead": None}
+    position_eval = eval_from_score(Mate(-2), (), 9, 100)
+    assert first_player_view(position_eval, 1) == {
+        "expected": 1.0,
+        "cp": None,
+        "mate": 2,
+        "lead": None,
+    }
     assert first_player_view(PositionEval(0.3, lead=-4.5), 0)["lead"] == -4.5
     assert first_player_view(None, 0) == {}
 
 
 def test_later_mate_score_corrects_earlier_assessment():
     quiet = eval_from_score(Cp(0), ("x",), 9, 100)
-    said = [quiet, quiet, eval_from_score(Mate(-2), (), 9, 100)]
-    start, before, after = with_hindsight(said, ("blunders", "sees"), (1, 0, 1))
+    evals = [quiet, quiet, eval_from_score(Mate(-2), (), 9, 100)]
+    start, before, after = with_hindsight(evals, ("blunders", "sees"), (1, 0, 1))
     assert (before.expected, before.mate, before.line) == (1.0, 3, ("sees",))
-    assert (start, after) == (quiet, said[2])
+    assert (start, after) == (quiet, evals[2])
     assert move_loss(start, before, "blunders", same_mover=False) == 0.5
     noise = [quiet, PositionEval(0.46)]
     assert with_hindsight(noise, ("y",), (0, 1)) == noise

@@ -1,4 +1,4 @@
-"""Tournaments live over MQTT, and with bots, against a real Mosquitto."""
+"""Tournaments over MQTT, and with bots, with a real Mosquitto broker."""
 
 import asyncio
 import functools
@@ -71,7 +71,7 @@ def retained_snapshots(broker, name="match"):
 
 @functools.cache
 def validator(kind):
-    """Of payloads of a kind, by the schema that is published."""
+    """Return a validator for payloads of a kind, by the published schema."""
     schema = {**json.loads(topics.schema_text()), "$ref": f"#/$defs/{kind}"}
     jsonschema.Draft202012Validator.check_schema(schema)
     return jsonschema.Draft202012Validator(schema)
@@ -123,7 +123,7 @@ async def test_a_late_watcher_sees_the_whole_state(mosquitto):
     points = receiver.state.snapshots["curve"]["points"]
     assert points[-1]["played"] == 4
     connection.close()
-    command = [sys.executable, "-m", "kempelen.cli", "watch", "--once", "match"]
+    command = [sys.executable, "-m", "kempelen.cli", "mqtt", "watch", "--once", "match"]
     shown = subprocess.run(
         [*command, "--mqtt", f"mqtt://127.0.0.1:{mosquitto.port}"],
         env={**os.environ, USER_VARIABLE: "runner", PASSWORD_VARIABLE: "secret"},
@@ -231,7 +231,7 @@ async def test_bot_limits_queue_length_and_waiting_time(mosquitto):
     stop = await make_bot(mosquitto, "late", queue_limit=2)
     client = BotClient(mosquitto.broker)
     await client.wait_for_bot("late", PATIENCE)
-    limits = (30, 0.1, 30, 30, 30, 30)  # seconds; the second waits too long for the first
+    limits = (30, 0.1, 30, 30, 30, 30)  # seconds; the second request times out in the queue
     asked = [
         client.request_move("late", "g", SearchRequest(None, nodes=1), limit) for limit in limits
     ]
@@ -283,7 +283,7 @@ def bots(*names, **changes):
 
 @pytest.mark.thorough
 async def test_broker_restarts_lose_no_game(mosquitto, tmp_path):
-    """The broker is away for longer than a bot has for a move, again and again."""
+    """Each outage is longer than a bot's time for a move."""
     ledger = str(tmp_path / "ledger")
     control = TimeControl(base=0.6, increment=0.3, margin=0.2)
     chosen = quick_settings(*bots("one", "two"), games=4, time=control)
@@ -305,16 +305,16 @@ async def test_broker_restarts_lose_no_game(mosquitto, tmp_path):
         )
 
         def thought():
-            return len(one.thinker.asked) + len(two.thinker.asked)
+            return len(one.thinker.requests) + len(two.thinker.requests)
 
         for restart in range(3):
             await until(lambda: thought() > 4 * restart + 3)  # noqa: B023
             mosquitto.kill()
             await asyncio.sleep(1.2)
             mosquitto.start()
-            await until(lambda: "is there" in notices[-1])
+            await until(lambda: "connected after" in notices[-1])
         finish, records = await playing
-        # Nothing was thought about twice.
+        # No search was repeated.
         assert thought() == sum(len(record.moves) for record in records)
     assert finish.complete
     assert len({(record.pair, record.game) for record in records}) == len(records) == 4
@@ -341,7 +341,7 @@ async def test_game_voided_by_broker_outage_is_replayed(mosquitto):
     ):
         executor = LocalExecutor(chosen, connect=connect)
         playing = asyncio.create_task(play_with(chosen, executor, listeners=[keep]))
-        await until(lambda: len(one.thinker.asked) == 2)
+        await until(lambda: len(one.thinker.requests) == 2)
         mosquitto.kill()
         await until(lambda: any("void" in text for text in notices))
         assert not finished
@@ -349,7 +349,7 @@ async def test_game_voided_by_broker_outage_is_replayed(mosquitto):
         finish, records = await playing
     assert finish.complete
     assert [record.termination for record in records] == [Termination.MAX_MOVES] * 2
-    assert sum("is void and will be played again" in text for text in notices) == 1
+    assert sum("void, will be replayed" in text for text in notices) == 1
 
 
 @pytest.mark.thorough
@@ -366,9 +366,9 @@ async def test_match_stops_on_long_broker_outage_and_resumes(mosquitto, tmp_path
     ):
         executor = LocalExecutor(chosen, connect=connect)
         playing = asyncio.create_task(play_with(chosen, executor, path=ledger))
-        await until(lambda: len(one.thinker.asked) == 7)
+        await until(lambda: len(one.thinker.requests) == 7)
         mosquitto.kill()
-        with pytest.raises(RunStoppedError, match=r"stayed away for 0\.5 s"):
+        with pytest.raises(RunStoppedError, match=r"no connection for 0\.5 s"):
             await playing
         mosquitto.start()
         executor = LocalExecutor(chosen, connect=connect)
@@ -385,7 +385,7 @@ async def test_match_fails_if_bot_never_comes_online(mosquitto):
         finish, records = await play_with(chosen, executor)
     assert [record.termination for record in records] == [Termination.NOT_STARTED] * 2
     assert not finish.complete
-    assert "bot nobody is not online after 0.3 s" in finish.reason
+    assert "bot nobody: not online after 0.3 s" in finish.reason
 
 
 async def test_match_fails_if_bot_goes_offline(mosquitto):
@@ -401,7 +401,7 @@ async def test_match_fails_if_bot_goes_offline(mosquitto):
     assert records[0].termination is Termination.MAX_MOVES
     assert records[-1].termination is Termination.NOT_STARTED
     assert not finish.complete
-    assert "games failed for want of a player" in finish.reason
+    assert "games failed because a player did not start" in finish.reason
 
 
 async def test_bots_play_chess960(mosquitto):
@@ -496,8 +496,11 @@ def test_broker_urls_are_parsed_or_rejected(tmp_path, monkeypatch):
     credentials.write_text("you\nother\n")
     assert Broker.from_url("host:77", credentials=str(credentials)).user == "you"
     for url, message in [
-        ("mqtt://me:word@host", "no user or password"),
-        *((url, "write") for url in ("http://host", "mqtt://[", "mqtt://h:x", "mqtt://a..b")),
+        ("mqtt://me:word@host", "must not contain user or password"),
+        *(
+            (url, "invalid address")
+            for url in ("http://host", "mqtt://[", "mqtt://h:x", "mqtt://a..b")
+        ),
     ]:
         with pytest.raises(BrokerError, match=message) as caught:
             Broker.from_url(url)

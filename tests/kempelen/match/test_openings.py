@@ -1,4 +1,4 @@
-"""Files of openings, tournaments and trees by strangers: read, or refused with a message."""
+"""Invalid opening, tournament and tree files are rejected with a message."""
 
 import random
 
@@ -8,9 +8,9 @@ from agent.games import catalogue
 from agent.games.tree import read_tree
 from agent.io.safe_yaml import YamlError, load
 from kempelen.cli import main
-from kempelen.commands.tournament import settings_from
 from kempelen.console.settings_codec import SettingsError
 from kempelen.match.config.settings import OpeningSettings
+from kempelen.match.config.tournament_file import read_tournament
 from kempelen.match.game import openings
 from kempelen.match.suites.epd_suite import read_epd_file as read_suite
 from openings import game_book
@@ -41,7 +41,7 @@ CHESS960 = """[Variant "Chess960"]
 
 def read(path):
     if path.name == "t.yaml":
-        settings_from(str(path)).with_unique_names()
+        read_tournament(str(path)).with_unique_names()
     elif path.name == "g.yaml":
         game_book.read(path, catalogue.new_game("tic-tac-toe"))
     elif path.name == "tree.yaml":
@@ -53,21 +53,21 @@ def read(path):
 
 
 def damaged(data, generator):
-    kind = generator.random()
-    if kind < 0.2:
+    mode = generator.random()
+    if mode < 0.2:
         return generator.randbytes(generator.randrange(200))
-    if kind < 0.3:
+    if mode < 0.3:
         return bytes(generator.choice(b"[]{}:&*!|>%@`\"'- \n\t?,#abc01.") for _ in range(60))
     changed = bytearray(data)
     for _ in range(generator.choice([1, 3, 10])):
-        place = generator.randrange(len(changed) + 1)
-        what = generator.random()
-        if what < 0.4:
-            changed[place : place + 1] = generator.randbytes(1)
-        elif what < 0.7:
-            changed[place:place] = generator.choice(PIECES)
+        position = generator.randrange(len(changed) + 1)
+        choice = generator.random()
+        if choice < 0.4:
+            changed[position : position + 1] = generator.randbytes(1)
+        elif choice < 0.7:
+            changed[position:position] = generator.choice(PIECES)
         else:
-            del changed[place : place + generator.randrange(10)]
+            del changed[position : position + generator.randrange(10)]
     return bytes(changed)
 
 
@@ -78,17 +78,17 @@ def test_damaged_file_error_names_file(name, tmp_path, capsys):
     path = tmp_path / name
     path.write_bytes(FILES[name])
     read(path)
-    told = []
+    messages = []
     for _ in range(300):
         path.write_bytes(damaged(FILES[name], generator))
         try:
             read(path)
         except (SettingsError, BookError) as error:
-            told.append(str(error))
+            messages.append(str(error))
         except ValueError as error:
-            told.append(str(error) if name == "tree.yaml" else "")
-    assert len(told) > 100
-    assert all(name in message for message in told)
+            messages.append(str(error) if name == "tree.yaml" else "")
+    assert len(messages) > 100
+    assert all(name in message for message in messages)
     assert capsys.readouterr().err == ""
 
 
@@ -97,24 +97,24 @@ def test_damaged_file_error_names_file(name, tmp_path, capsys):
     [
         ("o.pgn", "no games at all", "neither tags nor moves"),
         ("o.pgn", "\x00\xff" * 99, "neither tags nor moves"),
-        ("o.pgn", '[Variant "Atomic"]\n\n1. e4 *\n', "another variant, Atomic"),
-        ("o.pgn", "1. e4 {c} . d4) e5 $1 2. Nf3 *\n", "it cannot be read"),
+        ("o.pgn", '[Variant "Atomic"]\n\n1. e4 *\n', "unsupported variant Atomic"),
+        ("o.pgn", "1. e4 {c} . d4) e5 $1 2. Nf3 *\n", "invalid PGN"),
         ("o.pgn", "1. e5 *\n", "illegal san"),
-        ("o.pgn", CHESS960, "game 1: its castling is that of Chess960"),
+        ("o.pgn", CHESS960, "game 1: Chess960 castling rights"),
         ("o.epd", "\x00\xff" * 99, "line 1"),
         ("o.yaml", "- moves: \x00", "o.yaml: unacceptable character"),
-        # Newer releases of libyaml say it themselves.
-        ("o.yaml", "[" * 100_000, "o.yaml: (it is nested too|exceeded .* nesting) de"),
-        ("o.yaml", "- " * 100_000, "o.yaml: it is nested too deeply"),
+        # Newer releases of libyaml limit the nesting themselves.
+        ("o.yaml", "[" * 100_000, "o.yaml: (nested too|exceeded .* nesting) de"),
+        ("o.yaml", "- " * 100_000, "nested too deeply"),
         ("t.yaml", "\x00", "t.yaml: unacceptable character"),
-        ("t.yaml", "name: 2024-99-99", "a value is not what it is marked as"),
-        ("t.yaml", "name: !!timestamp x", "a value is not what it is marked as"),
+        ("t.yaml", "name: 2024-99-99", "invalid value: "),
+        ("t.yaml", "name: !!timestamp x", "invalid value: "),
         ("t.yaml", "[" * 3000, "nested too deeply"),
-        ("t.yaml", "game: &a {name: *a}", "it holds itself"),
-        ("t.yaml", "name: a\ngames: 2\nname: b", r"'name' is there twice \(line 3, column 1\)"),
-        ("t.yaml", "engines: [{name: a, name: b}]", r"'name' is there twice \(line 1, column 21\)"),
-        ("g.yaml", "- moves: !!int x", "a value is not what it is marked as"),
-        ("tree.yaml", "[1, &a [2, *a]]", "it holds itself"),
+        ("t.yaml", "game: &a {name: *a}", "recursive"),
+        ("t.yaml", "name: a\ngames: 2\nname: b", r"duplicate key 'name' \(line 3, column 1\)"),
+        ("t.yaml", "engines: [{name: a, name: b}]", r"duplicate key 'name' \(line 1, column 21\)"),
+        ("g.yaml", "- moves: !!int x", "invalid value: "),
+        ("tree.yaml", "[1, &a [2, *a]]", "recursive"),
     ],
 )
 @pytest.mark.usefixtures("usual_recursion")
@@ -140,7 +140,7 @@ def test_openings_are_read_from_fen_file(tmp_path):
 def test_yaml_alias_expansion_is_limited():
     lines = ["a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 12)]
-    with pytest.raises(YamlError, match="it holds itself, or more than"):
+    with pytest.raises(YamlError, match="recursive, or more than"):
         load("\n".join(lines))
     assert load("each: &x {a: 1}\nengines: [*x, *x]")["engines"] == [{"a": 1}] * 2
 
@@ -158,11 +158,11 @@ def test_commands_reject_files_of_random_bytes(tmp_path, capsys):
         path.write_bytes(random.Random(1).randbytes(500))
         line = ["match", "--engine", "cmd=a", "--engine", "cmd=b", "--depth", "1"]
         assert main([*line, "--openings", str(path)]) == 2
-        assert main(["tournament", str(path)]) == 2
-        assert main(["ratings", str(path)]) == 1
+        assert main(["match", str(path)]) == 2
+        assert main(["match", "ratings", str(path)]) == 1
         error = capsys.readouterr().err
         assert error.count(f"x.{suffix}") == 2
-        assert all(each.isprintable() for each in error.splitlines())
+        assert all(line.isprintable() for line in error.splitlines())
 
 
 def test_yaml_merge_keys_can_be_overridden():

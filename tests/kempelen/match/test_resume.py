@@ -1,4 +1,4 @@
-"""A run that is killed at any moment goes on to exactly the games asked for."""
+"""A run can be killed at any time and resumed until all games are played."""
 
 import json
 import os
@@ -48,7 +48,7 @@ def command(folder, ledger, *, games, engine=FAKE_ENGINE):
 
 
 def engines_of(process):
-    """Wait until a run has the four engines of two games, or has ended; return their ids."""
+    """Wait until a run has the four engines of two games, or ended; return the process ids."""
     assert until(lambda: len(supervisor.children(process)) >= 4 or not alive(process))
     return supervisor.children(process)
 
@@ -220,7 +220,7 @@ def test_invalid_ledger_file_is_rejected(tmp_path):
     path.write_text("these are not the games you are looking for" * 100)
     with pytest.raises(LedgerError, match="not a database"):
         Ledger(str(path))
-    with pytest.raises(LedgerError, match="folder does not exist"):
+    with pytest.raises(LedgerError, match="folder not found"):
         Ledger(str(tmp_path / "nowhere" / "ledger"))
 
 
@@ -242,7 +242,7 @@ async def test_recorded_game_is_not_replaced_and_pgn_matches_ledger(tmp_path):
 
 @pytest.mark.thorough
 def test_killing_process_group_leaves_no_engines(tmp_path):
-    """Killing the runner's whole process group leaves no engine either."""
+    """Engines have their own process groups, but still end with the runner."""
     if sys.platform != "linux":
         pytest.skip("uses Linux's process groups")
     run = subprocess.Popen(

@@ -143,7 +143,7 @@ def test_resume_can_add_games_or_rounds_if_format_allows(format_, more):
         check_resumable(kept, asked)
         few, _ = play_all(kept)
         assert few
-        assert all(pair.key not in few for pair in due_pairs(asked, few))  # nothing is played again
+        assert all(pair.key not in few for pair in due_pairs(asked, few))  # no pair is replayed
     else:
         with pytest.raises(SettingsError, match=f"{more}: "):
             check_resumable(kept, asked)

@@ -89,8 +89,10 @@ def test_sprt_decides_by_results():
 
 
 def played(chosen, score):
-    """Play a tournament; score: the first player's, by pair and game. Yield what was played at
-    a time, and the summary after it."""
+    """Play a tournament. Yield the pairs that are played at a time, and the summary after them.
+
+    `score`: returns the first player's score by pair and game.
+    """
     outcomes, results = [], {}
     while pairs := due_pairs(chosen, results):
         for pair in pairs:
@@ -149,7 +151,7 @@ def test_a_swiss_table_is_ranked_by_points_and_counts_byes():
     ]
     by_elo = sorted(second.rows, key=lambda row: -row.elo)
     assert [row.name for row in by_elo] == ["C", "A", "B"]
-    # C beat A, who has 1.5, and a virtual opponent with C's own 4; by 2 to 0 each.
+    # C scored 2 of 2 against A, which has 1.5, and against a virtual opponent with C's 4.
     tie_breaks = {row.name: (row.buchholz, row.sonneborn_berger) for row in second.rows}
     assert tie_breaks["C"] == (1.5 + 4, 2 * 1.5 + 2 * 4)
     assert tie_breaks["B"] == (1.5 + 2.5, 0.5 * 1.5 + 2 * 2.5)
@@ -186,13 +188,13 @@ def test_knockout_summary_has_bracket_and_winner():
 
     def score(key, game):
         match (key.round, key.first, key.second):
-            case (1, 3, 4):  # level, until E wins both games of the first tie-break
+            case (1, 3, 4):  # tied, until E wins both games of the first tie-break
                 return 0.5 if key.number == 1 else 0.0
             case (2, 0, 4):
                 return 0.0
             case (2, 1, 2):
                 return 1.0 if game == 1 else 0.5
-            case (3, 1, 4):  # level to the end of all tie-breaks
+            case (3, 1, 4):  # tied after all tie-breaks
                 return 0.5
 
     summaries = [summary for _, summary in played(chosen, score)]

@@ -1,4 +1,4 @@
-"""Who looks on at a tournament from the middle, at its end, and long after it."""
+"""Views of tournaments that are running, finished, or lost."""
 
 import asyncio
 import json
@@ -24,42 +24,42 @@ def chosen(games=4):
 
 
 class PollingListener:
-    """Looks at every event, as a page might at any moment."""
+    """Polls a view at every finished game."""
 
     def __init__(self, path):
         self.live = LiveFile(live_file_path(path))
         self.path = path
-        self.spectator = None
+        self.view = None
         self.seen = []
 
     def __call__(self, event):
         self.live(event)
         name = type(event).__name__
         if name == "GameFinished":
-            if self.spectator is None:
-                self.spectator = LedgerView(self.path)
-            self.spectator.poll()
-            self.seen.append(len(self.spectator.games))
+            if self.view is None:
+                self.view = LedgerView(self.path)
+            self.view.poll()
+            self.seen.append(len(self.view.games))
 
 
-async def test_spectator_follows_running_and_finished_tournament(tmp_path):
+async def test_view_follows_running_and_finished_tournament(tmp_path):
     path = str(tmp_path / "run.sqlite")
     watching = PollingListener(path)
     finish, records = await play(chosen(), path=path, listeners=[watching])
     assert finish.complete
     assert watching.seen == [1, 2, 3, 4]
-    spectator = watching.spectator
-    for _ in range(100):  # the file comes soon
+    view = watching.view
+    for _ in range(100):  # until the live file is written
         await asyncio.sleep(0.05)
-        spectator.poll()
-        if spectator.state.status.get("state") == "complete" and spectator.state.boards:
+        view.poll()
+        if view.state.status.get("state") == "complete" and view.state.boards:
             break
-    board = spectator.state.boards[0]
+    board = view.state.boards[0]
     assert board["moves"]
     assert board["white_clock"] is None
     watching.live.close()
     late = LedgerView(path)
-    for each in (spectator, late):
+    for each in (view, late):
         each.poll()
         assert list(each.games) == [f"{r.pair}.{r.game}" for r in records]
         assert each.state.status["state"] == "complete"
@@ -71,16 +71,16 @@ async def test_spectator_follows_running_and_finished_tournament(tmp_path):
         assert (each.runner, each.problem) == ("", "")
 
 
-async def test_spectator_reports_interrupted_damaged_and_lost_runs(tmp_path, monkeypatch):
+async def test_view_reports_interrupted_damaged_and_lost_runs(tmp_path, monkeypatch):
     path = str(tmp_path / "run.sqlite")
     await play(chosen(2), path=path)
     more = chosen(6)
     ledger = Ledger(path)
     ledger.begin(more, resume=True)
     ledger.close()
-    spectator = LedgerView(path)
-    spectator.poll()
-    assert spectator.state.status["state"] == "interrupted"
+    view = LedgerView(path)
+    view.poll()
+    assert view.state.status["state"] == "interrupted"
     with sqlite3.connect(path) as database:
         database.execute("UPDATE game SET record = '{' WHERE game = 1")
     database.close()
@@ -88,18 +88,18 @@ async def test_spectator_reports_interrupted_damaged_and_lost_runs(tmp_path, mon
     damaged.poll()
     assert list(damaged.games) == ["1.1-2.1.2"]
     assert "game 1.1-2.1.1 is damaged" in damaged.problem
-    place = live_file_path(path)
+    live_path = live_file_path(path)
     status = {"name": more.name, "state": "running"}
-    place.write_text(json.dumps({"time": 0, "snapshots": {"status": status}}), "utf-8")
-    spectator.poll()
-    assert spectator.runner == "lost"
-    place.write_text("{", "utf-8")
-    assert read_live_file(place) is None
+    live_path.write_text(json.dumps({"time": 0, "snapshots": {"status": status}}), "utf-8")
+    view.poll()
+    assert view.runner == "lost"
+    live_path.write_text("{", "utf-8")
+    assert read_live_file(live_path) is None
     assert read_live_file(tmp_path / "none") is None
 
 
 def test_invalid_ledger_is_rejected(tmp_path):
-    with pytest.raises(LedgerError, match="does not exist"):
+    with pytest.raises(LedgerError, match="file not found"):
         LedgerView(str(tmp_path / "none"))
     (tmp_path / "text").write_text("x" * 2000, "utf-8")
     with pytest.raises(LedgerError, match="not a database"):

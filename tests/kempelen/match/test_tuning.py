@@ -15,7 +15,7 @@ from kempelen.match.config.game_settings import GameSettings
 from kempelen.match.config.settings import OpeningSettings, Settings
 from kempelen.match.config.time_control import TimeControl
 from kempelen.match.tuning import tuning
-from kempelen.match.tuning.spsa import Spsa, Tunable
+from kempelen.match.tuning.spsa import Spsa, TunableParameter
 from kempelen.match.tuning.tuning import VerificationTrials, engine_options, parse_tunables
 from tests.external import program
 from tests.support import failing
@@ -24,26 +24,28 @@ TRIALS = 4000
 
 
 def strength(values):
-    """Elo of a player whose best numbers are 30 and 700."""
+    """Return the Elo of a player; the best values are 30 and 700."""
     return -((values["a"] - 30) ** 2) / 20 - ((values["b"] - 700) ** 2) / 5000
 
 
 def balance(trial, chance):
-    """Play two games as their players' strengths say."""
+    """Play two games with results drawn by the players' strengths."""
     gap = strength(trial.plus) - strength(trial.minus)
     win = 1 / (1 + math.pow(10, -gap / 400))
     return sum(1 if chance.random() < win else -1 for _ in range(2))
 
 
 def fake_engine_command():
-    """The words for an engine with the option Hash."""
+    """Return the --engine value for an engine with the option Hash."""
     command, arguments = failing("none")
     return f"cmd={command},args={' '.join(arguments)}"
 
 
 def test_spsa_finds_best_values_despite_noise():
     spsa = Spsa(
-        [Tunable("a", 90, 0, 100, 5, 0.02), Tunable("b", 300, 0, 1000, 50, 0.02)], TRIALS, seed=3
+        [TunableParameter("a", 90, 0, 100, 5, 0.02), TunableParameter("b", 300, 0, 1000, 50, 0.02)],
+        TRIALS,
+        seed=3,
     )
     chance = random.Random(4)
     for _ in range(TRIALS):
@@ -55,7 +57,7 @@ def test_spsa_finds_best_values_despite_noise():
 
 
 def test_spsa_values_are_integers_within_range():
-    spsa = Spsa([Tunable("a", 1, 1, 3, 5)], 50)
+    spsa = Spsa([TunableParameter("a", 1, 1, 3, 5)], 50)
     for _ in range(50):
         trial = spsa.ask()
         assert {trial.plus["a"], trial.minus["a"]} <= {1, 2, 3}
@@ -64,7 +66,7 @@ def test_spsa_values_are_integers_within_range():
 
 
 def test_spsa_perturbation_is_unbiased():
-    spsa = Spsa([Tunable("a", 10.25, 0, 20, 1.5)], 1)
+    spsa = Spsa([TunableParameter("a", 10.25, 0, 20, 1.5)], 1)
     trials = []
     for _ in range(4000):
         spsa.asked = 0
@@ -75,29 +77,29 @@ def test_spsa_perturbation_is_unbiased():
 
 def test_state_is_loaded_only_for_same_tuning(tmp_path):
     path = tmp_path / "state.json"
-    spsa = Spsa([Tunable("a", 5, 0, 10, 1)], 10)
+    spsa = Spsa([TunableParameter("a", 5, 0, 10, 1)], 10)
     spsa.tell(spsa.ask(), 2)
     spsa.save(path)
-    again = Spsa([Tunable("a", 5, 0, 10, 1)], 10)
+    again = Spsa([TunableParameter("a", 5, 0, 10, 1)], 10)
     again.load(path)
     assert (again.theta, again.told) == (spsa.theta, 1)
-    with pytest.raises(SettingsError, match="another"):
-        Spsa([Tunable("a", 5, 0, 10, 2)], 10).load(path)
+    with pytest.raises(SettingsError, match="other parameters"):
+        Spsa([TunableParameter("a", 5, 0, 10, 2)], 10).load(path)
     path.write_text("{")
-    with pytest.raises(SettingsError, match="not the state"):
+    with pytest.raises(SettingsError, match="not a tuning state"):
         again.load(path)
 
 
 def test_state_is_rejected_if_game_settings_changed(tmp_path):
     def spsa(**made_with):
-        return Spsa([Tunable("a", 5, 0, 10, 1)], 10, made_with=made_with)
+        return Spsa([TunableParameter("a", 5, 0, 10, 1)], 10, made_with=made_with)
 
     path = tmp_path / "state.json"
     spsa(nodes=100, tc=None).save(path)
     before = path.read_bytes()
     spsa(nodes=100, tc=None).load(path)
     with pytest.raises(
-        SettingsError, match=r"\(nodes was 100, is 200; tc was not given, is 1\+1\)"
+        SettingsError, match=r"settings: nodes was 100, is 200; tc was not given, is 1\+1 \(use"
     ):
         spsa(nodes=200, tc="1+1").load(path)
     assert path.read_bytes() == before
@@ -126,6 +128,7 @@ def test_a_second_run_with_other_settings_is_refused(tmp_path, capsys, monkeypat
     (tmp_path / "o.epd").write_text("4k3/8/8/8/8/8/4P3/4K3 w - -\n")
     state = tmp_path / "state.json"
     line = [
+        "train",
         "tune",
         "search",
         "Hash",
@@ -143,13 +146,14 @@ def test_a_second_run_with_other_settings_is_refused(tmp_path, capsys, monkeypat
     capsys.readouterr()
     places = {"--engine": fake_engine_command(), "--openings": tmp_path}
     assert cli.main([*line, *(word.replace("{}", str(places.get(more[0]))) for word in more)]) == 2
-    assert f"{state} was begun otherwise ({reason}" in capsys.readouterr().err
+    assert f"{state}: made with other settings: {reason}" in capsys.readouterr().err
     assert state.read_bytes() == before
 
 
 def test_state_is_locked_by_one_process(tmp_path, capsys):
     state = tmp_path / "state.json"
     line = [
+        "train",
         "tune",
         "search",
         "Hash",
@@ -162,7 +166,7 @@ def test_state_is_locked_by_one_process(tmp_path, capsys):
     ]
     with lock_path(str(state)):
         assert cli.main([*line, "--state", str(state)]) == 2
-    assert "state.json is in use: another process tunes with it" in capsys.readouterr().err
+    assert "state.json is in use by another process" in capsys.readouterr().err
     assert not state.exists()
 
 
@@ -171,7 +175,7 @@ def test_only_spin_options_can_be_tuned():
     engine = EngineSettings(command=program("stockfish"), name="stockfish")
     options = asyncio.run(engine_options(engine))
     assert [t.name for t in parse_tunables(options, ["skill level=2"])] == ["Skill Level"]
-    with pytest.raises(SettingsError, match="not a spin option"):
+    with pytest.raises(SettingsError, match="unknown spin option"):
         parse_tunables(options, ["Ponder"])
     with pytest.raises(SettingsError, match="STEP"):
         parse_tunables(options, ["Skill Level=much"])
@@ -180,7 +184,7 @@ def test_only_spin_options_can_be_tuned():
 @pytest.mark.thorough
 def test_search_constants_are_tuned_and_run_resumes(tmp_path, capsys):
     state = tmp_path / "state.json"
-    command = ["tune", "search", "FutilityMargin", "ReverseFutilityMargin=40"]
+    command = ["train", "tune", "search", "FutilityMargin", "ReverseFutilityMargin=40"]
     command += ["--nodes", "40", "--pairs", "3"]
     command += ["--state", str(state), "--json", "--check", "0"]
     assert cli.main(command) == 0
@@ -196,17 +200,17 @@ def test_search_constants_are_tuned_and_run_resumes(tmp_path, capsys):
 @pytest.mark.needs("stockfish")
 def test_invalid_tuning_arguments_are_reported(capsys):
     spec = f"cmd={sys.executable},args=-c pass"
-    assert cli.main(["tune", "search", "Hash", "--engine", spec]) == 2
+    assert cli.main(["train", "tune", "search", "Hash", "--engine", spec]) == 2
     assert "kempelen: engine" in capsys.readouterr().err
-    assert cli.main(["tune", "search", "--engine", f"cmd={program('stockfish')}"]) == 2
-    assert "name the options" in capsys.readouterr().err
-    command = ["tune", "search", "Hash", "--tc", "1+1", "--engine", "cmd=gnugo,proto=gtp"]
+    assert cli.main(["train", "tune", "search", "--engine", f"cmd={program('stockfish')}"]) == 2
+    assert "missing names of options" in capsys.readouterr().err
+    command = ["train", "tune", "search", "Hash", "--tc", "1+1", "--engine", "cmd=gnugo,proto=gtp"]
     assert cli.main(command) == 2
-    assert "one that speaks UCI is needed, not gtp" in capsys.readouterr().err
+    assert "protocol must be uci (got gtp)" in capsys.readouterr().err
 
 
 def test_check_plays_tuned_values_against_original_values():
-    spsa = Spsa([Tunable("a", 5, 0, 10, 1), Tunable("b", 7, 0, 10, 1)], 10)
+    spsa = Spsa([TunableParameter("a", 5, 0, 10, 1), TunableParameter("b", 7, 0, 10, 1)], 10)
     spsa.theta["a"] = 8.3
     check = VerificationTrials(spsa, 3)
     for balance in (-2.0, 1.0, 1.0):
@@ -222,7 +226,7 @@ def test_exit_status_is_1_if_tuned_values_lose_check(capsys, monkeypatch, better
     played = []
 
     async def play_game(settings, assignment, *rest):
-        """Let the numbers found win or lose all games, and level all games of the tuning."""
+        """Let the tuned values win or lose all games; tuning games are draws."""
         played.append(assignment)
         checking = assignment.pair.round == 2
         score = float(better == (assignment.game == 1)) if checking else 0.5
@@ -230,23 +234,33 @@ def test_exit_status_is_1_if_tuned_values_lose_check(capsys, monkeypatch, better
 
     monkeypatch.setattr(tuning, "play_game", play_game)
     monkeypatch.setattr(Spsa, "values", lambda self: {"Hash": 50})
-    command = ["tune", "search", "Hash", "--engine", fake_engine_command(), "--pairs", "21"]
+    command = [
+        "train",
+        "tune",
+        "search",
+        "Hash",
+        "--engine",
+        fake_engine_command(),
+        "--pairs",
+        "21",
+    ]
     assert cli.main(command) == status
-    said = capsys.readouterr()
+    output = capsys.readouterr()
     assert [assignment.pair.round for assignment in played] == [1] * 42 + [2] * 6
-    assert ("worse than those before by" in said.err) == (not better)
-    assert ("against those before: +" in said.out) == better
+    assert ("weaker than the old ones by" in output.err) == (not better)
+    assert ("against the old values: +" in output.out) == better
     assert cli.main([*command, "--check", "-1"]) == 2
-    assert "--check must not be negative" in capsys.readouterr().err
+    assert "--check must be at least 0" in capsys.readouterr().err
 
 
 def test_unchanged_values_are_not_checked():
-    spsa = Spsa([Tunable("a", 5, 0, 10, 1)], 10)
-    assert asyncio.run(tuning.verify(None, spsa, 3, report=lambda told: None)) is None
+    spsa = Spsa([TunableParameter("a", 5, 0, 10, 1)], 10)
+    assert asyncio.run(tuning.verify(None, spsa, 3, report=lambda completed: None)) is None
 
 
 def test_unwritable_state_path_is_reported(tmp_path, capsys):
     line = [
+        "train",
         "tune",
         "search",
         "Hash",
@@ -264,18 +278,18 @@ def test_unwritable_state_path_is_reported(tmp_path, capsys):
 @pytest.mark.parametrize("change", ['"told": "x"', '"told": -1', '"theta": {"Depth": NaN}'])
 def test_damaged_state_is_rejected(tmp_path, change):
     path = tmp_path / "state.json"
-    spsa = Spsa([Tunable("Depth", 5, 1, 9, 1)], 10)
+    spsa = Spsa([TunableParameter("Depth", 5, 1, 9, 1)], 10)
     spsa.save(path)
     state = json.loads(path.read_text()) | json.loads("{" + change + "}")
     path.write_text(json.dumps(state))
-    with pytest.raises(SettingsError, match="not the state of a tuning"):
+    with pytest.raises(SettingsError, match="not a tuning state"):
         spsa.load(path)
 
 
 @pytest.mark.thorough
 def test_go_search_settings_are_tuned(tmp_path, capsys):
     state = tmp_path / "state.json"
-    command = ["tune", "search", "nakade=0.2", "near_1", "--game", "go", "--size", "5"]
+    command = ["train", "tune", "search", "nakade=0.2", "near_1", "--game", "go", "--size", "5"]
     command += ["--nodes", "20", "--pairs", "1", "--check", "0", "--state", str(state), "--json"]
     assert cli.main(command) == 0
     result = json.loads(capsys.readouterr().out)
@@ -289,7 +303,7 @@ def test_trial_engines_start_with_their_own_settings(monkeypatch):
     seen = []
 
     async def play_game(settings, assignment, pool, *rest):
-        """Let whoever has the greater number win."""
+        """Let the player with the greater value win."""
         engines = pool._engines
         numbers = [float(each.arguments[-1].rpartition("=")[2]) for each in engines]
         seen.append((numbers, [each.arguments[-1] for each in engines], settings.game))
@@ -307,7 +321,7 @@ def test_trial_engines_start_with_their_own_settings(monkeypatch):
         game=GameSettings("go", {"size": 5}),
         openings=OpeningSettings(plies=2),
     )
-    asyncio.run(tuning.tune(settings, spsa, report=lambda told: None))
+    asyncio.run(tuning.tune(settings, spsa, report=lambda completed: None))
     assert len(seen) == 60
     for numbers, words, game in seen:
         assert game.options == {"size": 5}
@@ -318,13 +332,13 @@ def test_trial_engines_start_with_their_own_settings(monkeypatch):
 
 
 def test_invalid_go_tuning_arguments_are_reported(capsys):
-    line = ["tune", "search", "--game", "go"]
+    line = ["train", "tune", "search", "--game", "go"]
     assert cli.main([*line, "luck"]) == 2
-    assert "luck is no setting of the Go search; it has capture, " in capsys.readouterr().err
+    assert "luck: unknown Go search setting (expected one of: capture, " in capsys.readouterr().err
     assert cli.main([*line, "nakade=x"]) == 2
-    assert "the step a number" in capsys.readouterr().err
+    assert "invalid step" in capsys.readouterr().err
     assert cli.main([*line, "nakade", "--engine", "cmd=gnugo"]) == 2
-    assert "--engine is of chess" in capsys.readouterr().err
+    assert "--engine: requires --game chess" in capsys.readouterr().err
     with pytest.raises(SystemExit, match="2"):
         cli.main([*line, "nakade", "--size", "40"])
     assert "WIDTHxHEIGHT such as 9x13, not '40'" in capsys.readouterr().err

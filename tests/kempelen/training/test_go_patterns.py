@@ -1,4 +1,4 @@
-"""Games of Go kept as text, and the strengths of features learned from them."""
+"""Test self-play files of Go, and the feature strengths learned from them."""
 
 import json
 from pathlib import Path
@@ -28,7 +28,7 @@ GAMES = 16
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file that two processes made."""
+    """A file made by two processes."""
     path = tmp_path_factory.mktemp("played") / "games.txt"
     *_, last = generate(path, PLAN, "test", GAMES, 2)
     assert last == GAMES
@@ -44,7 +44,7 @@ def test_interrupted_selfplay_makes_same_games(played: Path, tmp_path: Path) -> 
     assert {game.opening for game in games} == {4, 5}
     again = tmp_path / "again.txt"
     data = played.read_bytes()
-    again.write_bytes(data[: data.index(b"\n5 ") + 9])  # killed in the midst of the sixth game
+    again.write_bytes(data[: data.index(b"\n5 ") + 9])  # killed during the sixth game
     assert list(generate(again, PLAN, "test", 7, 1)) == [5, 6, 7]
     assert data.startswith(again.read_bytes())
 
@@ -52,12 +52,12 @@ def test_interrupted_selfplay_makes_same_games(played: Path, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("\n3 ", "\nx ", "line 5: no game"),
-        ("\n3 ", "\n7 ", "line 5: no game .number 7 comes out of turn"),
-        (" +1 ", " +9 ", "is no result"),
-        (" -1 ", " -1 zz", "no game"),
-        ('"komi"', '"coma"', "is no file of `kempelen selfplay --game go`"),
-        ('"go"', '"chess"', "is no file of `kempelen selfplay --game go`"),
+        ("\n3 ", "\nx ", "line 5: invalid game"),
+        ("\n3 ", "\n7 ", "line 5: invalid game .unexpected game number 7"),
+        (" +1 ", " +9 ", "invalid result"),
+        (" -1 ", " -1 zz", "invalid game"),
+        ('"komi"', '"coma"', "not a file of Go self-play games"),
+        ('"go"', '"chess"', "not a file of Go self-play games"),
     ],
 )
 def test_damaged_games_file_is_reported(
@@ -74,7 +74,7 @@ def test_damaged_games_file_is_reported(
 
 def test_games_with_other_settings_are_not_appended(played: Path) -> None:
     before = played.read_bytes()
-    with pytest.raises(GoGamesError, match=r"begun otherwise \(playouts was 30, is 31\)"):
+    with pytest.raises(GoGamesError, match=r"has other settings \(playouts was 30, is 31\)"):
         list(generate(played, GoSelfPlayPlan(size=5, playouts=31, seed=4), "test", 20, 1))
     assert played.read_bytes() == before
 
@@ -86,7 +86,7 @@ def test_games_of_other_kernel_or_weights_are_not_appended(tmp_path: Path) -> No
             create_checked_player((PLAN, manifest | {name: "another"}))
         path = tmp_path / name
         path.write_text(json.dumps(manifest | {name: "another"}) + "\n")
-        with pytest.raises(GoGamesError, match=rf"begun otherwise \({name} was another"):
+        with pytest.raises(GoGamesError, match=rf"has other settings \({name} was another"):
             next(generate(path, PLAN, "test", 1, 1))
 
 
@@ -101,7 +101,7 @@ def test_games_file_is_locked_by_one_process(played: Path) -> None:
 
 
 def contests(chance: np.random.Generator, weights: dict[str, float], number: int) -> Comparisons:
-    """Positions of eight moves that have some features each, won as their weights say."""
+    """Positions with eight moves and random features, whose winners follow the weights."""
     places = np.full((number * 8, FEATURE_COLUMNS), NO_FEATURE, np.int32)
     places[:, 0] = 0
     strengths = np.zeros(len(places))
@@ -127,7 +127,7 @@ def test_fit_recovers_feature_weights() -> None:
     before, after = (last.history[at][1].log_likelihood for at in (0, -1))
     assert after > before > -np.log(8)
     gains = np.diff([learned.log_likelihood for learned, _ in last.history])
-    assert (gains > -1e-9).all()  # minorisation-maximisation never loses
+    assert (gains > -1e-9).all()  # MM never decreases the likelihood
     assert last.history[-1][1].top_1 > 0.3
 
 
@@ -140,7 +140,7 @@ def test_strong_prior_keeps_rare_features_near_neutral() -> None:
 
 def test_tune_patterns_writes_loadable_weights(played: Path, tmp_path: Path) -> None:
     output, picture = tmp_path / "weights.json", tmp_path / "fit.svg"
-    line = ["tune", "patterns", played, "-o", output, "--iterations", 3, "--rare", 2]
+    line = ["train", "tune", "patterns", played, "-o", output, "--iterations", 3, "--rare", 2]
     done = in_process.run(*line, "--json", "--plot", picture)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
@@ -153,7 +153,7 @@ def test_tune_patterns_writes_loadable_weights(played: Path, tmp_path: Path) -> 
     assert manifest["sources"] == [PLAN.manifest("test")]
     assert "<svg" in picture.read_text()
     first = output.read_bytes()
-    assert "among five in" in in_process.run(*line).stdout
+    assert "in the first five in" in in_process.run(*line).stdout
     assert output.read_bytes() == first
 
 
@@ -162,8 +162,8 @@ def test_tune_patterns_writes_loadable_weights(played: Path, tmp_path: Path) -> 
     [
         (["missing.txt", "-o", "w.json"], "missing.txt: No such file or directory"),
         (["{played}", "-o", "no/w.json"], "no/w.json: its folder does not exist"),
-        (["{played}", "-o", "w.json", "--plot", "fit.txt"], "its name must end in .svg"),
-        (["{few}", "-o", "w.json"], "8 games or more are needed"),
+        (["{played}", "-o", "w.json", "--plot", "fit.txt"], "unknown picture format"),
+        (["{few}", "-o", "w.json"], "8 or more games are required"),
     ],
 )
 def test_tune_patterns_reports_invalid_arguments(
@@ -172,7 +172,9 @@ def test_tune_patterns_reports_invalid_arguments(
     monkeypatch.chdir(tmp_path)
     few = tmp_path / "few.txt"
     few.write_text("".join(played.read_text().splitlines(keepends=True)[:3]))
-    done = in_process.run("tune", "patterns", *(w.format(played=played, few=few) for w in words))
+    done = in_process.run(
+        "train", "tune", "patterns", *(w.format(played=played, few=few) for w in words)
+    )
     assert done.returncode == 2
     assert message in done.stderr
     assert not (tmp_path / "w.json").exists()
@@ -180,27 +182,39 @@ def test_tune_patterns_reports_invalid_arguments(
 
 def test_selfplay_command_plays_and_shows_go_games(tmp_path: Path) -> None:
     path = tmp_path / "games.txt"
-    line = ["selfplay", path, "--game", "go", "--size", 5, "--playouts", 20, "--processes", 1]
+    line = [
+        "train",
+        "selfplay",
+        path,
+        "--game",
+        "go",
+        "--size",
+        5,
+        "--playouts",
+        20,
+        "--processes",
+        1,
+    ]
     done = in_process.run(*line, "--games", 2, "--json")
     assert json.loads(done.stdout) == {"file": str(path), "games": 2}
-    shown = in_process.run("selfplay", path, "--game", "go", "--show", "--json")
+    shown = in_process.run("train", "selfplay", path, "--game", "go", "--show", "--json")
     assert json.loads(shown.stdout)["playouts"] == 20
     refused = in_process.run(*line, "--games", 3, "--seed", 9)
     assert refused.returncode == 2
-    assert "was begun otherwise (seed was 1, is 9)" in refused.stderr
+    assert "has other settings (seed was 1, is 9)" in refused.stderr
     wrong = in_process.run(*line, "--size", "0x13")
     assert wrong.returncode == 2
     assert "WIDTHxHEIGHT such as 9x13, not '0x13'" in wrong.stderr
-    checked = in_process.run("selfplay", path, "--game", "go", "--check")
+    checked = in_process.run("train", "selfplay", path, "--game", "go", "--check")
     opened = in_process.run(*line, "--openings", "x.epd")
-    assert (opened.returncode, "--openings is of games of chess" in opened.stderr) == (2, True)
-    assert (checked.returncode, "--check is of games of chess" in checked.stderr) == (2, True)
+    assert (opened.returncode, "--openings is only for chess" in opened.stderr) == (2, True)
+    assert (checked.returncode, "--check is only for chess" in checked.stderr) == (2, True)
 
 
 @pytest.mark.thorough
 def test_patterns_are_learned_from_rectangular_board_games(tmp_path: Path) -> None:
     path, output = tmp_path / "games.txt", tmp_path / "weights.json"
-    line = ["selfplay", path, "--game", "go", "--size", "4x7", "--playouts", 20]
+    line = ["train", "selfplay", path, "--game", "go", "--size", "4x7", "--playouts", 20]
     played = in_process.run(*line, "--processes", 1, "--games", 8)
     assert played.returncode == 0, played.stderr
     manifest, games = read(path)
@@ -210,7 +224,10 @@ def test_patterns_are_learned_from_rectangular_board_games(tmp_path: Path) -> No
     assert {0, 6} <= rows
     first = path.read_text().splitlines()[1]
     assert format_game(games[0], "4x7") == first
-    done = in_process.run("tune", "patterns", path, "-o", output, "--iterations", 1)
+    done = in_process.run("train", "tune", "patterns", path, "-o", output, "--iterations", 1)
     assert done.returncode == 0, done.stderr
     path.write_text(path.read_text().replace('"4x7"', '"7x4"'))
-    assert "line 2: no game" in in_process.run("tune", "patterns", path, "-o", output).stderr
+    assert (
+        "line 2: invalid game"
+        in in_process.run("train", "tune", "patterns", path, "-o", output).stderr
+    )

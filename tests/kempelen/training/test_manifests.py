@@ -1,4 +1,4 @@
-"""What files of positions say of themselves, and of the files that they were made of."""
+"""Test the manifests of files of positions and of their sources."""
 
 import pytest
 
@@ -26,15 +26,15 @@ def test_openings_are_counted_in_nested_manifests() -> None:
 @pytest.mark.parametrize(
     ("manifest", "message"),
     [
-        (5, "it has no entries"),
-        ({"rules": 5}, "its rules cannot be read"),
-        ({"scores": [1]}, "its scores cannot be read"),
-        ({"evaluation": 3}, "its evaluation cannot be read"),
-        ({"filters": 5}, "its filters cannot be read"),
-        ({"filters": [5]}, "its filters cannot be read"),
-        ({"scores": {"before": {"before": 5}}}, "its scores cannot be read"),
-        ({"merged": [4]}, "its merged cannot be read"),
-        ({"merged": [{"manifest": 4}]}, "it has no entries"),
+        (5, "not a mapping"),
+        ({"rules": 5}, "invalid entry 'rules'"),
+        ({"scores": [1]}, "invalid entry 'scores'"),
+        ({"evaluation": 3}, "invalid entry 'evaluation'"),
+        ({"filters": 5}, "invalid entry 'filters'"),
+        ({"filters": [5]}, "invalid entry 'filters'"),
+        ({"scores": {"before": {"before": 5}}}, "invalid entry 'scores'"),
+        ({"merged": [4]}, "invalid entry 'merged'"),
+        ({"merged": [{"manifest": 4}]}, "not a mapping"),
     ],
 )
 def test_invalid_manifests_are_rejected(manifest: object, message: str) -> None:

@@ -1,4 +1,4 @@
-"""Training a network: gradients, what it learns, and the same file whatever interrupts it."""
+"""Test network training: gradients, learning, and reproducibility after interruptions."""
 
 import errno
 import json
@@ -48,7 +48,7 @@ from kempelen.training.gradients import (
     aligned_rows,
     input_indices,
 )
-from kempelen.training.network_data import NetworkData
+from kempelen.training.network_data import TrainingData
 from kempelen.training.network_settings import (
     PositionFilter,
     Target,
@@ -85,7 +85,7 @@ def positions(played: Path) -> Packed:
 
 
 def packed_of(board: chess.Board, score: int = 0, result: int = 0) -> np.void:
-    """Pack a board as the kernel does."""
+    """Pack a board like the kernel."""
     packed = np.zeros(1, packed_dtype)[0]
     pieces = [0, 0]
     for number, square in enumerate(chess.scan_forward(board.occupied)):
@@ -102,7 +102,7 @@ def packed_of(board: chess.Board, score: int = 0, result: int = 0) -> np.void:
 
 
 def random_boards(games: int, seed: int) -> list[chess.Board]:
-    """Every position of random games, half of them from the starts of Chess960."""
+    """All positions of random games, half of them from Chess960 starts."""
     generator = random.Random(seed)
     found = []
     for game in range(games):
@@ -115,7 +115,7 @@ def random_boards(games: int, seed: int) -> list[chess.Board]:
 
 
 def inputs_of(positions: Packed) -> list[tuple[list[int], list[int]]]:
-    """Which inputs each position sets: for the mover's view, and for the other's."""
+    """The active inputs of each position, for the mover's view and for the other's."""
     return [
         (views[0, :rows].tolist(), views[1, :rows].tolist())
         for views, rows in zip(*input_indices(positions), strict=True)
@@ -127,13 +127,13 @@ def settings_of(folder: Path, data: Path, **entries: Any) -> TrainingSettings:
     return TrainingSettings((str(data),), str(folder / "made.nnue"), **made)
 
 
-def trained(settings: TrainingSettings, data: NetworkData, threads: int = 2) -> Checkpoint:
+def trained(settings: TrainingSettings, data: TrainingData, threads: int = 2) -> Checkpoint:
     *_, last = NetworkTrainer(settings, data, threads).run()
     return last
 
 
 def config(folder: Path, **entries: Any) -> Path:
-    """Write a file of settings."""
+    """Write a settings file."""
     made = {"output": str(folder / "made.nnue"), **SMALL, **entries}
     path = folder / "train.yaml"
     path.write_text(yaml.safe_dump(made))
@@ -191,7 +191,7 @@ def test_gradients_match_finite_differences(
                 sides.append(loss(aligned_zeros))
             slope = (sides[0] - sides[1]) / 4e-3
             assert gradients[number] == pytest.approx(slope, abs=1e-3, rel=2e-2)
-    # What no position has is not touched.
+    # Inputs that occur in no position are unchanged.
     used = {place for views in inputs_of(chosen) for view in views for place in view}
     rows = gradients[: shape.biases_start].reshape(-1, neurons)
     assert set(np.nonzero(rows.any(axis=1))[0].tolist()) <= used
@@ -249,7 +249,7 @@ def test_training_can_overfit_few_positions(
 ) -> None:
     few = np.random.default_rng(1).permutation(positions)[:64]
     settings = settings_of(tmp_path, played, epochs=300, batch=64, rate=0.01, buckets=1)
-    made = trained(settings, NetworkData((), few, few))
+    made = trained(settings, TrainingData((), few, few))
     assert made.losses[0][1] > 0.01
     assert made.losses[-1][1] < 3e-4
 
@@ -265,8 +265,8 @@ def test_exported_network_matches_training_outputs(
     some = positions[::23]
     outputs = outputs_of(NetworkShape(64, 4), made.best, some)
     scores = np.array([nnue_reference.evaluate(network, unpack_board(each)) for each in some])
-    # Both divisions of whole numbers round down: by less than 1 / 64 / 255 of an output's unit,
-    # and by less than a centipawn.
+    # Both integer divisions round down: by less than 1 / 64 / 255 of an output's unit, and by less
+    # than a centipawn.
     lost = outputs.astype(np.float64) * SCORE_SCALE - scores
     assert -0.01 < lost.min() < lost.max() < 1 + SCORE_SCALE / 64 / 255 + 0.01
     assert len(np.unique(scores)) > 50
@@ -294,7 +294,7 @@ def test_tempo_is_subtracted_from_exported_scores(
 def test_training_starts_from_existing_network(
     played: Path, positions: Packed, tmp_path: Path, neurons: int
 ) -> None:
-    assert main(["train", str(config(tmp_path, data=[str(played)], rate=0.003))]) == 0
+    assert main(["train", "fit", str(config(tmp_path, data=[str(played)], rate=0.003))]) == 0
     first = nnue_format.read(tmp_path / "made.nnue")
     began = network_parameters(first, NetworkShape(neurons, 8), 5)
     scores = outputs_of(NetworkShape(neurons, 8), began, positions[::23]) * SCORE_SCALE
@@ -304,12 +304,12 @@ def test_training_starts_from_existing_network(
     (tmp_path / "next").mkdir()
     entries: dict[str, Any] = {"data": [str(played)], "neurons": neurons}
     entries["initial"] = str(tmp_path / "made.nnue")
-    assert main(["train", str(config(tmp_path / "next", **entries))]) == 0
+    assert main(["train", "fit", str(config(tmp_path / "next", **entries))]) == 0
     second = nnue_format.read(tmp_path / "next" / "made.nnue")
     assert second.manifest["losses"][0][0] < first.manifest["losses"][0][0]
     assert second.manifest["initial"]["checksum"] == first.checksum
     assert second.manifest["source"].endswith(f" Before that: {first.manifest['source']}")
-    if neurons > 32:  # those that were added have begun to count
+    if neurons > 32:  # the added neurons have an effect
         assert np.abs(second.weights["outputs"][0, :, :, 32:]).max() > 0
 
 
@@ -319,18 +319,18 @@ def test_unsuitable_initial_network_is_rejected(
     entries: dict[str, Any] = {"data": [str(played)], "epochs": 1, "positions": 256}
     wide = tmp_path / "wide.nnue"
     file = config(tmp_path, **{**entries, "neurons": 64, "output": str(wide)})
-    assert main(["train", str(file)]) == 0
+    assert main(["train", "fit", str(file)]) == 0
     capsys.readouterr()
     file = config(tmp_path, **entries, initial=str(wide))
-    assert main(["train", str(file)]) == 2
+    assert main(["train", "fit", str(file)]) == 2
     said = capsys.readouterr().err
-    assert "initial: a network (768 -> 64)x2 -> 1x8 goes on with `neurons: 64` or more" in said
-    assert main(["train", str(config(tmp_path, **entries, initial="none.nnue"))]) == 2
+    assert "initial: a network (768 -> 64)x2 -> 1x8 requires `neurons: 64` or more" in said
+    assert main(["train", "fit", str(config(tmp_path, **entries, initial="none.nnue"))]) == 2
     assert "none.nnue: No such file" in capsys.readouterr().err
-    # Another network to begin from makes another run.
+    # Another initial network makes another run.
     begun = {**entries, "neurons": 64}
-    assert main(["train", str(config(tmp_path, **begun))]) == 0
-    assert main(["train", str(config(tmp_path, **begun, initial=str(wide)))]) == 2
+    assert main(["train", "fit", str(config(tmp_path, **begun))]) == 0
+    assert main(["train", "fit", str(config(tmp_path, **begun, initial=str(wide)))]) == 2
     assert "(initial was not given, is " in capsys.readouterr().err
 
 
@@ -339,7 +339,7 @@ def test_the_best_epoch_is_exported(played: Path, positions: Packed, tmp_path: P
     contrary["score"] *= -1
     contrary["result"] *= -1
     settings = settings_of(tmp_path, played, rate=0.01)
-    data = NetworkData((), positions, contrary)
+    data = TrainingData((), positions, contrary)
     trainer = NetworkTrainer(settings, data, 2)
     bests = [each.best.copy() for each in trainer.run() if each.losses]
     made = Checkpoint(
@@ -374,10 +374,10 @@ LONGER = {"epochs": 6, "positions": 8_000}
 
 @pytest.fixture(scope="module")
 def straight(played: Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """The file that a run makes without interruption, on one thread."""
+    """The file of an uninterrupted run on one thread."""
     folder = tmp_path_factory.mktemp("straight")
     file = config(folder, data=[str(played)], threads=1, **LONGER)
-    assert main(["train", str(file)]) == 0
+    assert main(["train", "fit", str(file)]) == 0
     return (folder / "made.nnue").read_bytes()
 
 
@@ -394,11 +394,11 @@ def test_run_stopped_between_epochs_resumes_identically(
             if len(made.losses) in (1, 4):
                 break
         run.close()
-    assert main(["train", str(tmp_path / "train.yaml")]) == 0
+    assert main(["train", "fit", str(tmp_path / "train.yaml")]) == 0
     assert (tmp_path / "made.nnue").read_bytes() == straight
-    # The run has ended: to begin it again makes the same of it.
+    # The run has ended; starting it again makes the same file.
     (tmp_path / "made.nnue").unlink()
-    assert main(["train", str(tmp_path / "train.yaml")]) == 0
+    assert main(["train", "fit", str(tmp_path / "train.yaml")]) == 0
     assert (tmp_path / "made.nnue").read_bytes() == straight
 
 
@@ -411,7 +411,7 @@ def test_killed_and_resumed_run_makes_same_file(
     generator, kills = random.Random(3), 0
     for epochs in (1, 3):
         process = subprocess.Popen(
-            [sys.executable, "-m", "kempelen.cli", "train", str(file)],
+            [sys.executable, "-m", "kempelen.cli", "train", "fit", str(file)],
             stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
         assert process.stdout
@@ -424,13 +424,13 @@ def test_killed_and_resumed_run_makes_same_file(
         kills += process.wait() != 0
         assert kept.exists()
     assert kills
-    assert main(["train", str(file)]) == 0
+    assert main(["train", "fit", str(file)]) == 0
     assert (tmp_path / "made.nnue").read_bytes() == straight
 
 
 def test_train_command_reports_results_and_writes_manifest(played: Path, tmp_path: Path) -> None:
     file = config(tmp_path, data=[str(played)], filter={"first_ply": 10}, buckets=2)
-    run = in_process.run("train", file, "--json", "--plot", tmp_path / "losses.svg")
+    run = in_process.run("train", "fit", file, "--json", "--plot", tmp_path / "losses.svg")
     assert (run.returncode, run.stderr) == (0, "")
     found = json.loads(run.stdout)
     assert found["shape"] == "(768 -> 32)x2 -> 1x2"
@@ -454,9 +454,9 @@ def test_train_command_reports_results_and_writes_manifest(played: Path, tmp_pat
         "nodes with the evaluation nnue; 0% of what was learned is how the games ended."
     )
     assert "validation" in (tmp_path / "losses.svg").read_text()
-    again = in_process.run("train", file)
-    assert "going on after epoch 3" in again.stderr
-    assert again.stdout.startswith(f"{found['file']}: (768 -> 32)x2 -> 1x2, of epoch ")
+    again = in_process.run("train", "fit", file)
+    assert "continuing after epoch 3" in again.stderr
+    assert again.stdout.startswith(f"{found['file']}: (768 -> 32)x2 -> 1x2, epoch ")
 
 
 @pytest.mark.parametrize(
@@ -488,36 +488,36 @@ def test_manifest_names_engine_that_scored_positions(
 @pytest.mark.parametrize(
     ("entries", "reason"),
     [
-        ({"nuerons": 64}, "nuerons: unknown; possible are data, output"),
+        ({"nuerons": 64}, "nuerons: unknown key (expected one of: data, output"),
         ({"filter": {"ply": 3}}, "filter.ply: unknown"),
-        ({"neurons": 100}, "neurons: a multiple of 32 from 32 to 2048 is expected, not 100"),
-        ({"buckets": 3}, "buckets: one of 1, 2, 4, 8, 16, 32 is expected, not 3"),
-        ({"epochs": 0}, "epochs: a number from 1"),
-        ({"epochs": "many"}, "epochs: a whole number is expected, not 'many'"),
-        ({"positions": 0}, "positions: a number from 1"),
-        ({"batch": 0}, "batch: a number from 1"),
-        ({"rate": 0}, "rate: a number above 0"),
-        ({"rate": 1.5}, "rate: a number above 0"),
-        ({"final_rate": 2}, "final_rate: a number from 0 to 1 is expected, not 2"),
-        ({"decay": -1}, "decay: a number from 0 to 1"),
-        ({"scale": 0}, "scale: a number from 1 to 32767 is expected, not 0"),
-        ({"result_share": 1.1}, "result_share: a number from 0 to 1 is expected, not 1.1"),
-        ({"trace_decay": 2}, "trace_decay: a number from 0 to 1 is expected, not 2"),
-        ({"tempo": -101}, "tempo: a number from -100 to 100 is expected, not -101"),
-        ({"seed": -1}, "seed: a number from 0"),
-        ({"threads": 0}, "threads: a number from 1"),
-        ({"filter": {"first_ply": -1}}, "filter.first_ply: a number from 0"),
-        ({"filter": {"largest_score": 0}}, "filter.largest_score: a number from 1"),
-        ({"data": []}, "data: name one file of positions or more"),
-        ({"data": "one.bin"}, "data: a list is expected"),
-        ({"output": ""}, "output: name the network's file"),
+        ({"neurons": 100}, "neurons: must be a multiple of 32 from 32 to 2048 (got 100)"),
+        ({"buckets": 3}, "buckets: must be one of 1, 2, 4, 8, 16, 32 (got 3)"),
+        ({"epochs": 0}, "epochs: must be from 1"),
+        ({"epochs": "many"}, "epochs: invalid value 'many' (expected a whole number)"),
+        ({"positions": 0}, "positions: must be from 1"),
+        ({"batch": 0}, "batch: must be from 1"),
+        ({"rate": 0}, "rate: must be above 0"),
+        ({"rate": 1.5}, "rate: must be above 0"),
+        ({"final_rate": 2}, "final_rate: must be from 0 to 1 (got 2.0)"),
+        ({"decay": -1}, "decay: must be from 0 to 1"),
+        ({"scale": 0}, "scale: must be from 1 to 32767 (got 0.0)"),
+        ({"result_share": 1.1}, "result_share: must be from 0 to 1 (got 1.1)"),
+        ({"trace_decay": 2}, "trace_decay: must be from 0 to 1 (got 2.0)"),
+        ({"tempo": -101}, "tempo: must be from -100 to 100 (got -101.0)"),
+        ({"seed": -1}, "seed: must be from 0"),
+        ({"threads": 0}, "threads: must be from 1"),
+        ({"filter": {"first_ply": -1}}, "filter.first_ply: must be from 0"),
+        ({"filter": {"largest_score": 0}}, "filter.largest_score: must be from 1"),
+        ({"data": []}, "data: must name at least one file of positions"),
+        ({"data": "one.bin"}, "data: invalid value 'one.bin' (expected a list)"),
+        ({"output": ""}, "output: must name a network file"),
     ],
 )
 def test_invalid_settings_are_rejected(
     entries: dict[str, Any], reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = config(tmp_path, **{"data": ["positions.bin"], **entries})
-    assert main(["train", str(file)]) == 2
+    assert main(["train", "fit", str(file)]) == 2
     assert f"{file}: {reason}" in capsys.readouterr().err
 
 
@@ -525,7 +525,7 @@ def test_invalid_settings_are_rejected(
     ("text", "reason"),
     [
         (None, "No such file"),
-        ("- 1\n", "entries such as `data:` and `output:` are expected"),
+        ("- 1\n", "missing entries (expected `data:` and `output:`)"),
         ("data: [\n", "line 2"),
         ("output: x.nnue\n", "data: missing"),
         ("data: [x.bin]\n", "output: missing"),
@@ -537,9 +537,9 @@ def test_invalid_settings_file_is_rejected(
     file = tmp_path / "train.yaml"
     if text is not None:
         file.write_text(text)
-    assert main(["train", str(file)]) == 2
+    assert main(["train", "fit", str(file)]) == 2
     said = capsys.readouterr().err
-    assert said.startswith(f"kempelen train: {file}: ")
+    assert said.startswith(f"kempelen train fit: {file}: ")
     assert reason in said
 
 
@@ -548,35 +548,35 @@ def test_invalid_paths_are_rejected(
 ) -> None:
     def complaint(*options: str, **entries: Any) -> str:
         file = config(tmp_path, **{"data": [str(played)], **entries})
-        assert main(["train", str(file), *options]) == 2
+        assert main(["train", "fit", str(file), *options]) == 2
         assert not list(tmp_path.glob("*.nnue"))
         return capsys.readouterr().err
 
     assert "none.bin: No such file" in complaint(data=[str(tmp_path / "none.bin")])
     assert "its folder does not exist" in complaint(output=str(tmp_path / "none" / "x.nnue"))
     assert "its folder does not exist" in complaint(checkpoint=str(tmp_path / "none" / "x"))
-    assert "its name must end in .svg" in complaint("--plot", str(tmp_path / "losses.txt"))
-    assert "is not a file of positions" in complaint(data=[__file__])
+    assert "unknown picture format" in complaint("--plot", str(tmp_path / "losses.txt"))
+    assert ": not a file of positions" in complaint(data=[__file__])
     copy = tmp_path / "copy.bin"
     copy.write_bytes(played.read_bytes())
     assert "copy.bin" in (said := complaint(output=str(copy)))
-    assert "name another file, or move it away" in said
+    assert "choose another file, or move it away" in said
     assert copy.read_bytes() == played.read_bytes()
     none = {"first_ply": 1000}
-    assert "no position to learn from" in complaint(filter=none)
+    assert "no training positions" in complaint(filter=none)
     assert "its folder does not exist" in complaint("--plot", str(tmp_path / "none" / "x.svg"))
     before = played.read_bytes()
-    assert f"{played} is read here" in complaint(output=str(played))
-    assert "train.yaml is read here" in complaint(checkpoint=str(tmp_path / "train.yaml"))
-    assert f"{tmp_path} is a folder" in complaint(output=str(tmp_path))
+    assert f"{played}: is an input file" in complaint(output=str(played))
+    assert "train.yaml: is an input file" in complaint(checkpoint=str(tmp_path / "train.yaml"))
+    assert f"{tmp_path}: is a folder" in complaint(output=str(tmp_path))
     same = str(tmp_path / "x.svg")
-    assert "x.svg is to be written twice" in complaint(output=same, checkpoint=same)
-    assert "x.svg is to be written twice" in complaint("--plot", same, output=same)
+    assert "x.svg: given for two outputs" in complaint(output=same, checkpoint=same)
+    assert "x.svg: given for two outputs" in complaint("--plot", same, output=same)
     assert played.read_bytes() == before
 
 
 def test_data_needs_training_and_validation_positions(positions: Packed, tmp_path: Path) -> None:
-    for games, reason in ((0, "no position to learn from"), (4, "no position of those held out")):
+    for games, reason in ((0, "no training positions"), (4, "no validation positions")):
         path = tmp_path / f"{games}.bin"
         with DatasetWriter(path, {"engine": "test"}, block_games=4) as writer:
             for game in range(games):
@@ -597,36 +597,36 @@ def test_validation_files_must_not_overlap_training_data(played: Path, tmp_path:
     assert [file.name for file in data.validation_files] == ["held_out.bin"]
     same = tmp_path / "same.bin"
     same.write_bytes(learned.read_bytes())
-    with pytest.raises(TrainingError, match=r"validation: what same\.bin holds is learned"):
+    with pytest.raises(TrainingError, match=r"validation: same\.bin shares games with"):
         network_data.load([str(learned)], EVERYTHING, PLAIN, [str(same)])
     wanted = tmp_path / "wanted.bin"
     filter_positions(learned, wanted, PositionSelection(least_pieces=20), lambda done: None)
     for data_file, judge in ((played, held_out), (learned, wanted), (wanted, learned)):
-        with pytest.raises(TrainingError, match=f"what {judge.name} holds is learned from too"):
+        with pytest.raises(TrainingError, match=f"{judge.name} shares games with"):
             network_data.load([str(data_file)], EVERYTHING, PLAIN, [str(judge)])
     file = config(tmp_path, data=[str(learned)], validation=[str(held_out)], epochs=1)
-    assert main(["train", str(file)]) == 0
+    assert main(["train", "fit", str(file)]) == 0
     said = nnue_format.read(tmp_path / "made.nnue").manifest
     assert [each["file"] for each in said["validation"]] == ["held_out.bin"]
     assert said["validation positions"] > 100
     siblings = [tmp_path / f"{score}.bin" for score in (1000, 2000)]
     for score, sibling in zip((1000, 2000), siblings, strict=True):
         filter_positions(played, sibling, PositionSelection(most_score=score), lambda done: None)
-    with pytest.raises(TrainingError, match=r"what 2000\.bin holds is learned from too"):
+    with pytest.raises(TrainingError, match=r"2000\.bin shares games with"):
         network_data.load([str(siblings[0])], EVERYTHING, PLAIN, [str(siblings[1])])
     shorter = tmp_path / "shorter.bin"
     with Dataset(played) as dataset:
         contents = dataset.contents[0]
     shorter.write_bytes(played.read_bytes()[: contents.blocks[0].end])
     for one, other in ((played, shorter), (shorter, played)):
-        with pytest.raises(TrainingError, match=f"what {other.name} holds is learned from too"):
+        with pytest.raises(TrainingError, match=f"{other.name} shares games with"):
             network_data.load([str(one)], EVERYTHING, PLAIN, [str(other)])
     chosen = [tmp_path / f"chosen_{each.name}" for each in (learned, held_out)]
     for part, choice in zip((learned, held_out), chosen, strict=True):
         filter_positions(part, choice, PositionSelection(most_score=1000), lambda done: None)
     network_data.load([str(chosen[0])], EVERYTHING, PLAIN, [str(chosen[1])])
     short = PositionFilter(first_ply=400)
-    with pytest.raises(TrainingError, match=r"learned\.bin: no position to learn from"):
+    with pytest.raises(TrainingError, match=r"learned\.bin: no training positions"):
         network_data.load([str(learned)], short, PLAIN, [str(held_out)])
 
 
@@ -635,14 +635,14 @@ def test_intact_games_of_damaged_file_are_used(
 ) -> None:
     path = tmp_path / "cut.bin"
     path.write_bytes(played.read_bytes()[:-100])
-    assert main(["train", str(config(tmp_path, data=[str(path)], epochs=1))]) == 0
+    assert main(["train", "fit", str(config(tmp_path, data=[str(path)], epochs=1))]) == 0
     assert "cut.bin: " in (said := capsys.readouterr().err)
-    assert "bytes are damaged; its other games are used" in said
+    assert "damaged bytes; their games are skipped" in said
 
 
 def test_excessive_learning_rate_does_not_crash_training(played: Path, tmp_path: Path) -> None:
     file = config(tmp_path, data=[str(played)], rate=1, neurons=512, positions=512)
-    assert main(["train", str(file)]) == 0
+    assert main(["train", "fit", str(file)]) == 0
     assert nnue_format.read(tmp_path / "made.nnue").manifest["losses"][0][1] > 0.02
 
 
@@ -659,7 +659,7 @@ def test_invalid_positions_are_rejected(
             yield changed
 
     monkeypatch.setattr(Dataset, "blocks", broken)
-    with pytest.raises(TrainingError, match="no positions"):
+    with pytest.raises(TrainingError, match="invalid positions"):
         network_data.load([str(played)], EVERYTHING, PLAIN)
 
 
@@ -669,11 +669,11 @@ Damage = Callable[[bytes], bytes]
 @pytest.mark.parametrize(
     ("damage", "reason"),
     [
-        (lambda content: content[:-1], "is damaged: remove it"),
-        (lambda content: content[:20], "is damaged"),
-        (lambda content: content[:5000] + b"!!" + content[5002:], "is damaged"),
-        (lambda content: b"", "is no checkpoint of ours"),
-        (lambda content: b"text" + content, "is no checkpoint of ours"),
+        (lambda content: content[:-1], "damaged; remove it"),
+        (lambda content: content[:20], "damaged"),
+        (lambda content: content[:5000] + b"!!" + content[5002:], "damaged"),
+        (lambda content: b"", "not a checkpoint file"),
+        (lambda content: b"text" + content, "not a checkpoint file"),
     ],
 )
 def test_damaged_checkpoint_is_rejected_and_kept(
@@ -684,13 +684,13 @@ def test_damaged_checkpoint_is_rejected_and_kept(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     file = config(tmp_path, data=[str(played)], epochs=1, positions=256)
-    assert main(["train", str(file)]) == 0
+    assert main(["train", "fit", str(file)]) == 0
     kept = tmp_path / "made.nnue.checkpoint"
     content = damage(kept.read_bytes())
     kept.write_bytes(content)
     capsys.readouterr()
-    assert main(["train", str(file)]) == 2
-    assert f"{kept} {reason}" in capsys.readouterr().err
+    assert main(["train", "fit", str(file)]) == 2
+    assert f"{kept}: {reason}" in capsys.readouterr().err
     assert kept.read_bytes() == content
 
 
@@ -701,11 +701,11 @@ def test_oversized_manifest_is_rejected_before_training(
     arrays = np.zeros((768, 32)), np.zeros(32), np.zeros((8, 64)), np.zeros(8)
     NnueNetwork.quantize(*arrays, {"source": "x" * 500_000}).write(started)
     file = config(tmp_path, data=[str(played)], initial=str(started), epochs=10_000)
-    assert main(["train", str(file)]) == 2
+    assert main(["train", "fit", str(file)]) == 2
     said = capsys.readouterr()
     assert not said.out
-    assert "made.nnue: a manifest of " in said.err
-    assert "take fewer `epochs`" in said.err
+    assert "made.nnue: manifest of " in said.err
+    assert "use fewer `epochs`" in said.err
     assert not (tmp_path / "made.nnue.checkpoint").exists()
 
 
@@ -714,7 +714,7 @@ def test_oversized_manifest_is_rejected_before_training(
 def test_checkpoint_with_invalid_header_is_rejected(head: str, tmp_path: Path) -> None:
     path = tmp_path / "kept"
     path.write_bytes(ContainerFormat(b"magic").pack(head, b""))
-    with pytest.raises(TrainingError, match="kept is no checkpoint of ours"):
+    with pytest.raises(TrainingError, match="kept: not a checkpoint file"):
         checkpoint_file.read(path, b"magic", {}, TrainingError, "name another")
 
 
@@ -723,28 +723,28 @@ def test_run_with_other_settings_or_data_is_rejected(
     played: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     entries: dict[str, Any] = {"data": [str(played)], "epochs": 1, "positions": 256}
-    assert main(["train", str(config(tmp_path, **entries))]) == 0
+    assert main(["train", "fit", str(config(tmp_path, **entries))]) == 0
     before = (tmp_path / "made.nnue").read_bytes()
     capsys.readouterr()
 
     def complaint(**others: Any) -> str:
-        assert main(["train", str(config(tmp_path, **entries | others))]) == 2
+        assert main(["train", "fit", str(config(tmp_path, **entries | others))]) == 2
         assert (tmp_path / "made.nnue").read_bytes() == before
         return capsys.readouterr().err
 
     said = complaint(rate=0.01, filter={"largest_score": 500})
-    assert "was begun otherwise (rate was 0.001, is 0.01; " in said
+    assert "has other settings (rate was 0.001, is 0.01; " in said
     assert "filter.largest_score was 3000, is 500)" in said
-    assert "name another checkpoint" in said
+    assert "use another checkpoint" in said
     other = tmp_path / "other.bin"
     list(generate(other, SelfPlayPlan(SelfPlaySettings(nodes=10), seed=8), "test", 1_500, 2))
     assert "(data[1] was " in complaint(data=[str(other)])
     assert "(data[2] was not given, is " in complaint(data=[str(played), str(other)])
     assert "(validation[1] was not given, is " in complaint(validation=[str(other)])
-    # Where a file lies, and on how many threads it is learned, is no matter.
+    # The path of a file and the number of threads do not matter.
     moved = tmp_path / "moved.bin"
     moved.write_bytes(played.read_bytes())
-    assert main(["train", str(config(tmp_path, **entries | {"data": [str(moved)]}))]) == 0
+    assert main(["train", "fit", str(config(tmp_path, **entries | {"data": [str(moved)]}))]) == 0
 
 
 def test_checkpoint_is_locked_by_one_process(
@@ -752,8 +752,8 @@ def test_checkpoint_is_locked_by_one_process(
 ) -> None:
     file = config(tmp_path, data=[str(played)])
     with lock_path(str(tmp_path / "made.nnue.checkpoint")):
-        assert main(["train", str(file)]) == 2
-    assert "is in use: another process trains with it" in capsys.readouterr().err
+        assert main(["train", "fit", str(file)]) == 2
+    assert "is in use by another training process" in capsys.readouterr().err
     assert not (tmp_path / "made.nnue").exists()
 
 
@@ -778,9 +778,9 @@ def test_full_disk_error_names_file(
     ):
         with monkeypatch.context() as changed:
             changed.setattr(place, fails)
-            assert main(["train", str(file), "--plot", str(tmp_path / "losses.svg")]) == 2
+            assert main(["train", "fit", str(file), "--plot", str(tmp_path / "losses.svg")]) == 2
         reason = f"{tmp_path / name}: {os.strerror(errno.ENOSPC)}"
-        assert capsys.readouterr().err.splitlines()[-1] == f"kempelen train: {reason}"
+        assert capsys.readouterr().err.splitlines()[-1] == f"kempelen train fit: {reason}"
 
 
 @pytest.mark.thorough
@@ -791,11 +791,11 @@ def test_run_stopped_by_closed_output_resumes_from_last_epoch(
     reader, writer = os.pipe()
     os.close(reader)
     with open(writer, "w") as closed:
-        command = [sys.executable, "-m", "kempelen.cli", "train", str(file)]
+        command = [sys.executable, "-m", "kempelen.cli", "train", "fit", str(file)]
         run = subprocess.run(command, stdout=closed, stderr=subprocess.PIPE, text=True, timeout=120)
     assert (run.returncode, run.stderr) == (EXIT_BROKEN_PIPE, "")
-    assert main(["train", str(file)]) == 0
-    assert "going on after epoch 1\n" in capsys.readouterr().err
+    assert main(["train", "fit", str(file)]) == 0
+    assert "continuing after epoch 1\n" in capsys.readouterr().err
 
 
 def test_interruption_is_reported(
@@ -808,8 +808,8 @@ def test_interruption_is_reported(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(NetworkTrainer, "export", interrupt)
-    assert main(["train", str(config(tmp_path, data=[str(played)]))]) == 130
-    assert "interrupted; the same line goes on" in capsys.readouterr().err
+    assert main(["train", "fit", str(config(tmp_path, data=[str(played)]))]) == 130
+    assert "interrupted; run the same command again" in capsys.readouterr().err
 
 
 def test_data_files_with_renumbered_games_are_rejected(played: Path, tmp_path: Path) -> None:
@@ -827,9 +827,9 @@ def test_data_files_with_renumbered_games_are_rejected(played: Path, tmp_path: P
 
 
 def test_single_step_epoch_gives_warning(played: Path, tmp_path: Path) -> None:
-    for batch, told in ((64, False), (1 << 14, True)):
+    for batch, warns in ((64, False), (1 << 14, True)):
         file = config(tmp_path, data=[str(played)], epochs=1, batch=batch)
-        done = in_process.run("train", file)
+        done = in_process.run("train", "fit", file)
         assert done.returncode == 0, done.stderr
-        assert ("kempelen train: batch: an epoch is one step of 16384" in done.stderr) == told
+        assert ("kempelen train fit: batch: 16384 of " in done.stderr) == warns
         (tmp_path / "made.nnue.checkpoint").unlink()

@@ -1,4 +1,4 @@
-"""Positions scored by another engine: the command that does it, with this engine as the other."""
+"""Test rescoring by another engine; Kempelen plays the other engine."""
 
 import signal
 import subprocess
@@ -26,7 +26,7 @@ from tests.waiting import alive, until
 
 ENGINE = f"{sys.executable} -m kempelen.cli uci"
 FEN = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1"
-# An engine whose answers to `go` are given; it tells on standard error what it is asked.
+# An engine with given answers to `go`, which logs its input to standard error.
 SCRIPTED = """
 import sys, time
 for line in sys.stdin:
@@ -46,12 +46,12 @@ for line in sys.stdin:
 
 
 def rescore(source: Path, target: Path, engine: str, *more: str) -> CompletedProcess[str]:
-    arguments = ["--engine", engine, "--nodes", "60", "--one-in", "4", *more]
-    return in_process.run("data", "rescore", source, "-o", target, *arguments)
+    arguments = ["--engine", engine, "--nodes", "60", "--sample-every", "4", *more]
+    return in_process.run("train", "data", "rescore", source, "-o", target, *arguments)
 
 
 def scripted(folder: Path, answer: str) -> str:
-    """Write an engine; return the command that starts it."""
+    """Write an engine script; return the command that starts it."""
     path = folder / "scripted.py"
     path.write_text(SCRIPTED.format(answer=answer))
     return f"{sys.executable} {path}"
@@ -94,10 +94,10 @@ def test_rescoring_keeps_positions_and_changes_scores(played: Path, rescored: Pa
 
 @pytest.mark.thorough
 def test_rescoring_by_depth_records_its_limits(played: Path, tmp_path: Path) -> None:
-    arguments = ["--engine", ENGINE, "--depth", "2", "--one-in", "9", "--processes", "1"]
+    arguments = ["--engine", ENGINE, "--depth", "2", "--sample-every", "9", "--processes", "1"]
     for more, ends in (([], {"depth": 2}), (["--nodes", "9"], {"depth": 2, "nodes": 9})):
         target = tmp_path / f"{len(more)}"
-        done = in_process.run("data", "rescore", played, "-o", target, *arguments, *more)
+        done = in_process.run("train", "data", "rescore", played, "-o", target, *arguments, *more)
         assert done.returncode == 0, done.stderr
         with Dataset(target) as after:
             scores = after.contents[0].manifest["scores"]
@@ -121,9 +121,9 @@ def test_rescored_file_passes_check(rescored: Path) -> None:
     assert findings.is_valid
     assert findings.legality_checked > 100
     assert findings.games_replayed == 0
-    checked = in_process.run("data", "check", rescored, "--games", 2)
+    checked = in_process.run("train", "data", "check", rescored, "--games", 2)
     assert (checked.returncode, checked.stdout.count("\n")) == (0, 3), checked.stderr
-    assert "no game replayed" in checked.stderr
+    assert "no games replayed" in checked.stderr
 
 
 @pytest.mark.needs("stockfish")
@@ -193,7 +193,7 @@ def test_engine_receives_expected_uci_commands(tmp_path: Path) -> None:
     [
         ("no-such-engine", "no-such-engine"),
         ('unclosed "quote', "No closing quotation"),
-        ("", "names no program"),
+        ("", "program not found"),
         (f"{sys.executable} -c pass", "ended with status 0"),
         (f"{sys.executable} -c 'raise SystemExit(\"no licence\")'", "ended with status 1: no lice"),
     ],
@@ -203,7 +203,7 @@ def test_engine_that_does_not_start_is_reported(
 ) -> None:
     done = rescore(played, tmp_path / "rescored", engine)
     assert done.returncode == 2
-    assert done.stderr.startswith("kempelen data: ")
+    assert done.stderr.startswith("kempelen train data: ")
     assert reason in done.stderr
     assert not (tmp_path / "rescored").exists()
 
@@ -213,10 +213,10 @@ def test_engine_that_does_not_start_is_reported(
     ("answer", "reason"),
     [
         ("print('cannot go on', file=sys.stderr); sys.exit(3)", "ended with status 3: cannot go"),
-        ("time.sleep(60)", "did not answer in time"),
-        ("while True: print('info string noise ' * 50)", "did not answer in time"),
-        ("pass", "gave no score to "),
-        ("print('info depth x score cp much')", "but said 'info depth x score cp much'"),
+        ("time.sleep(60)", "timed out and was killed"),
+        ("while True: print('info string noise ' * 50)", "timed out and was killed"),
+        ("pass", "returned no score for "),
+        ("print('info depth x score cp much')", "last output: 'info depth x score cp much'"),
         ("import os; os.kill(os.getpid(), 9)", "was killed by signal 9"),
         ("import os; os.close(1); time.sleep(60)", "closed its output"),
     ],
@@ -227,7 +227,7 @@ def test_engine_failure_during_search_is_reported(
     engine = scripted(tmp_path, answer)
     done = rescore(played, tmp_path / "rescored", engine, "--timeout", "2", "--processes", "1")
     assert done.returncode == 2
-    assert done.stderr.startswith(f"kempelen data: {engine}: the engine ")
+    assert done.stderr.startswith(f"kempelen train data: {engine}: the engine ")
     assert reason in done.stderr
 
 
@@ -261,7 +261,16 @@ def test_engines_end_when_command_is_killed(played: Path, tmp_path: Path) -> Non
     note = tmp_path / "engine.pid"
     answer = f"import os; open({str(note)!r}, 'w').write(str(os.getpid())); time.sleep(600)"
     engine = scripted(tmp_path, answer)
-    words = ["data", "rescore", str(played), "-o", str(tmp_path / "out"), "--engine", engine]
+    words = [
+        "train",
+        "data",
+        "rescore",
+        str(played),
+        "-o",
+        str(tmp_path / "out"),
+        "--engine",
+        engine,
+    ]
     settings = ["--nodes", "5", "--processes", "1", "--timeout", "3"]
     run = subprocess.Popen([sys.executable, "-m", "kempelen.cli", *words, *settings])
     assert until(lambda: note.exists() and note.read_text())
@@ -276,7 +285,7 @@ def test_engines_end_when_command_is_killed(played: Path, tmp_path: Path) -> Non
     [
         ("Evaluation=nnue:typo.nnue", "typo.nnue: No such file"),
         ("Evaluation={failing}:evaluate", "failing.py:evaluate failed: ZeroDivisionError"),
-        ("Skill Level=99", "option Skill Level goes from 0 to 20, not 99"),
+        ("Skill Level=99", "option Skill Level: invalid value 99 (expected a number from 0 to 20)"),
     ],
 )
 def test_kempelen_with_invalid_option_stops_rescoring(
@@ -293,7 +302,7 @@ def test_kempelen_with_invalid_option_stops_rescoring(
 @pytest.mark.thorough
 def test_changed_file_named_by_option_is_rejected_on_resume(played: Path, tmp_path: Path) -> None:
     own, target = tmp_path / "own.py", tmp_path / "rescored"
-    words = ENGINE, "--one-in", "500", "--option", f"Evaluation={own}:evaluate"
+    words = ENGINE, "--sample-every", "500", "--option", f"Evaluation={own}:evaluate"
     assert _option_file_digests({"Name": "x" * 5000}) == {}
     own.write_text("def evaluate(board):\n    return 1\n")
     assert rescore(played, target, *words, "--processes", "1").returncode == 0

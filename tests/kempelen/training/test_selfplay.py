@@ -1,4 +1,4 @@
-"""Self-play: whole files, whatever interrupts it, and labels that can be made again."""
+"""Test self-play: reproducible files after interruptions, and reproducible labels."""
 
 import contextlib
 import hashlib
@@ -55,7 +55,7 @@ def play(path: Path, plan: SelfPlayPlan = PLAN, processes: int = 2) -> SelfPlayP
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file that one process made without interruption."""
+    """A file made by one process without interruption."""
     path = tmp_path_factory.mktemp("played") / "whole"
     play(path, processes=1)
     return path
@@ -79,7 +79,7 @@ def test_check_does_not_replay_games_of_derived_files(played: Path, tmp_path: Pa
     for path in (tmp_path / "merged", tmp_path / "shuffled", *parts):
         found = dataset_check.check_dataset(path, games=1)
         assert found.is_valid
-        assert found.not_replayed.endswith("in the files that it is made of: check those")
+        assert found.not_replayed.startswith("its games were renumbered")
 
 
 @pytest.mark.thorough
@@ -103,12 +103,12 @@ def test_check_runs_named_evaluation_only_if_trusted(tmp_path: Path) -> None:
     assert dataset_check.check_dataset(path, games=1, trusted=spec).games_replayed == 1
     assert ran.exists()
     module.write_text(code.replace("0\n", "1\n"))
-    assert "is another now" in dataset_check.check_dataset(path, games=1, trusted=spec).not_replayed
+    assert "has changed" in dataset_check.check_dataset(path, games=1, trusted=spec).not_replayed
     module.unlink()
     assert str(module) in dataset_check.check_dataset(path, games=1, trusted=spec).not_replayed
-    checked = in_process.run("data", "check", path)
+    checked = in_process.run("train", "data", "check", path)
     assert (checked.returncode, checked.stdout.count("\n")) == (0, 3)
-    assert "no game replayed: " in checked.stderr
+    assert "no games replayed: " in checked.stderr
 
 
 def test_positions_are_quiet_and_labelled_for_the_side_to_move(played: Path) -> None:
@@ -116,7 +116,7 @@ def test_positions_are_quiet_and_labelled_for_the_side_to_move(played: Path) -> 
         everything = dataset[:]
     assert not any(unpack_board(packed).is_check() for packed in everything[::7])
     assert {-1, 0, 1} == set(everything["result"].tolist())
-    # So few nodes do not win every won game, but they lose none.
+    # With so few nodes, not every won game is won, but none is lost.
     decided = everything[everything["result"] != 0]
     clear = decided[np.abs(decided["score"]) > 800]
     agree = np.sign(clear["score"]) == clear["result"]
@@ -133,7 +133,7 @@ def test_every_label_comes_from_a_search(tmp_path: Path) -> None:
 
 def test_oversized_manifest_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kempelen.training.dataset._MAX_BODY", 1 << 10)
-    with pytest.raises(DatasetError, match="are the most that are read: take fewer openings"):
+    with pytest.raises(DatasetError, match="use fewer openings"):
         DatasetWriter(tmp_path / "file", {"openings": ["x" * 50] * 100}, 32)
     assert not (tmp_path / "file").exists()
 
@@ -148,7 +148,8 @@ def test_several_processes_make_the_same_file(played: Path, tmp_path: Path) -> N
 def test_killed_and_resumed_run_makes_same_file(played: Path, tmp_path: Path) -> None:
     path = tmp_path / "killed"
     code = (
-        "import sys; from pathlib import Path; from agent.chess.search.selfplay_settings import Rules\n"
+        "import sys; from pathlib import Path\n"
+        "from agent.chess.search.selfplay_settings import SelfPlaySettings\n"
         "from kempelen.training.selfplay import *\n"
         "if __name__ == '__main__':\n"
         f"    plan = SelfPlayPlan({RULES!r}, seed=3)\n"
@@ -272,25 +273,25 @@ def test_invalid_path_is_rejected_before_compilation(
 ) -> None:
     monkeypatch.setattr("kempelen.commands.train_selfplay.load_kernels", pytest.fail)
     monkeypatch.setattr("kempelen.training.go_selfplay_command.load_kernels", pytest.fail)
-    assert main(["selfplay", str(tmp_path / "none" / "x"), "--game", game]) == 2
+    assert main(["train", "selfplay", str(tmp_path / "none" / "x"), "--game", game]) == 2
     assert "none/x: its folder does not exist" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (["--games", "5"], "--games is of games of Go: add --game go"),
+        (["--games", "5"], "--games is only for Go: add --game go"),
         (
             ["--game", "go", "--nodes", "5"],
-            "--nodes is of games of chess; those of Go have",
+            "--nodes is only for chess (expected for Go",
         ),
-        (["--game", "go", "--positions", "5"], "--positions is of games of chess"),
+        (["--game", "go", "--positions", "5"], "--positions is only for chess"),
     ],
 )
 def test_options_of_other_game_are_rejected(
     words: list[str], reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["selfplay", str(tmp_path / "x"), *words]) == 2
+    assert main(["train", "selfplay", str(tmp_path / "x"), *words]) == 2
     assert reason in capsys.readouterr().err
     assert not (tmp_path / "x").exists()
 
@@ -312,7 +313,7 @@ def test_check_counts_invalid_positions_as_illegal(
 @pytest.mark.thorough
 def test_unplayable_openings_stop_run_with_reason(tmp_path: Path) -> None:
     lost = "4k3/8/8/8/8/8/8/QQQQK3 w - - 0 1"
-    with pytest.raises(GamesError, match="of 1000 openings none"):
+    with pytest.raises(GamesError, match="1000 attempts all ended or decided the game"):
         play(tmp_path / "file", SelfPlayPlan(RULES, openings=(lost,)), processes=1)
 
 
@@ -320,7 +321,7 @@ def test_unplayable_openings_stop_run_with_reason(tmp_path: Path) -> None:
 def test_run_without_new_positions_stops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kempelen.training.selfplay.MAX_FRUITLESS_BLOCKS", 2)
     plan = SelfPlayPlan(SelfPlaySettings(nodes=5, random_plies=0), evaluation="handcrafted")
-    with pytest.raises(GamesError, match="64 games had no new position: other openings"):
+    with pytest.raises(GamesError, match="no new position in 64 games"):
         play(tmp_path / "file", plan, processes=1)
     with Dataset(tmp_path / "file") as dataset:
         assert 0 < len(dataset) < POSITIONS
@@ -379,7 +380,7 @@ def test_castling_and_en_passant_survive_packing() -> None:
 
 
 def test_selfplay_command_generates_shows_and_checks(tmp_path: Path) -> None:
-    command = ("selfplay", tmp_path / "file", "--json")
+    command = ("train", "selfplay", tmp_path / "file", "--json")
     settings = ("--nodes", 50, "--positions", 1000, "--processes", 1)
     played = in_process.run(*command, *settings)
     assert played.returncode == 0, played.stderr
@@ -393,13 +394,13 @@ def test_selfplay_command_generates_shows_and_checks(tmp_path: Path) -> None:
     assert in_process.run(*command, "--check", 2).returncode == 0
     refused = in_process.run(*command)
     assert refused.returncode == 2
-    assert "begun otherwise" in refused.stderr
+    assert "has other settings" in refused.stderr
 
 
 @pytest.mark.thorough
 def test_chess_engine_does_not_import_selfplay() -> None:
     code = (
-        "import sys; from agent.kernel import warming; warming.load('alphabeta')\n"
+        "import sys; from agent.kernel import compilation; compilation.load('alphabeta')\n"
         "import agent.chess.engine.backend\n"
         "assert 'agent.chess.search.selfplay' not in sys.modules\n"
     )
@@ -409,7 +410,7 @@ def test_chess_engine_does_not_import_selfplay() -> None:
 @pytest.mark.thorough
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
 def test_worker_processes_end_when_command_is_killed(tmp_path: Path) -> None:
-    words = ["selfplay", str(tmp_path / "games"), "--nodes", "5000000", "--processes", "1"]
+    words = ["train", "selfplay", str(tmp_path / "games"), "--nodes", "5000000", "--processes", "1"]
     line = [sys.executable, "-m", "kempelen.cli", *words]
     with subprocess.Popen(line, start_new_session=True) as run:
         assert until(lambda: any(used > 100 for _, used in members(run.pid)))
@@ -418,7 +419,10 @@ def test_worker_processes_end_when_command_is_killed(tmp_path: Path) -> None:
 
 
 def members(session: int) -> list[tuple[int, int]]:
-    """Return the living processes of a session but its first: their ids, and ticks they used."""
+    """Return the living processes of a session except its leader:
+
+    their ids, and their CPU ticks.
+    """
     found = []
     for path in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):

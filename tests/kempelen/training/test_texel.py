@@ -1,4 +1,4 @@
-"""Tuning: the trace is the evaluation, and a fit finds the weights that made the results."""
+"""Test tuning: the trace equals the evaluation, and a fit recovers known weights."""
 
 import json
 import re
@@ -36,13 +36,13 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def letters(board: chess.Board, side: chess.Color) -> str:
-    """Return a side's pieces without its king, in the order of the alphabet: BNPPQR."""
+    """Return a side's pieces without the king, in alphabetical order: BNPPQR."""
     held = (piece.symbol().upper() for piece in board.piece_map().values() if piece.color == side)
     return "".join(sorted(held)).replace("K", "")
 
 
 def is_known(board: chess.Board) -> bool:
-    """Tell whether the ending has a worth of its own: one side mates by its pieces alone."""
+    """Return whether the ending has its own evaluation: one side mates with pieces only."""
     for strong in chess.COLORS:
         own, enemy = letters(board, strong).replace("P", ""), letters(board, not strong)
         bishops = board.bishops & board.occupied_co[strong]
@@ -65,7 +65,7 @@ def test_trace_times_weights_equals_evaluation(played: Path, thorough: bool) -> 
     traces = trace(positions[~known])
     middlegame, endgame = (traces.counts @ texel.start_weights()).T
     total = traces.middlegame * middlegame + traces.endgame * endgame
-    # The evaluation is cut to whole centipawns.
+    # The evaluation is truncated to integer centipawns.
     assert np.abs(total - traces.evaluations).max() < 1
     assert (traces.endgame <= 1 - traces.middlegame).all()
     assert np.abs(traces.evaluations).max() > 500
@@ -85,7 +85,7 @@ def test_written_weights_are_read_back() -> None:
     assert scope["WEIGHTS"] == changed
 
 
-def sample(size: int, seed: int, weights: np.ndarray, scale: float) -> texel.Sample:
+def sample(size: int, seed: int, weights: np.ndarray, scale: float) -> texel.TracedPositions:
     """Make positions whose results follow from `weights`."""
     generator = np.random.default_rng(seed)
     number = size * len(weights) // 60
@@ -100,11 +100,11 @@ def sample(size: int, seed: int, weights: np.ndarray, scale: float) -> texel.Sam
         (np.append(values, np.ones(size)), entries), (size, len(weights))
     )
     phases, none = generator.random(size), np.zeros(size)
-    made = texel.Sample(counts, phases, 1 - phases, none, none)
+    made = texel.TracedPositions(counts, phases, 1 - phases, none, none)
     evaluations = made.evaluate(weights)
     expected = texel.expected_score(evaluations, scale)
     results = (generator.random(size) < expected).astype(float)
-    return texel.Sample(made.counts, phases, 1 - phases, evaluations, results)
+    return texel.TracedPositions(made.counts, phases, 1 - phases, evaluations, results)
 
 
 def test_fit_recovers_true_weights() -> None:
@@ -145,8 +145,8 @@ def test_result_share_selects_results_or_scores_as_target() -> None:
     assert by_scores.final_loss < by_scores.initial_loss - 0.02
 
 
-def misleading() -> dict[int, texel.Sample]:
-    """Return positions to fit to whose results follow from other weights than those held out."""
+def misleading() -> dict[int, texel.TracedPositions]:
+    """Return training positions whose results follow from other weights than the validation's."""
     start = texel.start_weights()
     others = start + np.random.default_rng(3).choice([-60.0, 60.0], start.shape)
     return {TRAINING: sample(8_000, 1, others, 250), VALIDATION: sample(4_000, 2, start, 250)}
@@ -182,7 +182,7 @@ def test_fit_from_material_recovers_true_weights(share: float) -> None:
     fit = texel.fit(training, validation, 60, share, start=material)
     assert fit.final_loss < fit.initial_loss - 0.01
     found = np.array([pair for term in fit.weights.values() for pair in term.values])
-    # The scale is that of the material, so weights are found up to a factor.
+    # The scale is that of the material, so weights are determined up to a factor.
     learned = np.ones(len(truth), bool)
     first = TERM_OFFSETS["material"]
     learned[first : first + len(texel.MATERIAL)] = False
@@ -200,7 +200,7 @@ def test_material_start_has_only_material_weights() -> None:
 
 
 def tune(*arguments: object) -> int:
-    return main(["tune", "evaluation", *map(str, arguments)])
+    return main(["train", "tune", "evaluation", *map(str, arguments)])
 
 
 @pytest.mark.thorough
@@ -217,7 +217,7 @@ def test_tune_evaluation_writes_new_weights(
         assert found["positions"] > 10_000
         assert found["validation_loss"] < found["validation_loss_before"]
         assert 0 < found["iteration"] <= 30
-        assert f"{found['positions']} positions are few for" in said.err
+        assert f"only {found['positions']} positions for" in said.err
         texts.add(output.read_text())
         compile(output.read_text(), str(output), "exec")
     assert len(texts) == 3
@@ -240,7 +240,7 @@ def test_tune_evaluation_keeps_old_weights_if_new_are_worse(
         options = ("--iterations", 20, "--result-share", 1, *form)
         assert tune(played, "-o", file, *options) == 1
         said = capsys.readouterr()
-        losses = re.search(r"games (\d\.\d+) after iteration \d+, was (\d\.\d+)", said.err)
+        losses = re.search(r"games (\d\.\d+) after iteration \d+, before (\d\.\d+)", said.err)
         assert losses is not None
         assert float(losses[1]) > float(losses[2])
         assert "nothing written" in said.err

@@ -1,4 +1,4 @@
-"""Self-play and scores on a Dask cluster: the same files, whatever becomes of its workers."""
+"""Test self-play and rescoring on a Dask cluster: the same files, even if workers die."""
 
 import contextlib
 import signal
@@ -28,7 +28,7 @@ pytestmark = [pytest.mark.early, pytest.mark.thorough]
 PLAN = SelfPlayPlan(SelfPlaySettings(nodes=30), seed=3)
 POSITIONS = 5_000
 ENGINE = f"{sys.executable} -m kempelen.cli uci"
-# An engine that notes its process and gives every position a score, but the first 20 at once.
+# An engine that logs its process id and scores every position; the first 20 at once.
 NOTING = """
 import os, sys, time
 open(os.path.join({folder!r}, str(os.getpid())), "w").close()
@@ -49,7 +49,7 @@ for line in sys.stdin:
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file that two processes made."""
+    """A file made by two processes."""
     path = tmp_path_factory.mktemp("played") / "whole"
     list(generate(path, PLAN, "test", POSITIONS, 2))
     return path
@@ -57,7 +57,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @contextlib.contextmanager
 def threads_of(dask: Any, **options: Any) -> Iterator[tuple[ClusterWorkers, list[str]]]:
-    """Give what works on the cluster, and what is said of its workers."""
+    """Yield the workers of the cluster, and the messages about them."""
     dask.wait()
     said: list[str] = []
     with ClusterWorkers(ClusterAddress(dask.address, **options), said.append) as threads:
@@ -69,7 +69,7 @@ def test_killed_and_frozen_workers_do_not_change_file(
 ) -> None:
     path = tmp_path / "other"
     killed, frozen = dask.workers
-    with threads_of(dask, silence=3) as (threads, said):
+    with threads_of(dask, worker_timeout=3) as (threads, said):
         run = generate(path, PLAN, "test", POSITIONS, remote_workers=threads)
         next(run)
         next(run)
@@ -80,7 +80,7 @@ def test_killed_and_frozen_workers_do_not_change_file(
         list(run)
     assert path.read_bytes() == played.read_bytes()
     assert said
-    assert all("is silent: games" in line for line in said)
+    assert all("no heartbeat; games" in line for line in said)
 
 
 def test_workers_must_have_same_evaluation_file(
@@ -94,7 +94,7 @@ def test_workers_must_have_same_evaluation_file(
         list(generate(tmp_path / "there", plan, "test", 200, remote_workers=threads))
         assert (tmp_path / "here").read_bytes() == (tmp_path / "there").read_bytes()
         monkeypatch.setattr(selfplay, "evaluation_digest", lambda spec: "another")
-        with pytest.raises(GamesError, match=r"^worker tcp://.*mine.py:evaluate: the file is not"):
+        with pytest.raises(GamesError, match=r"^worker tcp://.*mine.py:evaluate: the file differs"):
             list(generate(tmp_path / "third", plan, "test", 200, remote_workers=threads))
 
 
@@ -104,19 +104,19 @@ def test_worker_with_other_release_is_rejected(
     dask.wait()
     here, other = worker.installed_version(), "Kempelen 0.0 with the kernel 0"
     monkeypatch.setattr(client, "installed_version", lambda: other)
-    done = in_process.run("selfplay", tmp_path / "file", "--cluster", dask.address)
+    done = in_process.run("train", "selfplay", tmp_path / "file", "--cluster", dask.address)
     assert done.returncode == 2
-    assert f" has {here}, this machine {other}: install" in done.stderr
+    assert f"has {here}, but this machine {other} (install" in done.stderr
     assert f"{dask.address}: worker tcp://127.0.0.1:" in done.stderr
     assert not (tmp_path / "file").exists()
 
     async def unfit(client: Any) -> str:
         return ""
 
-    monkeypatch.setattr(client, "_find_mismatch", unfit)  # as for a worker that comes later
+    monkeypatch.setattr(client, "_find_mismatch", unfit)  # as with a worker that connects later
     with (
         ClusterWorkers(ClusterAddress(dask.address), print) as threads,
-        pytest.raises(GamesError, match=r"^worker tcp://127\.0\.0\.1:.* is needed: install"),
+        pytest.raises(GamesError, match=r"^worker tcp://127\.0\.0\.1:.* is needed .install"),
     ):
         list(generate(tmp_path / "file", PLAN, "test", POSITIONS, remote_workers=threads))
 
@@ -135,9 +135,20 @@ def test_commands_on_cluster_make_same_files(dask: Any, tmp_path: Path) -> None:
     dask.wait()
     cluster = ("--cluster", dask.address)
     source, here, there = tmp_path / "source", tmp_path / "here", tmp_path / "there"
-    made = in_process.run("selfplay", source, "--nodes", 10, "--positions", 1000, *cluster)
+    made = in_process.run("train", "selfplay", source, "--nodes", 10, "--positions", 1000, *cluster)
     assert made.returncode == 0, made.stderr
-    line = ("data", "rescore", source, "--engine", ENGINE, "--nodes", 5, "--one-in", 9)
+    line = (
+        "train",
+        "data",
+        "rescore",
+        source,
+        "--engine",
+        ENGINE,
+        "--nodes",
+        5,
+        "--sample-every",
+        9,
+    )
     assert in_process.run(*line, "-o", here, "--processes", 1).returncode == 0
     done = in_process.run(*line, "-o", there, *cluster)
     assert (done.returncode, done.stderr) == (0, "")
@@ -155,16 +166,16 @@ def test_an_interrupted_run_leaves_no_engine_on_the_workers(
     notes.mkdir()
     program = tmp_path / "noting.py"
     program.write_text(NOTING.format(folder=str(notes)))
-    words = ["data", "rescore", str(played), "-o", str(tmp_path / "out"), "--nodes", "1"]
+    words = ["train", "data", "rescore", str(played), "-o", str(tmp_path / "out"), "--nodes", "1"]
     words += ["--engine", f"{sys.executable} {program}", "--cluster", dask.address]
     run = subprocess.Popen(
         [sys.executable, "-m", "kempelen.cli", *words], stderr=subprocess.PIPE, text=True
     )
-    assert until(lambda: len(list(notes.iterdir())) == 3)  # one of this machine, for its name
+    assert until(lambda: len(list(notes.iterdir())) == 3)  # a process of this machine, by name
     run.send_signal(signal.SIGINT)
     _, said = run.communicate(timeout=60)
     assert run.returncode == 130
-    assert said == "kempelen data: interrupted; the same line goes on from here\n"
+    assert said == "kempelen train data: interrupted; run the same command again to continue\n"
     assert until(lambda: not any(alive(int(note.name)) for note in notes.iterdir()))
     assert all(worker.poll() is None for worker in dask.workers)
 
@@ -173,7 +184,7 @@ def test_engine_with_other_name_is_rejected(tmp_path: Path) -> None:
     program = tmp_path / "noting.py"
     program.write_text(NOTING.format(folder=str(tmp_path)))
     task = RescoreTask(tmp_path, f"{sys.executable} {program}", 1, engine="Stockfish 17")
-    with pytest.raises(EngineError, match="Noting is there, Stockfish 17 is needed"):
+    with pytest.raises(EngineError, match=r"wrong engine Noting .expected Stockfish 17"):
         task.start()
 
 
@@ -183,18 +194,18 @@ def test_engine_with_other_name_is_rejected(tmp_path: Path) -> None:
         (["--cluster", "tcp://127.0.0.1:1"], "cluster tcp://127.0.0.1:1: "),
         (["--cluster", "nowhere"], "cluster nowhere: "),
         (["--cluster", "http://127.0.0.1:1"], "cluster http://127.0.0.1:1: "),
-        (["--cluster", "tls://127.0.0.1:1", "--cluster-ca", "no.pem"], "there is no file no.pem"),
+        (["--cluster", "tls://127.0.0.1:1", "--cluster-ca", "no.pem"], "file not found: no.pem"),
         (["--cluster", "tcp://127.0.0.1:1", "--cluster-ca", __file__], "cluster tcp://"),
-        (["--cluster-ca", "no.pem"], "are of --cluster, which is missing"),
+        (["--cluster-ca", "no.pem"], "require --cluster"),
     ],
 )
 def test_unreachable_or_invalid_cluster_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], reason: str
 ) -> None:
     monkeypatch.setattr(client, "CONNECT_TIMEOUT_S", 1.0)
-    done = in_process.run("selfplay", tmp_path / "file", *words)
+    done = in_process.run("train", "selfplay", tmp_path / "file", *words)
     assert done.returncode == 2
-    assert done.stderr.startswith("kempelen selfplay: ")
+    assert done.stderr.startswith("kempelen train selfplay: ")
     assert done.stderr.count("\n") == 1
     assert reason in done.stderr
     assert not (tmp_path / "file").exists()
@@ -203,9 +214,9 @@ def test_unreachable_or_invalid_cluster_is_reported(
 def test_cluster_without_workers_is_reported(tmp_path: Path, clusters: list[Any]) -> None:
     empty = Dask(tmp_path, workers=0)
     clusters.insert(0, empty)  # to be closed
-    done = in_process.run("selfplay", tmp_path / "file", "--cluster", empty.address)
+    done = in_process.run("train", "selfplay", tmp_path / "file", "--cluster", empty.address)
     assert done.returncode == 2
-    assert "no workers have joined it yet" in done.stderr
+    assert "no workers" in done.stderr
 
 
 def test_scheduler_death_stops_run_that_can_be_resumed(
@@ -217,7 +228,7 @@ def test_scheduler_death_stops_run_that_can_be_resumed(
         next(run)
         next(run)
         dask.processes[0].kill()
-        with pytest.raises(GamesError, match=r"cluster tcp://.*: its scheduler is gone"):
+        with pytest.raises(GamesError, match=r"cluster tcp://.*: scheduler lost"):
             list(run)
     assert 0 < path.stat().st_size < played.stat().st_size
     list(generate(path, PLAN, "test", POSITIONS, 2))

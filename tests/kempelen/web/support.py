@@ -1,4 +1,4 @@
-"""A server of pages for tests: in this process, with a loop of its own in a thread."""
+"""A web server for tests, in this process with its own event loop in a thread."""
 
 import asyncio
 import http.client
@@ -20,12 +20,12 @@ from protocols.server.limits import ServerLimits
 from protocols.server.tokens import TokenFile
 from tests.waiting import PATIENCE
 
-USUAL = ServerLimits()
-NOTHING_MORE = SiteResources()
+DEFAULT_LIMITS = ServerLimits()
+NO_RESOURCES = SiteResources()
 
 
 class Served:
-    """A server that listens, and a client of it."""
+    """A running server, and a client of it."""
 
     def __init__(self, site: SiteContext, port: int, log: list[str]) -> None:
         self.site = site
@@ -36,7 +36,7 @@ class Served:
     def ask(
         self, method: str, path: str, body: Any = None, **headers: str
     ) -> tuple[int, http.client.HTTPMessage, str]:
-        """Send a request as it is written; return status, headers and text."""
+        """Send a request unchanged; return status, headers and text."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
         try:
@@ -47,7 +47,7 @@ class Served:
             connection.close()
 
     def begin(self, **form: Any) -> str:
-        """Begin a game and return its name."""
+        """Start a game and return its id."""
         status, _, text = self.ask("POST", "/games", form)
         assert status == 201, text
         return str(json.loads(text)["id"])
@@ -59,7 +59,7 @@ class Served:
 
 
 class Line:
-    """One channel, as a page has it."""
+    """The page's end of a channel."""
 
     def __init__(self, socket: ClientConnection) -> None:
         self.socket = socket
@@ -69,7 +69,7 @@ class Line:
         self.socket.send(json.dumps(message))
 
     def hear(self, kind: str) -> dict[str, Any]:
-        """Wait for an object of a kind."""
+        """Wait for a message of a kind."""
         while True:
             message: dict[str, Any] = json.loads(self.socket.recv(timeout=PATIENCE))
             if message["kind"] == "game":
@@ -88,7 +88,7 @@ class Line:
         return self.game
 
     def play(self, move: str) -> dict[str, Any]:
-        """Make a move, and return the game when it is the visitor's turn again."""
+        """Make a move, and wait until it is the visitor's turn again or the game is over."""
         ply = self.game["ply"]
         self.send(do="move", move=move, ply=ply)
         while self.game["ply"] == ply and not self.game["result"]:
@@ -103,36 +103,40 @@ class Line:
 def serving(
     store: Path,
     tokens: str | None = None,
-    limits: ServerLimits = USUAL,
-    offers: SiteResources = NOTHING_MORE,
+    limits: ServerLimits = DEFAULT_LIMITS,
+    offers: SiteResources = NO_RESOURCES,
     port: int = 0,
     tls: tuple[str | None, str | None] = (None, None),
 ) -> Iterator[Served]:
-    """Serve pages for the time of a block. tls: a certificate and its key, files."""
-    begun = threading.Event()
+    """Run a server for the duration of the block. tls: the files of a certificate and its key."""
+    started = threading.Event()
     ends: list[Any] = []
     log: list[str] = []
 
     async def run() -> None:
-        kept = Database(store)
+        database = Database(store)
         site = SiteContext(
-            limits, EventLog(log.append), kept, TokenFile(tokens) if tokens else None, offers=offers
+            limits,
+            EventLog(log.append),
+            database,
+            TokenFile(tokens) if tokens else None,
+            offers=offers,
         )
         server = PageServer(site)
         end = asyncio.Event()
         try:
             opened = await server.open(Address("ws", "127.0.0.1", port), *tls)
             ends.extend([asyncio.get_running_loop(), end, Served(site, opened.port, log)])
-            begun.set()
+            started.set()
             await end.wait()
         finally:
-            begun.set()
+            started.set()
             await server.close()
-            kept.close()
+            database.close()
 
     thread = threading.Thread(target=lambda: asyncio.run(run()), name="pages")
     thread.start()
-    begun.wait(PATIENCE)
+    started.wait(PATIENCE)
     try:
         yield ends[2]
     finally:

@@ -1,4 +1,4 @@
-"""What is analysed on a page: files that are read, positions searched, games judged."""
+"""The analysis page: loading files, live analysis, and reviews of games."""
 
 import asyncio
 import json
@@ -17,7 +17,7 @@ from kempelen.cli import main
 from kempelen.console.settings_codec import decode
 from kempelen.match.config.time_control import TimeControl
 from kempelen.match.review.analysis_file import AnalysisFile
-from kempelen.match.review.go_review import LINE_LENGTH, annotated_sgf, read_sgf
+from kempelen.match.review.go_review import MAX_VARIATION_LENGTH, annotated_sgf, read_sgf
 from kempelen.match.review.move_annotation import PositionEval
 from kempelen.web.analyse import page as analysing
 from kempelen.web.analyse.game_analysis import (
@@ -56,7 +56,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 class Analysis:
-    """A page's channel, and its requests."""
+    """The page's channel and requests."""
 
     def __init__(self, served: Served, **headers: str) -> None:
         self.served = served
@@ -108,22 +108,22 @@ def test_pgn_sgf_and_fen_load_with_names_and_comments(page: Analysis) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
-        ("", "a PGN, an SGF or a FEN"),
-        ("hello", "no game of chess"),
+        ("", "expected PGN, SGF or FEN"),
+        ("hello", "no chess game"),
         ("1. e4 Ke2", "game 1"),
-        ("8/8/8/8/8/8/8/8 w - - 0 1", "not legal"),
+        ("8/8/8/8/8/8/8/8 w - - 0 1", "illegal position"),
         ("(;SZ[", "SGF"),
         ("(;SZ[5];B[zz])", "game 1"),
         ("(;SZ[5];B[aa];W[aa])", "Illegal move"),
         ("(" * 50_000, "SGF"),
-        (f"1. e4 ${'9' * 5000} *", "game 1: it cannot be read ("),
-        ("1. e4 " * 200_000, "kempelen analyse FILE takes more"),
+        (f"1. e4 ${'9' * 5000} *", "game 1: invalid PGN ("),
+        ("1. e4 " * 200_000, "use kempelen analyse FILE"),
     ],
 )
-def test_unreadable_text_is_rejected(page: Analysis, text: str, said: str) -> None:
-    assert said in page.post("load", {"text": text}, 422)["error"]
+def test_unreadable_text_is_rejected(page: Analysis, text: str, message: str) -> None:
+    assert message in page.post("load", {"text": text}, 422)["error"]
 
 
 @pytest.mark.parametrize(
@@ -205,11 +205,11 @@ def test_chess_and_go_games_are_reviewed(page: Analysis) -> None:
     page.send(kind="review", study=go, nodes=True)
     assert "nodes" in page.hear("refused")["text"]
     page.send(kind="nonsense")
-    assert "expected" in page.hear("refused")["text"]
+    assert page.hear("refused")["text"].startswith("kind: must be")
 
 
 def judged(page: Analysis, study: dict[str, Any], nodes: int) -> dict[str, Any]:
-    """Return what a page sends of a game once it is judged."""
+    """Review a game, and return what the page sends to export it."""
     page.send(kind="review", study=study, nodes=nodes)
     review = page.hear("review", "finished")
     names = ("said", "nodes")
@@ -218,7 +218,7 @@ def judged(page: Analysis, study: dict[str, Any], nodes: int) -> dict[str, Any]:
 
 @pytest.mark.thorough
 def test_reviewed_chess_game_matches_command_output(page: Analysis, tmp_path: Path) -> None:
-    """With its comments, variations and all that its file says of it."""
+    """The export has the comments, variations and tags of the original file."""
     given, made = tmp_path / "game.pgn", tmp_path / "judged.pgn"
     given.write_text(ANNOTATED)
     assert main(["analyse", str(given), "-o", str(made), "--nodes", "3000"]) == 0
@@ -229,14 +229,14 @@ def test_reviewed_chess_game_matches_command_output(page: Analysis, tmp_path: Pa
 
 
 def test_reviewed_go_game_is_written_as_sgf(page: Analysis, tmp_path: Path) -> None:
-    """Of the file that it is from comes what would come of it without the page."""
+    """The export equals the annotated original file."""
     given = tmp_path / "game.sgf"
     given.write_text(NAMED)
     sent = judged(page, page.load_games(NAMED)[0], 60)
     (score,) = read_sgf(given)
     known = AnalysisFile(None, "")
-    for ply, said in enumerate(sent["said"]):
-        known.add(known.key(score.position(ply)), decode(PositionEval, said))
+    for ply, evaluation in enumerate(sent["said"]):
+        known.add(known.key(score.position(ply)), decode(PositionEval, evaluation))
     text = annotated_sgf(score, known, "Kempelen, 60 visits a move")
     assert page.post("record", sent) == {"name": "analysed.sgf", "text": text}
     assert "Opened boldly" in text
@@ -251,7 +251,7 @@ def test_rectangular_board_is_shown_and_written(page: Analysis, tmp_path: Path) 
     on = add_move(shown, 1, "E1")
     assert on["positions"][2]["rows"] == [".....", ".....", "X...O"]
     assert "SZ[5:3]" in on["source"]
-    with pytest.raises(AnalysisError, match="no point of the board"):
+    with pytest.raises(AnalysisError, match="not on the board"):
         add_move(shown, 1, "A4")
     given = tmp_path / "game.sgf"
     given.write_text(text)
@@ -281,12 +281,12 @@ def test_reviewed_game_includes_added_moves(
 def test_review_that_does_not_match_game_is_rejected(page: Analysis) -> None:
     chess = judged(page, page.load_games("1. e4 *")[0], 40)
     go = judged(page, page.load_games(SGF)[0], 20)
-    said = chess["said"][0]
+    evaluation = chess["said"][0]
     for wrong in (
         {**chess, "said": chess["said"][1:]},
         {**chess, "said": [None, None]},
-        {**chess, "said": [{**said, "cp": 10**400}, said]},
-        {**chess, "said": [{**said, "expected": "nan"}, said]},
+        {**chess, "said": [{**evaluation, "cp": 10**400}, evaluation]},
+        {**chess, "said": [{**evaluation, "expected": "nan"}, evaluation]},
         {**chess, "said": 7},
         {**chess, "nodes": 0},
         {**chess, "source": "1. e5 *"},
@@ -300,9 +300,9 @@ def test_review_that_does_not_match_game_is_rejected(page: Analysis) -> None:
 
 
 def test_sgf_charset_is_ignored_for_decoded_text(page: Analysis) -> None:
-    """Whatever the file says of itself: who has decoded it knew better."""
-    for said in ("", "CA[GB18030]"):
-        (go,) = page.load_games(f"(;GM[1]SZ[5]{said}PB[柯洁]C[é];B[cc])")
+    """The text was decoded already, whatever charset the file names."""
+    for charset in ("", "CA[GB18030]"):
+        (go,) = page.load_games(f"(;GM[1]SZ[5]{charset}PB[柯洁]C[é];B[cc])")
         assert go["players"][0] == "柯洁"
         assert go["positions"][0]["comment"] == "é"
         assert "柯洁" in go["source"]
@@ -310,15 +310,15 @@ def test_sgf_charset_is_ignored_for_decoded_text(page: Analysis) -> None:
 
 @pytest.mark.thorough
 def test_review_of_longest_go_game_fits_in_one_message() -> None:
-    """Less than may wait for a page that reads slowly, on the largest board."""
+    """It is below the limit of unsent bytes, on the largest board."""
     moves = [["BW"[ply % 2], "pass"] for ply in range(MAX_MOVES)]
     query = {"boardXSize": 19, "boardYSize": 19, "rules": "chinese", "moves": moves}
     study = parse_game({"game": "go", "query": query})
     known = AnalysisFile(None, "")
-    line = tuple("Q16" for _ in range(LINE_LENGTH + 1))
+    line = tuple("Q16" for _ in range(MAX_VARIATION_LENGTH + 1))
     for ply in range(MAX_MOVES + 1):
-        said = PositionEval(0.4567, lead=-10.25, line=line, nodes=2000, owners=(-0.87,) * 361)
-        known.add(known.key(study.position(ply)), said)
+        evaluation = PositionEval(0.4567, lead=-10.25, line=line, nodes=2000, owners=(-0.87,) * 361)
+        known.add(known.key(study.position(ply)), evaluation)
     message = analysing._review_message(study, known, MAX_MOVES + 1, TimeControl(nodes=2000))
     assert len(json.dumps(message)) < MAX_UNSENT_BYTES
 
@@ -340,29 +340,29 @@ def test_lone_surrogates_in_text_are_shown(page: Analysis) -> None:
 def test_slow_analysis_does_not_block_other_requests(
     page: Analysis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What takes long is done beside the loop that serves everybody."""
-    begun, served = threading.Event(), threading.Event()
+    """Slow work runs in threads, outside the event loop."""
+    started, served = threading.Event(), threading.Event()
 
     def wait(*arguments: Any) -> Any:
-        begun.set()
+        started.set()
         assert served.wait(PATIENCE)
         raise AnalysisError("it is enough")
 
     monkeypatch.setattr(analysing, "parse_game", wait)
     page.send(kind="look", look=1, ply=0, study={"game": "chess", "moves": []})
-    assert begun.wait(PATIENCE)
+    assert started.wait(PATIENCE)
     assert page.served.ask("GET", "/health")[0] == 200
     served.set()
     assert page.hear("refused")["text"] == "it is enough"
     monkeypatch.undo()
-    begun.clear()
+    started.clear()
     served.clear()
     monkeypatch.setattr(analysing, "review_chess", wait)
     page.send(kind="review", study=page.load_games(PGN)[0], nodes=1)
-    assert begun.wait(PATIENCE)
+    assert started.wait(PATIENCE)
     assert page.served.ask("GET", "/health")[0] == 200
     served.set()
-    assert "its log says how" in page.hear("refused")["text"]
+    assert "see the server log" in page.hear("refused")["text"]
 
 
 def test_analysis_searches_take_shared_search_turns(
@@ -391,11 +391,11 @@ def test_analysis_searches_take_shared_search_turns(
 def test_search_starting_during_disconnect_is_closed(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begun, gone, closed = threading.Event(), threading.Event(), threading.Event()
+    started, gone, closed = threading.Event(), threading.Event(), threading.Event()
 
-    class SlowLook(analysing.ChessLook):
+    class SlowAnalysis(analysing.ChessAnalysis):
         def __init__(self, *arguments: Any) -> None:
-            begun.set()
+            started.set()
             assert gone.wait(PATIENCE)
             super().__init__(*arguments)
 
@@ -408,14 +408,14 @@ def test_search_starting_during_disconnect_is_closed(
 
     async def noted(self: Channel, heard: Any) -> None:
         cut.append((asyncio.get_running_loop(), self._abort))
-        self._expired = True  # as where it is cut off for having been open for too long
+        self._expired = True  # like after a timeout
         await run(self, heard)
 
-    monkeypatch.setattr(analysing, "ChessAnalysis", SlowLook)
+    monkeypatch.setattr(analysing, "ChessAnalysis", SlowAnalysis)
     monkeypatch.setattr(Channel, "run", noted)
     page = Analysis(served)
     page.send(kind="look", look=1, study={"game": "chess", "start": None, "moves": []}, ply=0)
-    assert begun.wait(PATIENCE)
+    assert started.wait(PATIENCE)
     loop, cut_off = cut[0]
     loop.call_soon_threadsafe(cut_off)
     time.sleep(0.2)
@@ -427,21 +427,21 @@ def test_search_starting_during_disconnect_is_closed(
 def test_waiting_for_review_to_end_can_be_cancelled(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """To be cancelled while one waits for what one has cancelled is to be cancelled, too."""
+    """Cancelling works also while waiting for a cancelled task."""
 
     async def scenario() -> None:
         visit = analysing.AnalysisSession(cast(Any, None), cast(Any, None))
-        begun = asyncio.Event()
+        started = asyncio.Event()
 
         async def ends_slowly() -> None:
             try:
-                begun.set()
+                started.set()
                 await asyncio.sleep(PATIENCE)
             finally:
                 await asyncio.sleep(0.05)
 
         visit._review = asyncio.create_task(ends_slowly())
-        await begun.wait()
+        await started.wait()
         ending = asyncio.create_task(visit._cancel_review())
         await asyncio.sleep(0)
         ending.cancel()
@@ -452,13 +452,13 @@ def test_waiting_for_review_to_end_can_be_cancelled(
 
 
 def test_go_searches_use_shared_memory_budget(tmp_path: Path) -> None:
-    limits = ServerLimits(hash_in_all=100)
+    limits = ServerLimits(total_hash=100)
     with serving(tmp_path / "web.sqlite", limits=limits) as served:
         page, budget = Analysis(served), served.site.budget
         (go,) = page.load_games(SGF)
         study = {"game": "go", "query": go["query"]}
         lent = []
-        search = analysing.go_search
+        search = analysing.go_search_resources
 
         def note(site: Any) -> Any:
             @contextmanager
@@ -503,18 +503,18 @@ def test_pending_file_loads_per_visitor_are_limited(tmp_path: Path) -> None:
         refused = next(as_completed(asked, PATIENCE)).result()
         assert reading == ["x"]
         free.set()
-        assert (refused[0], "wait a little" in refused[2]) == (503, True)
+        assert (refused[0], "try again later" in refused[2]) == (503, True)
         answered = sorted(each.result()[0] for each in asked)
         assert answered == [200] * MAX_PENDING + [503]
 
 
 async def test_requests_of_one_visitor_do_not_block_other_visitors() -> None:
-    turnstile = VisitorLocks()
+    locks = VisitorLocks()
     order: list[str] = []
     free = asyncio.Event()
 
     async def ask(visitor: str, until: asyncio.Event) -> None:
-        async with turnstile.lock(visitor):
+        async with locks.lock(visitor):
             order.append(visitor)
             await until.wait()
 
@@ -524,11 +524,11 @@ async def test_requests_of_one_visitor_do_not_block_other_visitors() -> None:
     await asyncio.sleep(0)
     await ask("b", done)
     assert order == ["a", "b"]
-    slow[1].cancel()  # who is gone waits no longer
+    slow[1].cancel()  # a cancelled request leaves the queue
     free.set()
     await asyncio.gather(*slow, return_exceptions=True)
     assert order == ["a", "b", "a"]
-    assert (turnstile._pending, turnstile._locks) == ({}, {})
+    assert (locks._pending, locks._locks) == ({}, {})
 
 
 def test_reviews_alternate_between_visitors(
@@ -536,11 +536,11 @@ def test_reviews_alternate_between_visitors(
 ) -> None:
     path = str(tmp_path / "tokens")
     tokens = [new_token(path, name) for name in ("alice", "bob")]
-    begun: list[str] = []
+    started: list[str] = []
     free = threading.Event()
 
     async def assess(scores: Any, *arguments: Any, **more: Any) -> None:
-        begun.append(scores[0].moves[0])
+        started.append(scores[0].moves[0])
         while not free.is_set():
             await asyncio.sleep(0.01)
 
@@ -555,7 +555,7 @@ def test_reviews_alternate_between_visitors(
         for page, move in zip(pages, ("a2a3", "b2b3", "c2c3"), strict=True):
             page.send(kind="review", study={"game": "chess", "start": None, "moves": [move]})
             if page is pages[0]:
-                while not begun:
+                while not started:
                     time.sleep(0.01)
             else:
                 page.hear("waiting")
@@ -563,11 +563,11 @@ def test_reviews_alternate_between_visitors(
         for page in pages:
             page.hear("review", "finished")
             page.socket.close()
-    assert begun == ["a2a3", "c2c3", "b2b3"]
+    assert started == ["a2a3", "c2c3", "b2b3"]
 
 
 def test_channel_sends_welcome_on_connect(page: Analysis) -> None:
-    """It asks again then for what it was told before."""
+    """The page repeats its requests then."""
     assert json.loads(page.socket.recv(timeout=PATIENCE)) == {"kind": "welcome"}
 
 

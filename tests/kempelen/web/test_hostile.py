@@ -1,4 +1,4 @@
-"""Nothing that a visitor sends is answered by a fault of the server's."""
+"""No input of a visitor causes an internal server error."""
 
 import json
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from kempelen.web.site_context import SiteResources
 from protocols.server.limits import ServerLimits
 from tests.kempelen.web.support import PATIENCE, Served, serving
 
-# What is no value, too large a one, or half a letter; and JSON that Python reads and no browser.
+# Invalid and huge values, unpaired surrogates, and JSON that only Python accepts.
 ODD: list[Any] = [
     None, True, -1, 2**70, 10**400, 1.5, float("nan"), float("inf"), "", "\ud800", "x" * 300,
     "\x00", "9" * 5000, [], {}, [[]], ["\ud800"], {"a": 1}, "C3",
@@ -46,7 +46,7 @@ def changed(base: dict[str, Any], *keys: str) -> Iterator[dict[str, Any]]:
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     offers = SiteResources(choices=step_pages.choices, steps=step_pages.render_page)
-    limits = ServerLimits(requests_a_second=10_000.0)
+    limits = ServerLimits(request_rate=10_000.0)
     path: Path = tmp_path_factory.mktemp("hostile") / "web.sqlite"
     with serving(path, limits=limits, offers=offers) as server:
         yield server
@@ -123,15 +123,15 @@ def test_malformed_channel_messages_cause_no_server_error(served: Served) -> Non
     looks = {"kind": "look", "study": CHESS, "ply": 0, "look": 1}
     searches = [*changed(looks, "kind", "study", "ply", "look")]
     searches += changed({"kind": "review", "study": GO, "nodes": 1}, "study", "nodes")
-    for path, said in (
+    for path, sent in (
         (game, [*messages, *asked, {"do": []}]),
         ("/analyse/channel", [*messages, *searches, {"kind": []}]),
     ):
         address = f"ws://127.0.0.1:{served.port}{path}"
         with connect(address, proxy=None, open_timeout=PATIENCE, max_size=None) as socket:
-            for message in said:
+            for message in sent:
                 socket.send(json.dumps(message))
-            socket.send("[]")  # whose answer says that all before it was heard
-            for _ in range(sum(not isinstance(each, dict) for each in said) + 1):
-                while "an object of JSON" not in str(socket.recv(timeout=PATIENCE)):
+            socket.send("[]")  # its answer comes after all others
+            for _ in range(sum(not isinstance(each, dict) for each in sent) + 1):
+                while "expected a JSON object" not in str(socket.recv(timeout=PATIENCE)):
                     pass

@@ -1,4 +1,4 @@
-"""Pages of the lab are shown in a box of their own."""
+"""Pages of the lab are served in a sandbox."""
 
 import contextlib
 import json
@@ -68,10 +68,10 @@ def test_step_page_accepts_only_offered_choices(tmp_path: Path) -> None:
 
 
 def shown_steps(text: str) -> dict[str, Any]:
-    """What a page of steps has to show."""
+    """Return the data of a page of steps."""
     data = text.partition('id="data">')[2].partition("</script>")[0]
-    told: dict[str, Any] = json.loads(data)
-    return told
+    steps_data: dict[str, Any] = json.loads(data)
+    return steps_data
 
 
 def asked(**form: str) -> bytes:
@@ -90,18 +90,18 @@ def test_visitor_tree_is_searched_by_every_algorithm(tmp_path: Path) -> None:
             body = asked(tree=tree, algorithm=algorithm)
             status, _, text = served.ask("POST", "/lessons/steps", body)
             assert status == 200
-            told = shown_steps(text)
-            assert told["served"] is True
-            assert told["recording"]["steps"]
-            # It can be changed there and searched again, with all that was said of it.
-            assert told["recording"]["given"] == {
+            steps_data = shown_steps(text)
+            assert steps_data["served"] is True
+            assert steps_data["recording"]["steps"]
+            # The tree can be edited on the page, with its names and bounds.
+            assert steps_data["recording"]["given"] == {
                 "children": [
                     {"name": "N2", "lower": 1, "upper": 4,
                      "children": [{"value": 5}, {"value": 0.123456}]},
                     {"children": [{"value": 2}, {"children": [{"value": 7}, {"value": -3}]}]},
                 ]
             }  # fmt: skip
-        # Without one it is that of the notes; both are searched to their leaves.
+        # The default is the tree of the lecture notes; both are searched to their leaves.
         status, _, text = served.ask("POST", "/lessons/steps", asked(algorithm="alpha-beta"))
         assert shown_steps(text)["recording"]["steps"][-2]["said"][0] == [
             "return",
@@ -114,41 +114,43 @@ NESTED = "[" * 45 + "1" + "]" * 45
 
 
 @pytest.mark.parametrize(
-    ("tree", "said", "spanish"),
+    ("tree", "english", "spanish"),
     [
-        ("[[3, 5], [2", "the tree is not YAML: expected ',' or ']'", "el árbol no es YAML"),
-        ("[[3, x]]", "the tree: 1.2 is 'x', neither a", "el árbol: 1.2 es 'x', ni un número ni"),
-        ("[]", "the tree: the root is an empty list", "el árbol: la raíz es una lista vacía"),
+        ("[[3, 5], [2", "tree: invalid YAML: expected ',' or ']'", "árbol: YAML no válido"),
+        ("[[3, x]]", "tree: 1.2: invalid node 'x'", "árbol: 1.2: nodo no válido: 'x'"),
+        ("[]", "tree: root: empty list", "árbol: la raíz: lista vacía"),
         (
             "[3, 1" + "0" * 30 + "]",
-            "the tree: 2 is too large; a value is at most 9007199254740992",
-            "el árbol: 2 es demasiado grande; un valor es como mucho 9007199254740992",
+            "tree: 2: value is too large (at most 9007199254740992",
+            "árbol: 2: el valor es demasiado grande (como mucho 9007199254740992",
         ),
         (
             "[{bounds: [0, 1" + "0" * 400 + "], children: [1]}]",
-            "the tree: 1: a bound is too large",
-            "el árbol: 1: una cota es demasiado grande",
+            "tree: 1: bound is too large",
+            "árbol: 1: la cota es demasiado grande",
         ),
         (
             f"[{', '.join(['1'] * 2000)}]",
-            "the tree: it has more than 2000 nodes",
-            "el árbol: tiene más de 2000 nodos",
+            "tree: too many nodes (at most 2000)",
+            "árbol: demasiados nodos (como mucho 2000)",
         ),
         (
             "[&a [1, 1, 1, 1, 1, 1], &b [*a, *a, *a, *a, *a, *a], &c [*b, *b, *b, *b, *b, *b], "
             "[*c, *c, *c, *c, *c, *c, *c, *c]]",
-            "the tree: it has more than 2000 nodes",
-            "el árbol: tiene más de 2000 nodos",
+            "tree: too many nodes (at most 2000)",
+            "árbol: demasiados nodos (como mucho 2000)",
         ),
-        (NESTED, "it has more than 40 levels below the root", "tiene más de 40 niveles bajo la"),
-        ("[" * 9999, "the tree is not YAML: it is nested too deeply", "el árbol no es YAML"),
-        ("&a [1, *a]", "the tree is not YAML: it holds itself", "el árbol no es YAML"),
-        ("1" * 20_001, "the text of a tree has 20000 characters", "como mucho 20000 caracteres"),
+        (NESTED, "too many levels below the root (at most 40", "demasiados niveles bajo la"),
+        ("[" * 9999, "tree: invalid YAML: nested too deeply", "árbol: YAML no válido"),
+        ("&a [1, *a]", "tree: invalid YAML: recursive", "árbol: YAML no válido"),
+        ("1" * 20_001, "tree: too long (at most 20000 characters)", "como mucho 20000 caracteres"),
     ],
 )
-def test_invalid_or_oversized_tree_error_is_translated(tree: str, said: str, spanish: str) -> None:
+def test_invalid_or_oversized_tree_error_is_translated(
+    tree: str, english: str, spanish: str
+) -> None:
     form = {"game": "tree", "algorithm": "alpha-beta", "tree": tree}
-    for language, wanted in (("en", said), ("es", spanish)):
+    for language, wanted in (("en", english), ("es", spanish)):
         with pytest.raises(ValueError, match=r"árbol|tree") as refused:
             step_pages.render_page(form | {"language": language})
         assert wanted in str(refused.value)
@@ -177,9 +179,12 @@ def test_step_page_errors_are_translated_to_spanish(tmp_path: Path) -> None:
     offers = SiteResources(choices=step_pages.choices, steps=step_pages.render_page)
     with serving(tmp_path / "web.sqlite", offers=offers) as served:
         for form, wanted in (
-            ({"game": "x"}, "no hay tal juego o algoritmo"),
-            ({"game": "pig", "algorithm": "alpha-beta"}, "alpha-beta no juega a pig"),
-            ({"game": "nim", "algorithm": "minimax", "depth": "9"}, "la profundidad va de 1 a 5"),
+            ({"game": "x"}, "juego o algoritmo desconocido"),
+            ({"game": "pig", "algorithm": "alpha-beta"}, "alpha-beta: no admite pig"),
+            (
+                {"game": "nim", "algorithm": "minimax", "depth": "9"},
+                "profundidad: debe estar entre 1 y 5",
+            ),
         ):
             status, headers, text = served.ask(
                 "POST", "/lessons/steps", asked(language="es", **form), Accept="text/html"
@@ -235,11 +240,11 @@ def test_lesson_scripts_run_with_null_origin(tmp_path: Path) -> None:
 def test_exercise_answer_is_checked_in_browser(tmp_path: Path) -> None:
     from kempelen.lab import language
     from kempelen.lab.exercises import page
-    from kempelen.lab.exercises.exercise import Origin
+    from kempelen.lab.exercises.exercise import ExerciseSpec
     from kempelen.lab.exercises.generator import make_exercise
     from tests.browser import started
 
-    made = make_exercise(Origin("values"))
+    made = make_exercise(ExerciseSpec("values"))
     page.write_page(tmp_path / "exercise.html", [made], language.translator("en"), "en", "Ada")
     offers = SiteResources(lessons=tmp_path)
     with serving(tmp_path / "web.sqlite", offers=offers) as served, started(tmp_path) as browser:
@@ -247,7 +252,7 @@ def test_exercise_answer_is_checked_in_browser(tmp_path: Path) -> None:
         browser.wait("return document.querySelector('#answer')")
         browser.run("document.querySelector('#answer').value = arguments[0]", made.key_text())
         browser.find("#check").click()
-        assert browser.wait("return document.querySelector('#feedback').textContent") == "right"
+        assert browser.wait("return document.querySelector('#feedback').textContent") == "correct"
 
 
 STEPS = "return globalThis.Kempelen && Kempelen.stepPage.replay.length"
@@ -266,7 +271,7 @@ def test_search_steps_are_shown_in_browser(tmp_path: Path) -> None:
         assert not browser.find("#tree").is_displayed()
         browser.run("""const game = document.getElementById("game"); game.value = "nim";
             game.dispatchEvent(new Event("change"));""")
-        assert browser.find("#algorithm").get_property("value") == "alpha-beta"  # as before
+        assert browser.find("#algorithm").get_property("value") == "alpha-beta"  # unchanged
         browser.find("main form button").click()
         browser.driver.switch_to.frame("steps")
         assert browser.wait(STEPS) > 10
@@ -299,7 +304,7 @@ def test_visitor_tree_is_edited_and_searched_in_browser(tmp_path: Path) -> None:
         own = browser.find(".own textarea").get_property("value")
         assert own == '[[3, 12], {name: "N9", children: [2]}]\n'
         assert browser.find(".own p").text == ""
-        browser.find_all(".own [data-does='add a child']")[-1].click()  # the 2 has a child now
+        browser.find_all(".own [data-does='add a child']")[-1].click()  # adds a child to the 2
         browser.find("[data-does='search this tree']").click()
         browser.wait(wanted, "  N9 3 12  2")
         assert browser.run("return Kempelen.stepPage.recording.algorithm") == "b-star"
@@ -310,8 +315,8 @@ def test_visitor_tree_is_edited_and_searched_in_browser(tmp_path: Path) -> None:
         browser.run(choose, {"tree": "[[3, x]]"})
         browser.find("main form button").click()
         browser.driver.switch_to.frame("steps")
-        browser.wait("return document.body.innerText.includes(\"1.2 is 'x', neither\")")
-        browser.complaints()  # of the status of what was refused
+        browser.wait("return document.body.innerText.includes(\"1.2: invalid node 'x'\")")
+        browser.complaints()  # the HTTP error status
 
 
 @pytest.mark.needs("chromium", "chromedriver")

@@ -1,4 +1,4 @@
-"""The pages in a real browser: games played by clicks, read aloud, and gone on with."""
+"""The pages in a real browser: games by mouse, keyboard and screen reader."""
 
 import json
 import os
@@ -40,14 +40,14 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 def state(browser: Browser) -> dict[str, Any]:
-    """Return the game as the page has it, when it is the visitor's turn or over."""
+    """Wait for the visitor's turn or the end, and return the state of the page."""
     browser.wait(MINE)
     found: dict[str, Any] = browser.run("return {...document.querySelector('main').dataset}")
     return found
 
 
 def click_square(browser: Browser, square: str) -> None:
-    """Click a square of chess, White below."""
+    """Click a chess square; White is at the bottom."""
     board = browser.find("cg-board")
     size = board.size["width"] / 8
     right = ("abcdefgh".index(square[0]) - 3.5) * size
@@ -57,7 +57,7 @@ def click_square(browser: Browser, square: str) -> None:
 
 
 def test_game_can_be_played_by_keyboard_alone(browser: Browser, served: Served) -> None:
-    """The one quick test: the form, a board, moves by keys and by text, the end, no complaint."""
+    """The quick test: form, board, moves by keyboard and text, result, no console errors."""
     browser.open(f"{served.base}/play?game=tic-tac-toe")
     browser.wait("return document.querySelector('form.start')")
     browser.find("#field-seconds").clear()
@@ -75,7 +75,7 @@ def test_game_can_be_played_by_keyboard_alone(browser: Browser, served: Served) 
         )
         browser.find("#move").send_keys(names[0].rpartition(": ")[2], Keys.ENTER)
         browser.wait("return document.querySelector('main').dataset.ply !== arguments[0]", at)
-    assert "the game has ended" in browser.find("[role=status].status").text
+    assert "end of the game" in browser.find("[role=status].status").text
     assert browser.complaints() == []
 
 
@@ -96,7 +96,7 @@ def test_chess_game_can_be_played_by_clicks(browser: Browser, served: Served) ->
     assert now["result"] in ("0-1", "1/2-1/2")
     assert now["result"] in browser.find(".status").text
     assert browser.barriers() == []
-    # Two moves have a number, that of Black's stands at White's.
+    # Two moves share a number, which stands at White's.
     numbers = browser.run(
         "return [...document.querySelectorAll('.moves li')].map((move) => "
         "[move.value, getComputedStyle(move).listStyleType !== 'none'])"
@@ -123,7 +123,7 @@ def test_go_game_can_be_played_by_clicks(browser: Browser, served: Served) -> No
         browser.wait(
             "return document.querySelector('main').dataset.ply !== arguments[0]", now["ply"]
         )
-    assert "+" in browser.find(".status").text  # the score, or that it was given up
+    assert "+" in browser.find(".status").text  # the score, or the resignation
     assert browser.barriers() == []
     assert browser.complaints() == []
 
@@ -180,7 +180,7 @@ def test_othello_game_can_be_played_by_clicks(browser: Browser, served: Served) 
 def test_play_pages_are_accessible_and_fit_on_phone(
     browser: Browser, served: Served, theme: str, language: str
 ) -> None:
-    """On a phone's width, in both languages and appearances."""
+    """At the width of a phone, in both languages and themes."""
     browser.driver.set_window_size(400, 800)
     try:
         browser.open(f"{served.base}/play")
@@ -205,7 +205,7 @@ def test_play_pages_are_accessible_and_fit_on_phone(
 def test_html_in_names_and_positions_is_escaped(
     browser: Browser, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """A game of the owner's that writes HTML, and an engine with such a name."""
+    """A game from a file that prints HTML, and an engine with HTML in its name."""
     from kempelen.web.site_context import SiteResources
 
     evil = "<img src=x onerror=alert(1)>"
@@ -271,4 +271,4 @@ def test_game_continues_after_server_is_killed(browser: Browser, tmp_path: Path)
     finally:
         process.kill()
         process.wait()
-        browser.complaints()  # of the connection that was refused meanwhile
+        browser.complaints()  # the rejected connection

@@ -1,4 +1,4 @@
-"""Games over a page's channel, against our own agent and programs that are offered."""
+"""Games over a page's channel, against our own engine and external engines."""
 
 import asyncio
 import io
@@ -27,7 +27,7 @@ from tests.kempelen.web.support import PATIENCE, Served, serving
 
 OWN_GAME = '''
 class Count:
-    """Take one or two; who takes the last of five wins."""
+    """Take one or two; the player who takes the last of five wins."""
 
     turn = 0
 
@@ -104,7 +104,7 @@ def test_chess_supports_clock_hint_takeback_and_resignation(served: Served) -> N
     line = served.watch(game)
     state = line.turn()
     assert state["names"] == ["Visitor", "Kempelen 1350"]
-    state = line.play("e4")  # as people write it
+    state = line.play("e4")  # SAN
     assert state["ply"] == 2
     assert state["board"]["text"][0] == "e4"
     assert 55 < state["clocks"][0] <= 61
@@ -118,9 +118,9 @@ def test_chess_supports_clock_hint_takeback_and_resignation(served: Served) -> N
         line.hear("game")
     assert line.game["mover"] == 0
     line.send(do="move", move="e2e5", ply=0)
-    assert line.hear("error")["text"] == "that is no legal move"
+    assert line.hear("error")["text"] == "illegal move"
     line.send(do="move", move="e2e4", ply=7)
-    assert "another position" in line.hear("error")["text"]
+    assert "earlier position" in line.hear("error")["text"]
     line.turn()
     line.play("d2d4")
     line.send(do="resign")
@@ -147,7 +147,7 @@ def test_player_out_of_time_loses(served: Served) -> None:
 def test_opponent_moves_first_if_black_is_to_move(served: Served) -> None:
     fen = "6k1/5ppp/8/8/8/8/5PPP/3R2K1 b - - 0 1"
     line = served.watch(served.begin(game="chess", fen=fen, seconds=0.1))
-    state = line.turn()  # White is ours, so the opponent has moved
+    state = line.turn()  # the visitor is White, so the opponent has moved
     assert state["ply"] == 1
     state = line.play("d1d8") if "d1d8" in state["board"]["legal"] else state
     line.close()
@@ -161,7 +161,7 @@ def test_go_handicap_game_is_scored_and_recorded(served: Served) -> None:
     line = served.watch(game)
     state = line.turn()
     assert len(state["board"]["handicap"]) == 2
-    assert state["ply"] == 1  # White has begun
+    assert state["ply"] == 1  # White has moved first
     for _ in range(60):
         if state["result"]:
             break
@@ -237,7 +237,7 @@ def test_malformed_channel_message_gets_error(served: Served, message: str) -> N
 
 
 def test_unknown_game_is_not_found(served: Served) -> None:
-    with pytest.raises(ConnectionClosed, match="there is no such game"):
+    with pytest.raises(ConnectionClosed, match="game not found"):
         served.watch("unknown").hear("welcome")
     assert served.ask("GET", "/games/unknown/record")[0] == 404
     assert served.ask("GET", "/games/unknown/at/0")[0] == 404
@@ -257,7 +257,7 @@ def test_all_viewers_see_a_move(served: Served) -> None:
 
 
 def test_game_continues_after_server_restart(tmp_path: Path) -> None:
-    """Also where it ended while the opponent was thinking: he moves when the page comes again."""
+    """Also after a restart during the opponent's turn: it moves when the page reconnects."""
     store = tmp_path / "web.sqlite"
     with serving(store) as first:
         game = first.begin(game="backgammon", seconds=0.05)
@@ -288,9 +288,9 @@ def test_game_continues_after_server_restart(tmp_path: Path) -> None:
 
 
 def test_withdrawn_opponent_is_not_replaced(served: Served) -> None:
-    """A game that was kept names it; nobody else goes on with it in its name."""
+    """The saved game names it; no other opponent replaces it."""
     setup = GameSetup(opponent="Gone")
-    with pytest.raises(EngineError, match="not offered here any more"):
+    with pytest.raises(EngineError, match="no longer available"):
         asyncio.run(start_opponent(setup, initial_game(setup), served.site))
 
 
@@ -300,9 +300,9 @@ def test_slow_game_loading_does_not_block_other_requests(
     with serving(tmp_path / "web.sqlite") as first:
         game = first.begin(game="nim")
     begun, served = threading.Event(), threading.Event()
-    make = playing.Sitting
+    make = playing.GameSession
 
-    def slow(*arguments: Any) -> playing.Sitting:
+    def slow(*arguments: Any) -> playing.GameSession:
         begun.set()
         assert served.wait(PATIENCE)
         return make(*arguments)
@@ -315,7 +315,7 @@ def test_slow_game_loading_does_not_block_other_requests(
         served.set()
         for line in lines:
             line.hear("game")
-        lines[0].send(do="resign")  # which the other sees: there is one game
+        lines[0].send(do="resign")  # both pages share one session
         while not lines[1].game["result"]:
             lines[1].hear("game")
         for line in lines:
@@ -329,12 +329,12 @@ def test_saved_game_with_missing_source_file_is_rejected(tmp_path: Path) -> None
     with serving(tmp_path / "web.sqlite", offers=SiteResources(games=(name,))) as first:
         game = first.begin(game=name)
     path.unlink()
-    find_game_type.cache_clear()  # as in a process that begins anew
+    find_game_type.cache_clear()  # like in a new process
     with serving(tmp_path / "web.sqlite") as second:
         for part in ("record", "at/0"):
             status, _, text = second.ask("GET", f"/games/{game}/{part}")
-            assert (status, "cannot be played here any more" in text) == (404, True)
-        with pytest.raises(ConnectionClosed, match="cannot be played here any more") as end:
+            assert (status, "no longer available" in text) == (404, True)
+        with pytest.raises(ConnectionClosed, match="no longer available") as end:
             second.watch(game).hear("welcome")
     assert end.value.rcvd is not None
     assert end.value.rcvd.reason in page_words("site", "es")

@@ -1,4 +1,4 @@
-"""Who may ask the pages, and what a page of strangers cannot do."""
+"""Access to the pages: tokens, origins, limits, and malicious web pages."""
 
 import http.client
 import json
@@ -42,7 +42,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 def guarded(tmp_path: Path) -> Iterator[tuple[Served, str]]:
     path = str(tmp_path / "tokens")
     token = new_token(path, "alice")
-    with serving(tmp_path / "web.sqlite", path, ServerLimits(wrong_tokens=3)) as server:
+    with serving(tmp_path / "web.sqlite", path, ServerLimits(max_auth_failures=3)) as server:
         yield server, token
 
 
@@ -57,7 +57,7 @@ def test_every_response_has_security_headers(served: Served) -> None:
 
 
 def test_static_media_types_ignore_system_mime_types(tmp_path: Path) -> None:
-    """As on Windows, where a program may have registered .js as text/plain."""
+    """On Windows another program may register .js as text/plain."""
     known = {suffix: mimetypes.guess_type(f"file{suffix}")[0] for suffix in MEDIA_TYPES}
     try:
         for suffix in MEDIA_TYPES:
@@ -123,7 +123,7 @@ def test_invalid_numbers_in_requests_are_rejected(served: Served, number: str) -
     ):
         assert served.ask("GET", path)[0] == 404
     assert served.ask("GET", "/static/site.js", Range=f"bytes={quoted}-")[0] in (400, 416)
-    assert served.ask("GET", f"/watch/1/games?before={quoted}")[0] == 404  # there is none
+    assert served.ask("GET", f"/watch/1/games?before={quoted}")[0] == 404  # no tournament
     with pytest.raises(InvalidStatus):
         connect(f"ws://127.0.0.1:{served.port}/watch/{quoted}/channel", proxy=None)
     for name in ("Content-Length", "content-length"):
@@ -133,7 +133,7 @@ def test_invalid_numbers_in_requests_are_rejected(served: Served, number: str) -
 
 def test_foreign_host_header_is_rejected(served: Served) -> None:
     status, _, text = served.ask("GET", "/play", Host="evil.example")
-    assert (status, "use the address of this server" in text) == (421, True)
+    assert (status, "host name not allowed" in text) == (421, True)
     assert served.ask("GET", "/play", Host=f"localhost:{served.port}")[0] == 200
 
 
@@ -165,9 +165,9 @@ def test_oversized_chunked_body_is_rejected(served: Served) -> None:
     pieces = (b" " * (1 << 16) for _ in range((MAX_BODY_BYTES >> 16) + 1))
     connection.request("POST", "/games", pieces, encode_chunked=True)
     response = connection.getresponse()
-    assert (response.status, b"bytes are read" in response.read()) == (413, True)
+    assert (response.status, b"request too large" in response.read()) == (413, True)
     assert response.headers["Content-Security-Policy"]
-    connection.request("GET", "/health")  # and the connection goes on
+    connection.request("GET", "/health")  # on the same connection
     assert connection.getresponse().status == 200
     connection.close()
     assert not [line for line in served.log if "failed" in line]
@@ -211,7 +211,7 @@ def test_session_cookies_per_visitor_are_limited(
 def test_requests_per_visitor_are_rate_limited(tmp_path: Path) -> None:
     path = str(tmp_path / "tokens")
     tokens = {name: new_token(path, name) for name in ("alice", "bob")}
-    limits = ServerLimits(requests_a_second=1.0)
+    limits = ServerLimits(request_rate=1.0)
     with serving(tmp_path / "web.sqlite", path, limits) as served:
         cookies = {}
         for name, token in tokens.items():
@@ -229,13 +229,13 @@ def test_requests_per_visitor_are_rate_limited(tmp_path: Path) -> None:
         asked = [ask(Cookie=cookies["alice"]) for _ in range(int(BURST_SECONDS) + 60)]
         assert asked[: int(BURST_SECONDS)] == [200] * int(BURST_SECONDS)
         assert asked.count(429) > 30
-        assert ask(Cookie=cookies["bob"]) == 200  # who comes from the same address
-        assert ask() == 401  # and who has not signed in
+        assert ask(Cookie=cookies["bob"]) == 200  # another user of the same address
+        assert ask() == 401  # and an anonymous one
         assert served.ask("GET", "/static/site.js", Cookie=cookies["alice"])[0] == 200
         assert served.site.metrics.value("refused", "requests") == asked.count(429)
-        # Of so many the log tells some.
+        # The log contains only some of them.
         assert 0 < len([line for line in served.log if "too many requests" in line]) <= 30
-        while ask(Cookie=cookies["alice"]) != 429:  # a second may have gone, and brought one more
+        while ask(Cookie=cookies["alice"]) != 429:  # more requests may have become available
             pass
         with pytest.raises(InvalidStatus) as refusal:
             served.watch("any", Cookie=cookies["alice"])
@@ -243,8 +243,8 @@ def test_requests_per_visitor_are_rate_limited(tmp_path: Path) -> None:
 
 
 def test_rate_limit_allows_burst_from_one_address(tmp_path: Path) -> None:
-    """Many from one address, each with a page, all its files, and what it asks for."""
-    limits = ServerLimits(requests_a_second=1.5)
+    """Many users of one address load a page, its files and its data at once."""
+    limits = ServerLimits(request_rate=1.5)
     with serving(tmp_path / "web.sqlite", limits=limits) as served:
         files = [f"/static/{path.name}" for path in STATIC.glob("*.js")]
         for _ in range(8):
@@ -274,7 +274,7 @@ def test_pages_require_token_or_session_cookie(guarded: tuple[Served, str]) -> N
     assert served.ask("GET", "/static/signin.js")[0] == 200
     for path in ("/games", "/games/choices", "/metrics"):
         assert served.ask("GET", path)[0] == 401
-    # In an address it is worth nothing.
+    # A token in a URL is ignored.
     assert served.ask("GET", f"/play?token={token}")[0] == 401
     status, headers, _ = served.ask("POST", "/signin", {"token": token})
     assert status == 200
@@ -306,7 +306,7 @@ def test_oversized_sign_in_form_is_rejected(guarded: tuple[Served, str]) -> None
     for form in ({"token": [{}] * 5000}, {"token": token, "more": "x" * 5000}):
         status, _, text = served.ask("POST", "/signin", form)
         assert status == 400
-        assert "a token is expected" in text
+        assert "missing token" in text
 
 
 def test_revoked_token_ends_session(guarded: tuple[Served, str], tmp_path: Path) -> None:
@@ -336,7 +336,7 @@ def test_sign_in_is_blocked_after_too_many_wrong_tokens(guarded: tuple[Served, s
 
 
 def test_too_many_sessions_per_address_are_rejected(tmp_path: Path) -> None:
-    limits = ServerLimits(sessions_of_address=2)
+    limits = ServerLimits(max_sessions_per_ip=2)
     with serving(tmp_path / "web.sqlite", limits=limits) as served:
         game = served.begin(game="nim")
         lines = [served.watch(game) for _ in range(2)]
@@ -350,11 +350,11 @@ def test_too_many_sessions_per_address_are_rejected(tmp_path: Path) -> None:
             line.close()
 
 
-@pytest.mark.parametrize("limits", [ServerLimits(idle=0.2), ServerLimits(longest=0.2)])
+@pytest.mark.parametrize("limits", [ServerLimits(idle_timeout=0.2), ServerLimits(max_session=0.2)])
 def test_idle_or_long_session_is_closed(tmp_path: Path, limits: ServerLimits) -> None:
     with serving(tmp_path / "web.sqlite", limits=limits) as served:
         line = served.watch(served.begin(game="nim"))
-        with pytest.raises(ConnectionClosed, match="open for too long; load it again") as end:
+        with pytest.raises(ConnectionClosed, match="session timed out; reload the page") as end:
             line.hear("nothing")
         assert end.value.rcvd is not None
         assert end.value.rcvd.code == CLOSE_REJECTED
@@ -366,7 +366,7 @@ def test_idle_or_long_session_is_closed(tmp_path: Path, limits: ServerLimits) ->
 
 
 def test_connection_without_request_is_closed(tmp_path: Path) -> None:
-    limits = ServerLimits(authorising=0.2)
+    limits = ServerLimits(auth_timeout=0.2)
     with serving(tmp_path / "web.sqlite", limits=limits) as served:
         for begun in (b"", b"GET / HTTP/1.1\r\nHost:"):
             with socket.create_connection(("127.0.0.1", served.port), PATIENCE) as connection:
@@ -374,7 +374,7 @@ def test_connection_without_request_is_closed(tmp_path: Path) -> None:
                 assert ends(connection)
         line = served.watch(served.begin(game="nim"))
         line.hear("welcome")
-        time.sleep(2 * limits.authorising)
+        time.sleep(2 * limits.auth_timeout)
         line.send(do="nonsense")
         line.hear("error")
         line.close()
@@ -389,8 +389,8 @@ UPLOAD = b"POST /games HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 16384\r\n\
 )
 @pytest.mark.parametrize("first", [b"", PAGE])
 def test_slow_request_times_out(tmp_path: Path, first: bytes, begun: bytes) -> None:
-    """Neither the first of a connection nor a later one, its head or its body, drop by drop."""
-    limits = ServerLimits(authorising=0.3)
+    """Neither the first request of a connection nor a later one, neither head nor body."""
+    limits = ServerLimits(auth_timeout=0.3)
     with serving(tmp_path / "web.sqlite", limits=limits) as served:
         address = ("127.0.0.1", served.port)
         with socket.create_connection(address, PATIENCE) as connection:
@@ -416,7 +416,7 @@ def test_slow_request_times_out(tmp_path: Path, first: bytes, begun: bytes) -> N
 
 
 def test_steady_upload_does_not_time_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    limits = ServerLimits(authorising=0.3)
+    limits = ServerLimits(auth_timeout=0.3)
     monkeypatch.setattr(http_connections, "MIN_BYTES_PER_S", 8192)
     with (
         serving(tmp_path / "web.sqlite", limits=limits) as served,
@@ -426,7 +426,7 @@ def test_steady_upload_does_not_time_out(tmp_path: Path, monkeypatch: pytest.Mon
         for _ in range(4):
             connection.sendall(b" " * 4096)
             time.sleep(0.25)
-        assert connection.recv(1 << 16).startswith(b"HTTP/1.1 400")  # it is no object
+        assert connection.recv(1 << 16).startswith(b"HTTP/1.1 400")  # not a JSON object
 
 
 def test_client_that_stops_reading_is_disconnected(
@@ -465,7 +465,7 @@ def test_client_gone_before_accept_is_not_counted(
     deadline = time.monotonic() + PATIENCE
     while served.site.admission.waiting and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert (served.site.admission.waiting, served.site.admission._of_address) == (0, {})
+    assert (served.site.admission.waiting, served.site.admission._per_address) == (0, {})
 
 
 def test_binary_channel_message_is_rejected(served: Served) -> None:
@@ -485,7 +485,7 @@ def test_running_request_is_answered_during_shutdown_grace(tmp_path: Path) -> No
         time.sleep(2.5)
         return "made"
 
-    offers, limits = SiteResources(steps=make), ServerLimits(grace=10.0)
+    offers, limits = SiteResources(steps=make), ServerLimits(shutdown_timeout=10.0)
     with ThreadPoolExecutor(1) as pool:
         with serving(tmp_path / "web.sqlite", limits=limits, offers=offers) as served:
             answer = pool.submit(served.ask, "POST", "/lessons/steps", b"")
@@ -494,12 +494,12 @@ def test_running_request_is_answered_during_shutdown_grace(tmp_path: Path) -> No
 
 
 def test_connections_per_address_are_limited(tmp_path: Path) -> None:
-    limits = ServerLimits(sessions_of_address=2)
+    limits = ServerLimits(max_sessions_per_ip=2)
     with serving(tmp_path / "web.sqlite", limits=limits) as served, ExitStack() as stack:
         address = ("127.0.0.1", served.port)
         kept = [
             stack.enter_context(socket.create_connection(address, PATIENCE))
-            for _ in range(2 * limits.sessions_of_address)
+            for _ in range(2 * limits.max_sessions_per_ip)
         ]
         with socket.create_connection(address, PATIENCE) as further:
             assert ends(further)
@@ -514,7 +514,7 @@ def test_connections_per_address_are_limited(tmp_path: Path) -> None:
 
 
 def ends(connection: socket.socket) -> bool:
-    """Wait until the other side has ended a connection."""
+    """Wait until the server has closed a connection."""
     try:
         return connection.recv(1) == b""
     except ConnectionResetError:
@@ -542,7 +542,7 @@ def test_language_cookie_overrides_accept_language(served: Served) -> None:
 
 
 def test_scripts_do_not_show_untranslated_server_messages() -> None:
-    """All go by the table of words, in which the visitor's language has them."""
+    """The page translates them with its table of texts."""
     shown = r"(textContent = |alert. }, )(error\.message|message\.text|event\.reason)"
     for path in STATIC.glob("*.js"):
         assert not re.search(shown, path.read_text()), path
@@ -550,7 +550,7 @@ def test_scripts_do_not_show_untranslated_server_messages() -> None:
 
 @pytest.mark.parametrize("page", sorted(path.name[:-8] for path in STATIC.glob("words/*.en.json")))
 def test_script_size_of_each_page_is_limited(page: str) -> None:
-    """What a page loads until its board is drawn, and all that it may load later."""
+    """Return the files of a page: those for the first drawing, and all."""
     needed, waiting = set[Path](), [STATIC / f"{page}.js"]
     while waiting:
         path = waiting.pop().resolve()
@@ -566,7 +566,7 @@ def test_silent_tls_connection_is_closed(
     tmp_path: Path,
     certified: Certified,  # noqa: F811
 ) -> None:
-    limits = ServerLimits(authorising=0.3)
+    limits = ServerLimits(auth_timeout=0.3)
     tls = (certified.certificate, certified.key)
     with serving(tmp_path / "web.sqlite", limits=limits, tls=tls) as served:
         silent = [socket.create_connection(("127.0.0.1", served.port)) for _ in range(5)]

@@ -1,4 +1,4 @@
-"""What is watched of tournaments beside their boards, in a browser: tables, brackets, curves."""
+"""Tournament tables, brackets and charts in a browser."""
 
 import itertools
 import json
@@ -41,7 +41,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A server that watches a round-robin, a cup, a test of two, and a match of Othello."""
+    """A server with a round-robin, a knockout, an SPRT and a match of Othello."""
     folder = tmp_path_factory.mktemp("tournaments")
     othello = GameSettings("othello")
     ledgers = [
@@ -69,7 +69,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 def check(browser: Browser, language: str = "en") -> None:
-    """Nothing is complained of, whoever cannot see can read it, and it fits on a phone."""
+    """Check for console errors, accessibility, and the width of a phone."""
     assert browser.run("return document.documentElement.lang") == language
     assert browser.complaints() == []
     assert browser.barriers() == []
@@ -79,7 +79,7 @@ def check(browser: Browser, language: str = "en") -> None:
 
 
 def section(browser: Browser, heading: str) -> list[list[str]]:
-    """Return the words of a table by its heading, row by row."""
+    """Return the texts of a table by its heading, row by row."""
     found: list[list[str]] = browser.wait(
         "const heading = [...document.querySelectorAll('h2')].find((each) => "
         "each.textContent === arguments[0]); const table = heading?.parentElement;"
@@ -98,7 +98,7 @@ def test_round_robin_page_shows_cross_table(browser: Browser, served: Served) ->
     for one in range(5):
         assert rows[one][one + 1] == ITSELF
         for other in range(one):
-            # What two players have made of their two games.
+            # The result of two games of two players.
             assert float(rows[one][other + 1]) + float(rows[other][one + 1]) == 2
     standings = section(browser, "Standings")[1:]
     points = {row[1]: float(row[4]) for row in standings}
@@ -117,8 +117,8 @@ def test_knockout_page_shows_bracket(browser: Browser, served: Served) -> None:
         "return rounds.length && rounds"
     )
     assert [len(matches) for matches in rounds] == [4, 2, 1]
-    assert sum(second[0] == "(free round)" for _, second in rounds[0]) == 3
-    # Whoever has won a match plays in the next round, and the last winner has won it all.
+    assert sum(second[0] == "(bye)" for _, second in rounds[0]) == 3
+    # The winner of a match plays in the next round; the last one wins the knockout.
     for matches, later in itertools.pairwise(rounds):
         winners = [name for match in matches for name, kind in match if kind == "won"]
         assert len(winners) == len(matches)
@@ -126,7 +126,7 @@ def test_knockout_page_shows_bracket(browser: Browser, served: Served) -> None:
             assert player.rpartition(" ")[0] in winner
             assert winner.startswith(player.rpartition(" ")[0])
     (last,) = [name for name, kind in rounds[-1][0] if kind == "won"]
-    assert f"{last.rpartition(' ')[0]} has won." in browser.find("main").text
+    assert f"Winner: {last.rpartition(' ')[0]}" in browser.find("main").text
     assert browser.find(".bracket ol").get_attribute("aria-label") == "Round 1"
     check(browser)
 
@@ -159,7 +159,7 @@ def test_sprt_page_shows_curves(browser: Browser, served: Served) -> None:
 
 
 def test_othello_page_works_in_spanish_and_dark_theme(browser: Browser, served: Served) -> None:
-    """Live and again; with the reasons why games ended."""
+    """Live and in replays, with the reasons for the results."""
     ledger = served.site.resources.spectators()[3]
     place = live_file_path(ledger._path)  # type: ignore[attr-defined]
     board = {
@@ -180,10 +180,10 @@ def test_othello_page_works_in_spanish_and_dark_theme(browser: Browser, served: 
         assert "...X...." in label
         assert len(browser.find_all(".board .stone.white")) == 1
         assert "Negras" in browser.run("return document.querySelector('.side').textContent")
-        # Whose turn it is is told: Black moves again.
+        # The page shows the side to move: Black moves again.
         turn = "return [...document.querySelectorAll('.side.turn')].map((each) => each.textContent)"
-        (told,) = browser.run(turn)
-        assert "Negras" in told
+        (text,) = browser.run(turn)
+        assert "Negras" in text
         check(browser, "es")
         game = browser.find("ul.games li")
         assert "triple repetición" in game.text or "tiempo agotado" in game.text

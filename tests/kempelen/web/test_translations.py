@@ -1,4 +1,4 @@
-"""What goes wrong is told in the visitor's language, also where something is filled in."""
+"""Error messages are translated to the visitor's language, with their values."""
 
 import ast
 import json
@@ -17,43 +17,43 @@ from kempelen.web.translations import SPANISH, translate
 from tests.kempelen.web.support import Served, serving
 
 SPANISH_VISITOR = {"Accept-Language": "es-AR,es;q=0.9"}
-# What is raised with a text for whoever looks at a page.
+# Exceptions with a message for visitors.
 RAISED = (
     "SetupError",
     "AnalysisError",
     "HTTPException",
-    "RefusedError",
+    "RejectedError",
     "EngineError",
     "ValueError",
 )
-TOLD = ("refuse", "refusal")
+CALLS = ("reject", "error_response")
 
 
 def forms(tree: ast.AST) -> Iterator[str]:
-    """Give the texts that a module tells visitors, {} in place of what is filled in."""
+    """Yield the messages of a module for visitors, with {} for values."""
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call):
             continue
         name = getattr(node.func, "id", getattr(node.func, "attr", ""))
-        if name in RAISED + TOLD:
+        if name in RAISED + CALLS:
             for argument in node.args:
                 form = written(argument)
                 if " " in form:
                     yield form
         for argument in [*node.args, *(each.value for each in node.keywords)]:
             if isinstance(argument, ast.Dict):
-                yield from told(argument)
+                yield from message_texts(argument)
 
 
-def told(made: ast.Dict) -> Iterator[str]:
-    """Give the texts of an object that says what went wrong."""
+def message_texts(made: ast.Dict) -> Iterator[str]:
+    """Yield the texts of an error message to the page."""
     values = {written(key): value for key, value in zip(made.keys, made.values, strict=True) if key}
     if written(values.get("kind")) in TRANSLATED_FIELDS:
         yield from filter(None, [written(values.get("text"))])
 
 
 def written(node: ast.AST | None) -> str:
-    """Return a text as its form, "" for what is none."""
+    """Return the form of a string expression, "" for other expressions."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
     if isinstance(node, ast.JoinedStr):
@@ -65,7 +65,7 @@ def all_forms() -> list[str]:
     found = set()
     folder = Path(kempelen.web.__file__).parent
     for path in folder.rglob("*.py"):
-        if path.name != "store.py":  # its errors are for whoever runs the server
+        if path.name != "database.py":  # its errors are for the operator
             found |= set(forms(ast.parse(path.read_text(encoding="utf-8"))))
     return sorted(found)
 
@@ -84,38 +84,47 @@ def test_translations_have_same_number_of_placeholders() -> None:
 
 
 @pytest.mark.parametrize(
-    ("form", "told"),
+    ("form", "expected"),
     [
-        ({"level": 1}, "nivel: se espera un número de 1350 a "),
-        ({"side": "up"}, "color o turno: se espera uno de first, second, random"),
-        ({"game": "nim", "options": {"misere": 1}}, "misere: se espera true o false"),
-        ({"fen": "x" * 200}, "fen: se espera un texto de 120 caracteres como mucho"),
+        ({"level": 1}, "nivel: debe ser un número de 1350 a "),
+        (
+            {"side": "up"},
+            "color o turno: valor no válido (se espera uno de: first, ",
+        ),
+        ({"game": "nim", "options": {"misere": 1}}, "misere: debe ser true o false"),
+        ({"fen": "x" * 200}, "fen: debe ser un texto de 120 caracteres como máximo"),
         ({"fen": "nonsense"}, "posición: el FEN no tiene 8 filas: 'nonsense'"),
-        ({"fen": "8/8/8/8/8/8/8/8 w - - 0 1"}, "posición: no puede darse en una partida"),
-        ({"game": "othello", "options": {"size": 5}}, "juego othello: no hay tableros de tamaño 5"),
-        ({"game": "nim", "options": {"colour": 1}}, "opciones: nim no tiene ninguna que se llame"),
+        ({"fen": "8/8/8/8/8/8/8/8 w - - 0 1"}, "posición: no es legal"),
+        (
+            {"game": "othello", "options": {"size": 5}},
+            "juego othello: el tamaño del tablero debe ser par",
+        ),
+        ({"game": "nim", "options": {"colour": 1}}, "opciones: nim no tiene la opción"),
     ],
 )
-def test_game_form_errors_are_translated(form: dict[str, Any], told: str) -> None:
+def test_game_form_errors_are_translated(form: dict[str, Any], expected: str) -> None:
     with pytest.raises(SetupError) as error:
         parse_setup(form, SiteResources())
-    assert translate(str(error.value), "es").startswith(told)
+    assert translate(str(error.value), "es").startswith(expected)
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ("1. e4 Ke2", "PGN: partida 1 (? - ?): la jugada 'Ke2' no es legal en "),
-        ("8/8/8/8/8/8/8/8 w - - 0 1", "esa posición no es legal ("),
+        ("8/8/8/8/8/8/8/8 w - - 0 1", "posición ilegal ("),
         ("(;SZ[5];B[aa];W[aa])", "la jugada 1, A5, no es legal"),
-        ("(;SZ[5:9];B[ea];W[fa])", "SGF: partida 1: un punto fuera del tablero de 5x9"),
-        ('[Variant "Atomic"]\n\n1. e4 *', "PGN: partida 1 (? - ?): la variante Atomic no se juega"),
+        ("(;SZ[5:9];B[ea];W[fa])", "SGF: partida 1: un punto está fuera del tablero de 5x9"),
+        (
+            '[Variant "Atomic"]\n\n1. e4 *',
+            "PGN: partida 1 (? - ?): no se admite la variante Atomic",
+        ),
     ],
 )
-def test_file_errors_are_translated(text: str, told: str) -> None:
+def test_file_errors_are_translated(text: str, expected: str) -> None:
     with pytest.raises(AnalysisError) as error:
         load_games(text)
-    assert translate(str(error.value), "es").startswith(told)
+    assert translate(str(error.value), "es").startswith(expected)
 
 
 def test_study_errors_are_translated() -> None:
@@ -142,43 +151,43 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 @pytest.mark.parametrize(
-    ("method", "path", "body", "status", "told"),
+    ("method", "path", "body", "status", "expected"),
     [
-        ("POST", "/games", {"level": 1}, 400, "nivel: se espera un número"),
+        ("POST", "/games", {"level": 1}, 400, "nivel: debe ser un número"),
         ("GET", "/games/none/record", None, 404, "No existe esa partida."),
         ("GET", "/none", None, 404, "No existe esa página."),
-        ("GET", "/watch/9/games", None, 404, "Eso no existe."),
+        ("GET", "/watch/9/games", None, 404, "No se ha encontrado ese torneo o esa partida."),
         ("POST", "/analyse/load", {"text": "1. e4 Ke2"}, 422, "PGN: partida 1"),
-        ("POST", "/analyse/move", {}, 400, "Hacen falta"),
-        ("POST", "/signin", {}, 400, "Hace falta una clave."),
+        ("POST", "/analyse/move", {}, 400, "Falta study, ply o move."),
+        ("POST", "/signin", {}, 400, "Falta la clave."),
         ("POST", "/lessons/steps", b"game=nim", 404, "No existe esa página."),
-        ("GET", "/lessons/choices", None, 500, "El servidor ha fallado"),
+        ("GET", "/lessons/choices", None, 500, "Error interno del servidor"),
     ],
 )
 def test_request_errors_are_translated_as_json_or_text(
-    served: Served, method: str, path: str, body: Any, status: int, told: str
+    served: Served, method: str, path: str, body: Any, status: int, expected: str
 ) -> None:
-    """A script is told in JSON, and who looks at the answer itself by a text."""
+    """Scripts get JSON, and browsers plain text."""
     answered, headers, text = served.ask(method, path, body, **SPANISH_VISITOR)
-    assert (answered, json.loads(text)["error"][: len(told)]) == (status, told)
+    assert (answered, json.loads(text)["error"][: len(expected)]) == (status, expected)
     assert "default-src 'none'" in headers["Content-Security-Policy"]
     _, headers, text = served.ask(method, path, body, Accept="text/html", **SPANISH_VISITOR)
-    assert text.startswith(told)
+    assert text.startswith(expected)
     assert headers["Content-Type"].startswith("text/plain")
     _, _, text = served.ask(method, path, body)
-    assert told not in text
+    assert expected not in text
 
 
 def test_channel_errors_use_language_of_each_viewer(served: Served) -> None:
     game = served.begin(game="chess", opponent="Broken", side="second")
     english, spanish = served.watch(game), served.watch(game, **SPANISH_VISITOR)
-    for line, told in (
+    for line, expected in (
         (english, "Broken: engine command "),
         (spanish, "Broken: la orden "),
     ):
         while not line.game.get("trouble"):
             line.hear("game")
-        assert line.game["trouble"].startswith(told)
+        assert line.game["trouble"].startswith(expected)
     spanish.send(do="move", move="e2e4")
     assert spanish.hear("error")["text"] == "No le toca jugar."
     for line in (english, spanish):

@@ -1,4 +1,4 @@
-"""What a visitor is told of tournaments: from the middle, of finished games, of damage."""
+"""Tournaments on the page: joining late, finished games, damaged sources."""
 
 import json
 import sqlite3
@@ -148,7 +148,7 @@ def test_invalid_game_record_is_reported(ledger: str, tmp_path: Path) -> None:
         tmp_path / "web.sqlite", offers=SiteResources(spectators=lambda: [spectator])
     ) as server:
         name = f"{record['pair']}.{record['game']}"
-        assert "cannot be shown" in got(server, f"/watch/1/games/{name}", 422)["error"]
+        assert "could not replay game" in got(server, f"/watch/1/games/{name}", 422)["error"]
 
 
 def test_positions_of_other_games_are_drawn() -> None:
@@ -173,7 +173,7 @@ def test_positions_of_other_games_are_drawn() -> None:
 
 
 def test_grid_board_marks_last_move(ledger: str) -> None:
-    """While it goes on, from the position before; not where moves were missed, or a game begins."""
+    """It is derived from the previous position, unless moves were missed or a game starts."""
     spectator = LedgerView(ledger)
     spectator.poll()
     spectator.state.status["game"] = {"name": "tic-tac-toe"}
@@ -207,7 +207,7 @@ def test_piece_symbols_have_no_inline_styles() -> None:
 
 
 def test_untrusted_game_files_and_huge_boards_are_rejected(ledger: str) -> None:
-    """What a broker tells is checked before a game is made of it."""
+    """Data from a broker is checked before a game is created."""
     spectator = LedgerView(ledger)
     spectator.poll()
     key = next(iter(spectator.games))
@@ -220,7 +220,7 @@ def test_untrusted_game_files_and_huge_boards_are_rejected(ledger: str) -> None:
     ):
         spectator.state.status["game"] = game
         spectator.trusted = False
-        with pytest.raises(ValueError, match=r"catalogue|within bounds"):
+        with pytest.raises(ValueError, match=r"only built-in games|out of range"):
             watched.replay(key)
     assert len(diagram("chess", "k" * 10**6)["fen"]) < 200
     assert len(diagram("go", " 1 X\n" * 10**5)["rows"]) <= 19
@@ -259,7 +259,7 @@ def test_growing_curve_sends_only_new_points(ledger: str) -> None:
 
 
 def test_each_viewer_receives_curve_points_once(ledger: str) -> None:
-    """Whether it has grown while nobody looked on, or since others were told last."""
+    """Whether the curve grew without viewers or since the last broadcast."""
     spectator = LedgerView(ledger)
     spectator.poll()
     watched = WatchedTournament(spectator)
@@ -274,9 +274,9 @@ def test_each_viewer_receives_curve_points_once(ledger: str) -> None:
     assert watched.state()["state"]["curve"]["points"] == points
     assert watched.changes() == {}
     heard: list[str] = []
-    watched.subscribers.channels.add(Mock(pass_on=heard.append))
+    watched.subscribers.channels.add(Mock(send_text=heard.append))
     grow()
     assert watched.state()["state"]["curve"]["points"] == points
-    (told,) = map(json.loads, heard)
-    assert told["state"] == {"curve": {"more": points[-1:]}}
+    (message,) = map(json.loads, heard)
+    assert message["state"] == {"curve": {"more": points[-1:]}}
     assert watched.changes() == {}

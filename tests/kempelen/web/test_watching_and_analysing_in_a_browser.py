@@ -1,4 +1,4 @@
-"""A tournament watched from its middle and games analysed, in a browser that people use."""
+"""A running tournament, and the analysis page, in a real browser."""
 
 import asyncio
 import threading
@@ -48,9 +48,9 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def served(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A server that watches a match which goes on, of which one game is over.
+    """A server with a running match, one game of which is finished.
 
-    It begins when the browser is there.
+    It starts after the browser.
     """
     folder = tmp_path_factory.mktemp("match")
     path = str(folder / "run.sqlite")
@@ -86,25 +86,25 @@ def served(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 
 def check(browser: Browser) -> None:
-    """Nothing is complained of, nothing ran that was text, and who cannot see can read the page."""
+    """Check for console errors, executed scripts, and accessibility."""
     assert browser.complaints() == []
     assert browser.run("return window.hurt") is None
     assert browser.barriers() == []
 
 
 def fits(browser: Browser) -> bool:
-    """Tell whether nothing lies beside the screen of a phone."""
+    """Return whether the page fits on the screen of a phone."""
     with browser.on_a_phone():
         return browser.fits()
 
 
 def judge(browser: Browser) -> None:
-    """Have the whole game judged. The button moves as lines come, so that a mouse may miss it."""
+    """Start a review. By script, since the button moves when lines arrive."""
     browser.run("document.querySelector('button.main:not(details *)').click()")
 
 
 def arrived(path: Path) -> str:
-    """Return the text of a download, once it is there."""
+    """Wait for a download and return its text."""
     deadline = time.monotonic() + 60
     while not path.exists() or not path.stat().st_size:
         assert time.monotonic() < deadline, [each.name for each in path.parent.iterdir()]
@@ -135,7 +135,7 @@ def test_running_tournament_can_be_watched_to_its_end(browser: Browser, served: 
     browser.press("\ue014")  # an arrow to the right
     first = browser.find_all(".moves button")[0]
     assert first.get_attribute("aria-current") == "step"
-    # Numbered as in the position that it is made in, which an opening has led to.
+    # Numbered from the position after the opening.
     number, _, _ = first.text.partition(".")
     assert f" {number}" in next(iter(served.site.resources.spectators()[0].games.values()))["fen"]
     assert fits(browser)
@@ -197,7 +197,7 @@ def test_go_game_is_analysed_in_spanish_and_dark_theme(browser: Browser, served:
 
 
 def test_very_long_player_name_can_be_analysed(browser: Browser, served: Served) -> None:
-    """Longer than a message to the server may be."""
+    """The text is longer than a message to the server may be."""
     name = "x" * 70_000
     browser.open(f"{served.base}/analyse")
     browser.wait("return document.querySelectorAll('.lines li').length === 3")
@@ -247,5 +247,5 @@ def test_analysis_continues_after_server_restart(browser: Browser, tmp_path: Pat
     with serving(tmp_path / "web.sqlite", port=server.port):
         browser.wait(f"{lines} === 3")
         assert not browser.run("return document.getElementById('connection').textContent")
-        browser.complaints()  # of the connection that was refused meanwhile
+        browser.complaints()  # the rejected connection
         browser.open("about:blank")

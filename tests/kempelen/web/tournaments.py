@@ -1,4 +1,4 @@
-"""Ledgers of tournaments for the pages to show, whose games nobody had to play."""
+"""Ledgers of tournaments with made-up games."""
 
 from random import Random
 
@@ -19,7 +19,7 @@ ENDS = {1.0: "1-0", 0.5: "1/2-1/2", 0.0: "0-1"}
 
 
 def chosen(*names: str, **changes: object) -> Settings:
-    """Return the settings of a tournament of players who are never started."""
+    """Return the settings of a tournament whose players are never started."""
     protocol = EngineProtocol.GTP if "game" in changes else EngineProtocol.UCI
     changes.setdefault("time", TimeControl(movetime=0.1))
     players = (engine("none", name=name, protocol=protocol) for name in names)
@@ -34,10 +34,10 @@ def write_ledger(
     opening: int = 2,
     games: int | None = None,
 ) -> str:
-    """Fill a ledger with games, all of them or so many, and return its path.
+    """Fill a ledger with games and return its path.
 
-    The players that are named first tend to win; the same games each time. opening: of the moves,
-    so many.
+    The games are the same each time; the players that are named first tend to win. opening: the
+    number of opening moves. games: how many to play, by default all.
     """
     kept, chance = Ledger(path), Random(1)
     kept.begin(chosen, resume=False)

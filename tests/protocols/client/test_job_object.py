@@ -1,4 +1,4 @@
-"""On Windows an engine ends with all that it has started."""
+"""Windows: an engine ends together with its children."""
 
 import ctypes
 import sys

@@ -1,4 +1,4 @@
-"""Lines and the times at which they came, from a program that is read by a thread."""
+"""Lines and their arrival times, read by a thread."""
 
 import asyncio
 import os
@@ -13,7 +13,7 @@ from protocols.client.process import EngineDiedError, EngineProcess
 
 ECHO = "import sys\nfor line in sys.stdin: print(line, end='', flush=True)"
 NOISE = "while True: print('noise ' * 1000)"
-# The loop is blocked for much longer than a program takes to answer, on a busy machine too.
+# The loop is blocked for much longer than a program takes to answer, even on a busy machine.
 BLOCKED = 3.0
 
 
@@ -31,7 +31,7 @@ async def gone(threads):
 
 @pytest.fixture
 def before():
-    """The threads that other tests have left."""
+    """Threads of earlier tests."""
     return readers()
 
 
@@ -92,7 +92,7 @@ async def test_closing_ends_the_reader_thread(before):
         os.write(sink, b"x")
         while not arrivals._chunks:
             await asyncio.sleep(0.01)
-        arrivals._chunks.clear()  # taken in, but never asked for
+        arrivals._chunks.clear()  # read, but not consumed
     arrivals.close()
     assert await gone(set(readers()) - set(before))
     os.close(sink)

@@ -1,4 +1,4 @@
-"""What an engine says of itself and of its failures is plain text, whatever it is."""
+"""Text of an engine is sanitized in names and error messages."""
 
 import asyncio
 import io
@@ -17,12 +17,12 @@ from protocols.client.xboard import XboardClient
 from tests.support import ANY_TEXT
 
 BYTES = st.binary(max_size=60) | ANY_TEXT.map(lambda text: text.encode("utf-8", "replace"))
-# One line of it, as engines read and write lines.
+# One line of it.
 LINE = BYTES.map(lambda data: data.replace(b"\n", b"\r"))
 
 
 class Program:
-    """A process that has said what it says, and died."""
+    """A process that has written its output and ended."""
 
     pid = 1
     returncode = 1
@@ -46,7 +46,7 @@ class Program:
 
 
 def talk(kind, conversation, output, errors=b"", **options):
-    """Start an engine that says this; return it, the error that its end is, and the log."""
+    """Start an engine with this output; return it, the error at its end, and the log."""
     log = io.StringIO()
 
     async def run():
@@ -104,7 +104,7 @@ def test_gtp_engine_text_is_printable(name, reason):
 
     output = b"= x" + name + b"\n\n= name\n\n? " + reason + b"\n\n"
     _, error = talk(GtpClient, conversation, output)
-    assert error.startswith("the engine refuses clear_board: ")
+    assert error.startswith("the engine rejects clear_board: ")
 
 
 @settings(deadline=None)
@@ -126,7 +126,7 @@ def test_option_value_must_be_one_line():
 
     output = b"option name Name type string\nuciok\nreadyok\n"
     _, error = talk(UciClient, conversation, output)
-    assert error == r"option Name is one line, not 'x\nquit'"
+    assert error == r"option Name: invalid value 'x\nquit' (expected one printable line)"
 
 
 def test_last_stderr_line_is_escaped_and_truncated():

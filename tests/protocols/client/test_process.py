@@ -1,4 +1,4 @@
-"""The process of an engine, and all that it starts, end with it."""
+"""An engine's process ends together with all its descendants."""
 
 import asyncio
 import os
@@ -17,7 +17,7 @@ supervisor = module_or_skip("protocols.client.supervisor")
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="other systems have no subreaper")
 
-# It tells three processes: itself, a child in a session of its own, and one whose parent is gone.
+# Prints three process ids: its own, a child in a new session, and an orphan.
 PARENT = """
 import os, subprocess, sys
 child = subprocess.Popen(["sleep", "600"], start_new_session=True)

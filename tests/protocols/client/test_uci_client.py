@@ -152,15 +152,32 @@ async def test_configure_validates_options():
     await engine.configure({"style of play": "very risky", "OwnBook": False, "HASH": "32"})
     for options, message in [
         ({"Hash": 65}, "from 1 to 64"),
-        ({"Hash": "much"}, "whole number"),
+        ({"Hash": "much"}, "expected an integer"),
         ({"OwnBook": "maybe"}, "true or false"),
-        ({"Style of Play": "Wild"}, "one of Solid, Very Risky"),
-        ({"Contempt": 1}, "no option Contempt"),
+        ({"Style of Play": "Wild"}, "one of: Solid, Very Risky"),
+        ({"Contempt": 1}, "unknown option Contempt"),
     ]:
         with pytest.raises(EngineOptionError, match=message):
             await engine.configure(options)
     assert (await engine.search(START, 10)).move == "a2a3"
     await engine.close()
+
+
+@pytest.mark.parametrize("name", ["final choice", "MoveSelection"])
+async def test_configure_accepts_old_option_names(monkeypatch, name):
+    sent = []
+    engine = UciClient("unused", state=EngineState.IDLE)
+    engine.options = {
+        "moveselection": Option("MoveSelection", "combo", choices=("visits", "value"))
+    }
+    monkeypatch.setattr(engine, "_send", sent.append)
+
+    async def ready(limit):
+        return []
+
+    monkeypatch.setattr(engine, "_ready", ready)
+    await engine.configure({name: "value"})
+    assert sent == ["setoption name MoveSelection value value"]
 
 
 async def test_missing_command_or_directory_raises():

@@ -29,7 +29,7 @@ def make(failure="none", after=1, **settings):
 
 @pytest.fixture
 async def start():
-    """Start engines that are closed after the test."""
+    """Start engines, and close them after the test."""
     started = []
 
     async def start(engine):
@@ -97,7 +97,11 @@ async def test_options_with_spaces_are_set(start, tmp_path):
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"Hash": 1}, "it has: .*memory"), ({"Style": 10}, "Style"), ({"Style": "x"}, "Style")],
+    [
+        ({"Hash": 1}, "expected one of: .*memory"),
+        ({"Style": 10}, "Style"),
+        ({"Style": "x"}, "Style"),
+    ],
 )
 async def test_configure_rejects_invalid_options(start, options, message):
     engine = await start(make())
@@ -112,7 +116,7 @@ async def test_configure_rejects_invalid_options(start, options, message):
         ("dies-at-once", EngineDiedError, "status 1: no licence found"),
         ("no-features", EngineUnresponsiveError, "no features within 0.5 s"),
         ("no-ping", EngineError, "required feature: ping"),
-        ("nonsense", EngineError, "does not keep to its protocol: No closing quotation"),
+        ("nonsense", EngineError, "protocol error of the engine: No closing quotation"),
     ],
 )
 async def test_failed_start_raises(start, failure, error, message):
@@ -170,7 +174,7 @@ async def test_opponent_name_and_result_are_sent(start):
             lines.append(line)
 
     engine = await start(make(log=Log()))
-    engine.meet("Ann Other")
-    engine.hear("1-0", "checkmate")
+    engine.set_opponent("Ann Other")
+    engine.send_result("1-0", "checkmate")
     await engine.new_game()
     assert lines.index("name Ann Other") < lines.index("result 1-0 {checkmate}")

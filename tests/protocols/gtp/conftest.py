@@ -1,4 +1,4 @@
-"""A GTP engine in the test's own process."""
+"""A GTP engine in the test process."""
 
 import queue
 
@@ -12,14 +12,14 @@ from protocols.gtp.session import Settings
 from tests.held_compiler import HeldCompiler
 from tests.waiting import PATIENCE
 
-# Until a kernel is loaded, or compiled where the cache has none.
+# To load a kernel, or to compile it without a cache.
 LOAD_TIMEOUT_S = 120.0
 
 
 class EngineSession:
-    """Speaks with a fresh engine and hears what it says, without the empty lines.
+    """A session with a new engine. Empty output lines are dropped.
 
-    Go is played by the plain search, which is there at once, unless algorithm=None is said.
+    Go uses the Python search, which needs no loading, unless algorithm=None is given.
     """
 
     def __init__(self, **options):
@@ -30,7 +30,7 @@ class EngineSession:
         of_the_game = {name: options.pop(name) for name in ("size", "komi") if name in options}
         names = {"threads", "megabytes", "playouts", "seed"} & options.keys()
         search_config = SearchConfig(**{"seed": 1} | {name: options.pop(name) for name in names})
-        # Playouts that are counted end a search, however slow the machine is.
+        # A limit of playouts ends the search, even on a slow machine.
         seconds = 0.05 if search_config.playouts is None else 30.0
         settings = Settings(
             options=of_the_game, search_config=search_config, **{"seconds": seconds, **options}
@@ -55,7 +55,7 @@ class EngineSession:
         return self._heard
 
     def answer(self, line):
-        """All of one answer, as it is sent."""
+        """Return the complete answer, as sent."""
         self.say(line)
         assert self.gtp.drain(PATIENCE)
         pieces = []
@@ -64,7 +64,7 @@ class EngineSession:
         return "".join(pieces)
 
     def await_compiled(self):
-        """Wait until the compiled search is there, which the first line asks for."""
+        """Wait until the compiled search is loaded; the first line starts that."""
         assert self.answer("name") == "= Kempelen\n\n"
         ready = self.gtp._backend.ready
         wait_for_any(ready, timeout=LOAD_TIMEOUT_S)
@@ -72,8 +72,8 @@ class EngineSession:
 
     @property
     def searcher(self):
-        """Who has searched last."""
-        return self.gtp._backend._given._search
+        """The search of the last move."""
+        return self.gtp._backend._active._search
 
     def close(self):
         assert self.gtp.close(PATIENCE)
@@ -94,7 +94,7 @@ def start():
 
 @pytest.fixture
 def own(request, tmp_path):
-    """A file of the evaluations that the module has in OWN."""
+    """A file with the evaluations of the module's OWN."""
     file = tmp_path / "own.py"
     file.write_text(request.module.OWN)
     return file
@@ -102,7 +102,7 @@ def own(request, tmp_path):
 
 @pytest.fixture
 def compiler(monkeypatch):
-    """No kernel is compiled before this compiler has ended."""
+    """A compiler that finishes only when the test says so."""
     compiler = HeldCompiler()
     monkeypatch.setattr(compilation, "is_cached", lambda part: False)
     monkeypatch.setattr(compilation, "compile_in_child", lambda part: compiler)

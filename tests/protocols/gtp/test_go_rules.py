@@ -1,4 +1,4 @@
-"""The rules that a session keeps: what the end is worth by each, and prisoners."""
+"""Go rules of a session: scoring and prisoners."""
 
 import json
 from itertools import product
@@ -47,7 +47,7 @@ def test_scoring_rule_can_be_set_by_either_name():
 def test_area_scoring_has_no_tax():
     rules = with_field(read_rules("japanese"), "scoring", "AREA")
     assert (rules.territory, rules.seki_taxed) == (False, False)
-    with pytest.raises(GtpError, match="tax SEKI is not played here with scoring AREA"):
+    with pytest.raises(GtpError, match="tax SEKI is not supported with scoring AREA"):
         with_field(rules, "tax", "SEKI")
 
 
@@ -88,7 +88,7 @@ def test_prisoners_are_counted_and_restored_by_undo():
 
 
 def test_territory_score_excludes_eyes_of_seki_chains():
-    """The eye on A5 is of a chain that shares no liberty here; its stones are said to be seki."""
+    """The eye on A5 belongs to a chain without shared liberties whose stones are judged seki."""
     game = from_diagram(*WALLS)
     seki = sum(1 << at(game, text) for text in ("A3", "B1", "B2", "B3", "B4", "B5"))
     assert game.territory_score(0, seki) == -4
@@ -98,7 +98,7 @@ def test_territory_score_excludes_eyes_of_seki_chains():
 @pytest.mark.parametrize(
     ("name", "score"),
     [
-        # 9x9 with four handicap stones and nothing else: all is Black's.
+        # 9x9 with only four handicap stones: everything is Black's.
         ("new-zealand", 81 - 7.5),
         ("aga", 81 - 7.5 - 3),
         ("chinese", 81 - 7.5 - 4),

@@ -16,7 +16,7 @@ OVERHEAD = 0.05
 
 
 def budget(time, moves_left=40, lag=None):
-    """Return what a move may take by what the clock shows."""
+    """Return the time budget of a move for a clock."""
     clock = time.clock()
     reserve = 0.0 if lag is None else lag.reserve(clock)
     return allocate_time(Limits(clock=clock, moves_to_go=moves_left), OVERHEAD, reserve)
@@ -139,11 +139,11 @@ def test_time_systems_are_parsed_by_name(words, system):
 
 
 def seconds_for_move(*games):
-    """Return how long to think when 20 seconds are left, after moves and what was told of them."""
+    """Return the thinking time with 20 seconds left, after moves with these reported times."""
     lag = LagEstimator()
     clock = GtpClock(TimeSystem(300), lag)
-    for told, spent, planned_time in games:
-        clock.set_remaining(told, 0)
+    for reported, spent, planned_time in games:
+        clock.set_remaining(reported, 0)
         if spent is not None:
             clock.spend(spent, planned_time)
     clock.set_remaining(20, 0)
@@ -157,10 +157,13 @@ PUNCTUAL = (100.25, 2.0, 2.0), (98.25, 2.0, 2.0), (96.25, None, None)
     ("games", "learned"),
     [
         ([(100.25, 2.0, 2.0), (97.75, 2.0, 2.0), (95.25, None, None)], True),
-        ([(100.25, 2.5, 2.0), (97.75, 2.5, 2.0), (95.25, None, None)], True),  # it was late itself
-        ([(100.0, 2.0, 2.0), (97.0, 2.0, 2.0), (94.0, None, None)], False),  # whole seconds
+        (
+            [(100.25, 2.5, 2.0), (97.75, 2.5, 2.0), (95.25, None, None)],
+            True,
+        ),  # the search was late itself
+        ([(100.0, 2.0, 2.0), (97.0, 2.0, 2.0), (94.0, None, None)], False),  # integer seconds
         ([(100.25, None, None), (97.75, None, None), (95.25, None, None)], False),  # no move
-        ([(100.25, 2.0, 2.0), (200.25, 2.0, 2.0), (300.25, None, None)], False),  # set
+        ([(100.25, 2.0, 2.0), (200.25, 2.0, 2.0), (300.25, None, None)], False),  # clock was set
     ],
 )
 def test_front_end_lag_is_learned(games, learned):

@@ -1,4 +1,4 @@
-"""A compiled game over GTP: it plays by default, and with a user's evaluation."""
+"""The compiled search over GTP: it is the default, and supports user evaluations."""
 
 import time
 
@@ -78,7 +78,7 @@ def test_python_algorithms_can_be_selected(start, options):
 
 
 def test_oversized_board_uses_python_search():
-    """Which board a session has is told by its game's options."""
+    """The game's options determine the board."""
     for width, source in ((7, CompiledBackend), (9, GameBackend)):
         settings = Settings(game="connect-four", options={"width": width})
         assert type(GtpProtocol("", "", print, print, settings)._backend) is source
@@ -168,7 +168,9 @@ def test_user_evaluation_determines_the_move(ready, own, name):
 
 
 def test_compiled_evaluation_requires_compiled_search(start, own):
-    with pytest.raises(EvaluationError, match="compiled_right is compiled, for compiled searches"):
+    with pytest.raises(
+        EvaluationError, match="compiled_right: compiled evaluations are not supported"
+    ):
         start(game="connect-four", algorithm="alpha-beta", evaluation=f"{own}:compiled_right")
 
 
@@ -177,8 +179,10 @@ def test_uncompilable_evaluation_falls_back_to_python_search(ready, own):
     assert talk.answer("genmove b").startswith("= ")
     assert isinstance(talk.searcher, GameSearcher)
     (report,) = talk.reports
-    assert report.startswith("no Connect Four search, the plain search plays: evaluation ")
-    assert "untyped cannot be compiled: it must return a number, always" in report
+    assert report.startswith(
+        "could not load the Connect Four search; using the Python search: evaluation "
+    )
+    assert "untyped cannot be compiled: it must always return a number" in report
 
 
 def test_failing_evaluation_still_yields_a_move(ready, own):
@@ -198,7 +202,7 @@ def test_python_search_plays_during_compilation(start, compiler):
     talk = start(game="connect-four", book=False, depth=3, seconds=20.0)
     assert talk.answer("genmove b").startswith("= ")
     assert isinstance(talk.searcher, GameSearcher)
-    assert "compiling the Connect Four search, once" in talk.reports[0]
+    assert "compiling the Connect Four search (once, about a minute)" in talk.reports[0]
     compiler.ended.set()
     talk.await_compiled()
     assert talk.answer("genmove w").startswith("= ")
@@ -238,7 +242,7 @@ def test_compiled_playouts_determine_dead_stones(start, monkeypatch):
 
     talk = start(size=5, komi=0, algorithm=None)
     talk.await_compiled()
-    monkeypatch.setattr(chain_status, "chain_statuses", None)  # the plain ones are not asked
+    monkeypatch.setattr(chain_status, "chain_statuses", None)  # the Python judge must not be used
     for row in "12345":
         talk.answer(f"gogui-play_sequence b B{row} b D{row}")
     talk.answer("play w E3")

@@ -1,4 +1,4 @@
-"""A compiled search over GTP ends with its time, whatever game it plays."""
+"""A compiled search over GTP ends in time in every game."""
 
 import time
 
@@ -12,7 +12,7 @@ SEARCHES = {"connect-four": ConnectFourSearch, "go": GoSearch}
 
 @pytest.fixture(params=SEARCHES)
 def talk(request, start):
-    """A session without a book that takes its time, and that has the compiled search."""
+    """A session with the compiled search, without a book, and with long thinking times."""
     options = {"size": 19, "megabytes": 8} if request.param == "go" else {}
     talk = start(game=request.param, algorithm=None, book=False, seconds=1000.0, **options)
     talk.await_compiled()

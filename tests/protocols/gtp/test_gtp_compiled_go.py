@@ -1,4 +1,4 @@
-"""Go over GTP by the compiled search: it plays by default, on boards of any size."""
+"""Go over GTP with the compiled search, which is the default on boards of any size."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from agent.search.searcher import GameSearcher
 from agent.threads.scheduler import NoDeadline, SearchScheduler
 from protocols.gtp.session import OVERHEAD
 from tests.agent.go.evaluations import POINT_EVALUATIONS
-from tests.agent.go.test_contests import OPEN_SIDE
+from tests.agent.go.test_life_and_death import OPEN_SIDE
 
 OWN = f"""{POINT_EVALUATIONS}
 def breaks(game):
@@ -34,7 +34,7 @@ def ready(start):
 
 
 def faults(talk):
-    """What was reported, but that it is being compiled."""
+    """Return the reports except those about compilation."""
     return [report for report in talk.reports if "compil" not in report]
 
 
@@ -76,15 +76,15 @@ def test_python_algorithms_can_be_selected(start, options):
 
 @pytest.mark.thorough
 def test_each_analysis_line_lists_every_move_once(ready):
-    """However the search ends: by a clock here, amid an iteration."""
+    """The clock ends the search within an iteration."""
     talk = ready(seconds=0.25)
     for colour in "bw" * 4:
         said = talk.answer(f"kata-genmove_analyze {colour} 5 rootInfo true maxmoves 99 minmoves 30")
         lines = [line for line in said.splitlines() if line.startswith("info")]
         total = 0
         for line in lines:
-            told, root = line.split(" rootInfo ")
-            moves = [part.split() for part in told.split("info move ")[1:]]
+            moves_text, root = line.split(" rootInfo ")
+            moves = [part.split() for part in moves_text.split("info move ")[1:]]
             assert len({move[0] for move in moves}) == len(moves) >= 30
             visits = sum(int(move[2]) for move in moves)
             assert int(root.split()[1]) == visits >= total
@@ -94,7 +94,7 @@ def test_each_analysis_line_lists_every_move_once(ready):
 
 @pytest.mark.thorough
 def test_last_analysis_line_starts_with_the_played_move(ready):
-    """Of a few moves, which are but a part of what is known."""
+    """With maxmoves below the number of known moves."""
     talk = ready(seconds=0.25)
     for colour in "bw" * 4:
         said = talk.answer(f"kata-genmove_analyze {colour} 5 maxmoves 2 ownership true")
@@ -221,7 +221,7 @@ def test_python_search_plays_during_compilation(start, compiler):
     talk = start(algorithm=None, size=5, book=False, playouts=20, seconds=20.0)
     vertex(talk, "b")
     assert isinstance(talk.searcher, GameSearcher)
-    assert "compiling the Go search, once" in talk.reports[0]
+    assert "compiling the Go search (once, about a minute)" in talk.reports[0]
     compiler.ended.set()
     talk.await_compiled()
     vertex(talk, "w")
@@ -229,7 +229,7 @@ def test_python_search_plays_during_compilation(start, compiler):
 
 
 def set_up(talk, *rows):
-    """Put the stones of a diagram on the empty board."""
+    """Set up the stones of a diagram on the empty board."""
     stones = [
         f"{'bw'['XO'.index(sign)]} {'ABCDEFGHJ'[column]}{len(rows) - line}"
         for line, row in enumerate(rows)
@@ -239,7 +239,7 @@ def set_up(talk, *rows):
     assert talk.answer(f"gogui-setup {' '.join(stones)}") == "=\n\n"
 
 
-# What GNU Go has played against itself: all borders are closed.
+# A self-play game of GNU Go; all borders are closed.
 FINISHED = (
     ". . . . X X O . .",
     ". . . X X O O . .",
@@ -267,7 +267,7 @@ def test_passes_under_japanese_rules_when_borders_are_closed(ready, komi, colour
 
 @pytest.mark.parametrize("rules", ["chinese", "japanese"])
 def test_plays_eye_making_move_under_both_rulesets(ready, rules):
-    """Black's three points in a row make two eyes, if he plays between them."""
+    """Black's three points in a row make two eyes if Black plays the middle one."""
     talk = ready(size=7, komi=-34.5, playouts=1000)
     white = [". O . O . O .", "O O O O O O O", ". O . O . O ."]
     set_up(talk, *white, ". O O O O O .", "O O O O O . .", "X X X X O . .", ". . . X O . .")
@@ -276,7 +276,7 @@ def test_plays_eye_making_move_under_both_rulesets(ready, rules):
 
 
 def test_pass_check_search_fits_within_the_overtime_period(ready, monkeypatch):
-    """What is searched after the move was found is taken off the time of that."""
+    """The time of the probe is deducted from the time of the move."""
     talk = ready(size=9, komi=0.5, resigns=False)
     set_up(talk, *FINISHED)
     assert talk.answer("kata-set-rules japanese") == "=\n\n"
@@ -296,7 +296,7 @@ def test_pass_check_search_fits_within_the_overtime_period(ready, monkeypatch):
 
 @pytest.mark.thorough
 def test_does_not_pass_if_playouts_misjudge_dead_stones(ready):
-    """White's top is dead, which searches see; playouts, which passing asks, do not."""
+    """White's top is dead: searches see that, but not the playouts that decide about passing."""
     talk = ready(size=9, komi=6.5, playouts=5000, resigns=False)
     set_up(
         talk,

@@ -1,4 +1,4 @@
-"""Lines of GTP as values, and answers as lines."""
+"""Parsing of GTP lines, and formatting of responses."""
 
 import pytest
 from hypothesis import given
@@ -35,7 +35,7 @@ def test_parse_line_reads_gtp_commands(line, call):
 
 @given(ANY_TEXT, ANY_TEXT)
 def test_response_contains_no_empty_line(line, text):
-    """Whatever was asked or is told, an answer holds no empty line, and an error no line end."""
+    """A response has no empty line, and an error no line end."""
     call = parse_line(line) or ParsedCommand("1", "name", ())
     answer = success_response(call, text)
     assert answer.startswith(f"={call.id}")

@@ -44,7 +44,7 @@ def test_gogui_analyze_commands_exist():
 def test_other_games_do_not_list_go_commands(start):
     listed = start(game="nim").answer("list_commands").removeprefix("= ").split()
     assert "genmove" in listed
-    assert "komi" in listed  # required of every engine
+    assert "komi" in listed  # required by GTP
     assert not {"loadsgf", "fixed_handicap", "final_status_list"} & set(listed)
 
 
@@ -75,7 +75,7 @@ def test_finished_analysis_waits_for_input(start):
 def test_gogui_interrupt_ends_a_long_search(start):
     talk = start(seconds=1000.0)
     talk.say("genmove b")
-    while not talk.gtp._agent.asked() or talk.gtp._backend._search.progress().nodes == 0:
+    while not talk.gtp._agent.pending() or talk.gtp._backend._search.progress().nodes == 0:
         time.sleep(0.01)
     talk.say("# interrupt")
     assert talk.hear().startswith("= ")
@@ -164,7 +164,7 @@ def test_high_evaluation_is_not_reported_as_certain_win(start, tmp_path):
 
 def test_user_evaluation_determines_the_move(start, tmp_path):
     file = tmp_path / "mine.py"
-    # A position that White is to move in is worth -1 to White with a disc of Black's on d3.
+    # With a black disc on d3 the position is worth -1 to White, who is to move.
     file.write_text("def corner(game):\n    return -(game.discs(0) >> 19 & 1)\n")
     talk = start(game="othello", depth=1, evaluation=f"{file}:corner")
     assert talk.answer("genmove b") == "= d3\n\n"
@@ -175,7 +175,7 @@ def test_user_evaluation_determines_the_move(start, tmp_path):
     [
         ("connect-four", [], {"4"}),
         ("tic-tac-toe", ["a3"], {"b2"}),
-        ("nim", ["c5"], {"b1"}),  # 3 and 4 are left
+        ("nim", ["c5"], {"b1"}),  # 3 and 4 remain
         ("grundy", ["7=5+2"], {"5=4+1"}),
     ],
 )
@@ -193,7 +193,7 @@ def test_book_and_solved_positions_need_no_search(start, game, begun, answers):
     assert nodes(talk) == 0
     without.answer(f"reg_genmove {colour}")
     assert nodes(without) > 0
-    talk.say(f"lz-analyze {colour} 1")  # analysis is of the search
+    talk.say(f"lz-analyze {colour} 1")  # analysis does not use the book
     assert talk.hear() == "="
     assert talk.hear().startswith("info move ")
     assert nodes(talk) > 0
@@ -220,9 +220,9 @@ def test_killer_memory_persists_between_games(start, tmp_path):
     assert moves(again) != before == moves(start(**options, algorithm="alpha-beta"))
     file.write_text("{")
     for settings in ({"algorithm": algorithm}, {"experience": str(file)}):
-        with pytest.raises(ValueError, match=r"killers\.db: it holds no experience"):
+        with pytest.raises(ValueError, match=r"killers\.db: not an experience file"):
             start(**options, **settings)
-    with pytest.raises(ValueError, match="luck, not experience"):
+    with pytest.raises(ValueError, match="not supported in games of chance"):
         start(game="pig", experience=str(tmp_path / "luck.db"))
 
 
@@ -256,10 +256,10 @@ def test_algorithm_can_be_selected_by_name(start, algorithm):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"game": "chequers"}, "no game 'chequers'"),
-        ({"algorithm": "thinking"}, "no algorithm 'thinking'"),
+        ({"game": "chequers"}, "unknown game 'chequers'"),
+        ({"algorithm": "thinking"}, "unknown algorithm 'thinking'"),
         ({"size": 20}, "size 20"),
-        ({"game": "pig", "algorithm": "pvs"}, "pvs plays no games of chance"),
+        ({"game": "pig", "algorithm": "pvs"}, "pvs: games of chance are not supported"),
     ],
 )
 def test_invalid_settings_are_rejected(start, options, message):
@@ -304,25 +304,25 @@ def test_cleanup_captures_dead_stones_before_passing(start):
 def test_queue_of_long_lines_is_bounded(start):
     talk = start()
     held = threading.Event()
-    talk.gtp._agent.do(lambda job: held.wait(PATIENCE))
+    talk.gtp._agent.submit(lambda job: held.wait(PATIENCE))
     lines = [f"{number} echo {'x ' * 30_000}" for number in range(20)]
     talk.say("name")
     reader = threading.Thread(target=talk.say, args=lines)
     reader.start()
     assert until(lambda: not talk.gtp._queue_slots._value)
-    assert len(talk.gtp._agent.asked()) < 7
+    assert len(talk.gtp._agent.pending()) < 7
     held.set()
     reader.join(PATIENCE)
     assert len(talk.rest()) == 1 + len(lines)
 
 
 def test_game_length_is_limited(start, monkeypatch):
-    monkeypatch.setattr(board, "LONGEST", 3)
+    monkeypatch.setattr(board, "MAX_PLIES", 3)
     talk = start(size=5)
     assert [talk.answer(f"play {colour} pass")[:1] for colour in "bwb"] == ["="] * 3
-    assert "at most 3 moves: clear_board" in talk.answer("play w pass")
+    assert "too many moves (maximum 3)" in talk.answer("play w pass")
     for line in ("genmove w", "lz-genmove_analyze w"):
-        assert talk.answer(line).startswith("? a game has at most 3 moves")
+        assert talk.answer(line).startswith("? too many moves (maximum 3)")
     assert talk.answer("clear_board").startswith("=")
     assert talk.answer("play b pass").startswith("=")
 
@@ -330,12 +330,12 @@ def test_game_length_is_limited(start, monkeypatch):
 def test_close_answers_unstarted_genmove_with_an_error(start):
     talk = start(seconds=1000.0, size=5)
     held = threading.Event()
-    talk.gtp._agent.do(lambda job: held.wait(PATIENCE))
+    talk.gtp._agent.submit(lambda job: held.wait(PATIENCE))
     talk.say("genmove b", "3 name")
     closing = threading.Thread(target=talk.gtp.close, args=(PATIENCE,))
     closing.start()
     assert until(lambda: talk.gtp.closing)
     held.set()
     closing.join(PATIENCE)
-    assert talk.hear() == "? the session ends before a move is found"
+    assert talk.hear() == "? the session has ended before a move was found"
     assert talk.hear() == "=3 Kempelen"

@@ -1,4 +1,4 @@
-"""What a search says, as front ends are told it; when a game is given up; and pondering."""
+"""Analysis output, resignation and pondering over GTP."""
 
 import json
 import threading
@@ -15,13 +15,13 @@ from tests.waiting import PATIENCE
 
 
 class Oracle:
-    """A source, and its searcher, that says what it is told to."""
+    """A backend and searcher that yields scripted lines."""
 
     max_lines = None
 
     def __init__(self, infos=(), endless=False):
         self.infos = infos
-        self.endless = endless  # it searches until it is stopped
+        self.endless = endless  # search until stopped
         self.limits = []
         self.searching = threading.Event()
         self._stop = threading.Event()
@@ -34,7 +34,7 @@ class Oracle:
         if limits.infinite or self.endless:
             self._stop.wait(PATIENCE)
 
-    def searcher(self, clock, stop, /):
+    def get_searcher(self, clock, stop, /):
         return self
 
     def clear_stop(self):
@@ -52,23 +52,23 @@ class Oracle:
     def start(self):
         pass
 
-    new_game = keep = start
+    new_game = save = start
 
     def close(self, timeout):
         return True
 
 
 @pytest.fixture
-def told(start):
-    """Start a session whose search says these lines."""
+def scripted(start):
+    """Start a session whose search yields these lines."""
 
-    def told(infos, **options):
+    def scripted(infos, **options):
         talk = start(**{"size": 3, "komi": 0.5, **options})
         oracle = Oracle(infos)
         talk.gtp._backend = talk.gtp._agent.source = oracle
         return talk, oracle
 
-    return told
+    return scripted
 
 
 def vertex(talk, text):
@@ -76,7 +76,7 @@ def vertex(talk, text):
 
 
 def two_lines(talk):
-    """Two moves that were visited, and one that was not."""
+    """Two moves with visits, and one without."""
     owners = (1.0, 0.5, 0.0, -0.5, -1.0, 0.25, 0.125, -0.125, 0.75)
     line = (vertex(talk, "B2"), vertex(talk, "A1"), PASS)
     best = Info(
@@ -88,8 +88,8 @@ def two_lines(talk):
 
 
 @pytest.fixture
-def known(told):
-    talk, oracle = told(())
+def known(scripted):
+    talk, oracle = scripted(())
     oracle.infos = two_lines(talk)
     return talk, oracle
 
@@ -135,10 +135,10 @@ def test_cgos_genmove_analyze_sends_one_json_line(known):
 def test_minmoves_adds_unvisited_moves(known):
     talk, _ = known
     answer = talk.answer("lz-genmove_analyze b minmoves 5")
-    told = [part.split()[0:3:2] for part in answer.splitlines()[1].split("info move ")[1:]]
-    assert told[:3] == [["B2", "300"], ["C1", "100"], ["C3", "0"]]
-    assert [visits for _, visits in told[3:]] == ["0", "0"]
-    assert len({move for move, _ in told}) == 5
+    reported = [part.split()[0:3:2] for part in answer.splitlines()[1].split("info move ")[1:]]
+    assert reported[:3] == [["B2", "300"], ["C1", "100"], ["C3", "0"]]
+    assert [visits for _, visits in reported[3:]] == ["0", "0"]
+    assert len({move for move, _ in reported}) == 5
     assert "prior 625 lcb" in answer
 
 
@@ -174,7 +174,7 @@ def test_lz_genmove_analyze_reports_requested_root_and_ownership(known):
 
 
 def level(*moves, depth=3, visits=100, nodes=0):
-    """The lines of an iteration, or of a part of one."""
+    """The lines of a complete or partial iteration."""
     return [
         Info(depth, Cp(0), (move,), multipv=number, visits=visits // number, nodes=nodes)
         for number, move in enumerate(moves, 1)
@@ -182,50 +182,50 @@ def level(*moves, depth=3, visits=100, nodes=0):
 
 
 @pytest.mark.parametrize(
-    ("told", "known"),
+    ("infos", "reported"),
     [
-        # An iteration is told of in parts.
+        # Complete and partial iterations.
         ([*level(1, 2, 3), *level(1, 2, 3, visits=600)], [(1, 600), (2, 300), (3, 200)]),
         ([*level(1, 2, 3), *level(3, 1, visits=600)], [(3, 600), (1, 300)]),
-        # Of one that was cut short there is only the best line; so it is told at the end.
+        # An incomplete iteration reports only its best line, as does the end of the search.
         ([*level(1, 2, 3), *level(2, depth=4, visits=90)], [(2, 90), (1, 100), (3, 33)]),
         ([*level(1, 2, 3), *level(1)], [(1, 100), (2, 50), (3, 33)]),
         ([*level(1, 2), *level(4, 5, depth=4), *level(5)], [(5, 100), (4, 100)]),
-        # Of one line each, the earlier ones are over.
+        # With one line per iteration, earlier lines are dropped.
         ([*level(1), *level(2, depth=4, visits=90)], [(2, 90)]),
     ],
 )
-def test_partial_iterations_report_each_move_once(told, known):
+def test_partial_iterations_report_each_move_once(infos, reported):
     shown = []
-    aloud = AnalysisReporter(print, shown.append, max_lines=3)
-    for info in told:
-        aloud.info(info)
-    aloud.result(Result(known[0][0]))
-    assert [(line.pv[0], line.visits) for line in shown[-1]] == known
+    reporter = AnalysisReporter(print, shown.append, max_lines=3)
+    for info in infos:
+        reporter.info(info)
+    reporter.result(Result(reported[0][0]))
+    assert [(line.pv[0], line.visits) for line in shown[-1]] == reported
 
 
 def test_final_report_keeps_the_latest_progress():
     shown = []
-    aloud = AnalysisReporter(print, shown.append, max_lines=3)
+    reporter = AnalysisReporter(print, shown.append, max_lines=3)
     for info in level(1, 2):
-        aloud.info(info)
+        reporter.info(info)
     first, second = level(2, 1, visits=800, nodes=1200)
-    aloud.progress(Progress(lines=(replace(first, owners=(1.0,)), second)), 1.0)
-    aloud.result(Result(1))
+    reporter.progress(Progress(lines=(replace(first, ownership=(1.0,)), second)), 1.0)
+    reporter.result(Result(1))
     assert [[(line.pv[0], line.visits) for line in lines] for lines in shown] == [
         [(2, 800), (1, 400)],
         [(1, 400), (2, 800)],
     ]
-    assert shown[-1][0].owners == (1.0,)
+    assert shown[-1][0].ownership == (1.0,)
 
 
 def test_partial_iteration_replaces_earlier_progress():
-    """As `maxmoves` has it, of three moves that are known."""
+    """With `maxmoves` 1 of three known moves."""
     shown = []
-    aloud = AnalysisReporter(print, shown.append, max_lines=1)
-    aloud.progress(Progress(lines=tuple(level(2, 1, 3, visits=800, nodes=1466))), 1.0)
-    aloud.info(level(1, visits=900, nodes=2000)[0])
-    aloud.result(Result(1))
+    reporter = AnalysisReporter(print, shown.append, max_lines=1)
+    reporter.progress(Progress(lines=tuple(level(2, 1, 3, visits=800, nodes=1466))), 1.0)
+    reporter.info(level(1, visits=900, nodes=2000)[0])
+    reporter.result(Result(1))
     assert [[(line.pv[0], line.visits) for line in lines] for lines in shown[1:]] == [[(1, 900)]]
 
 
@@ -267,7 +267,7 @@ def test_allow_and_avoid_set_the_root_search_moves(known):
     assert oracle.limits[1][1].search_moves == ()
 
 
-# Resigning.
+# Resignation.
 
 
 def lost(visits=1000, expected=-1.0):
@@ -279,7 +279,7 @@ def lost(visits=1000, expected=-1.0):
 
 
 def play_moves(talk, number):
-    """Play on a 5x5 board, out of each other's way."""
+    """Play on a 5x5 board without contact."""
     for text in [f"{column}{row}" for row in (1, 3) for column in "ABCDE"][:number]:
         assert talk.answer(f"play b {text}") == "=\n\n"
 
@@ -288,8 +288,8 @@ def moves(talk, *commands):
     return [talk.answer(command).split()[-1] for command in commands]
 
 
-def test_resigns_at_the_second_lost_move(told):
-    talk, _ = told(lost(), size=5)
+def test_resigns_at_the_second_lost_move(scripted):
+    talk, _ = scripted(lost(), size=5)
     play_moves(talk, 7)
     first, second, third = moves(talk, "genmove w", "genmove w", "lz-genmove_analyze w")
     assert first != "resign"
@@ -300,8 +300,8 @@ def test_resigns_at_the_second_lost_move(told):
 
 
 @pytest.mark.parametrize("command", ["undo", "clear_board", "komi 1", "gg-undo 1"])
-def test_undo_clear_or_komi_resets_resignation(told, command):
-    talk, _ = told(lost(), size=5)
+def test_undo_clear_or_komi_resets_resignation(scripted, command):
+    talk, _ = scripted(lost(), size=5)
     play_moves(talk, 8)
     assert moves(talk, "genmove w")[0] != "resign"
     talk.answer(command)
@@ -313,16 +313,16 @@ def test_undo_clear_or_komi_resets_resignation(told, command):
 @pytest.mark.parametrize(
     ("infos", "number", "options"),
     [
-        (lost(), 2, {}),  # it has hardly begun
-        (lost(visits=20), 7, {}),  # that is not clear
+        (lost(), 2, {}),  # too early
+        (lost(visits=20), 7, {}),  # not significant
         (lost(expected=-0.85), 7, {}),
         (lost(expected=None), 7, {}),
         (lost(), 7, {"resigns": False}),
         (lambda game: [Info(1, Cp(-100), (PASS,), visits=1000, expected_outcome=-1.0)], 7, {}),
     ],
 )
-def test_does_not_resign_if_early_unclear_or_disabled(told, infos, number, options):
-    talk, _ = told(infos, size=5, **options)
+def test_does_not_resign_if_early_unclear_or_disabled(scripted, infos, number, options):
+    talk, _ = scripted(infos, size=5, **options)
     play_moves(talk, number)
     assert "resign" not in moves(talk, "genmove w", "genmove w", "genmove w")
 
@@ -348,8 +348,8 @@ def test_upper_bound_converges_to_the_win_rate():
     assert bound(10_000_000) == pytest.approx(0.05, abs=0.001)
 
 
-def test_reg_genmove_and_cleanup_do_not_resign(told):
-    talk, _ = told(lost(), size=5)
+def test_reg_genmove_and_cleanup_do_not_resign(scripted):
+    talk, _ = scripted(lost(), size=5)
     play_moves(talk, 7)
     commands = ("reg_genmove w", "kgs-genmove_cleanup w", "reg_genmove w", "kgs-genmove_cleanup w")
     assert "resign" not in moves(talk, *commands)
@@ -369,21 +369,21 @@ def wait_for(condition):
         time.sleep(0.001)
 
 
-def test_cgos_genmove_requires_capturing_dead_stones(told):
+def test_cgos_genmove_requires_capturing_dead_stones(scripted):
     captures = []
 
     def look(game):
         captures.append(game.capture_dead_stones)
         return first_move(game)
 
-    talk, _ = told(look)
+    talk, _ = scripted(look)
     assert talk.answer("cgos-genmove_analyze b").splitlines()[-2].startswith("play ")
     talk.answer("genmove w")
     assert captures == [True, False]
 
 
-def test_ponders_after_its_move_until_the_next_command(told):
-    talk, oracle = told(first_move, ponders=True)
+def test_ponders_after_its_move_until_the_next_command(scripted):
+    talk, oracle = scripted(first_move, ponders=True)
     talk.say("genmove b")
     assert talk.hear().startswith("= ")
     wait_for(lambda: len(oracle.limits) == 2)
@@ -396,8 +396,8 @@ def test_ponders_after_its_move_until_the_next_command(told):
     assert len(oracle.limits) == 2
 
 
-def test_ponders_after_a_search_stopped_by_the_clock(told):
-    talk, oracle = told(first_move, ponders=True)
+def test_ponders_after_a_search_stopped_by_the_clock(scripted):
+    talk, oracle = scripted(first_move, ponders=True)
     oracle.endless = True
     talk.say("genmove b")
     assert talk.hear().startswith("= ")
@@ -409,8 +409,8 @@ def test_ponders_after_a_search_stopped_by_the_clock(told):
     assert len(oracle.limits) == 2
 
 
-def test_ponders_only_if_enabled(told):
-    talk, oracle = told(first_move)
+def test_ponders_only_if_enabled(scripted):
+    talk, oracle = scripted(first_move)
     talk.answer("genmove b")
     assert len(oracle.limits) == 1
     talk.answer("kata-set-param ponderingEnabled true")
@@ -420,8 +420,8 @@ def test_ponders_only_if_enabled(told):
     assert talk.gtp.drain(PATIENCE)
 
 
-def test_does_not_ponder_after_game_end_or_reg_genmove(told):
-    talk, oracle = told(lambda game: [Info(1, Cp(0), (PASS,), visits=9)], ponders=True)
+def test_does_not_ponder_after_game_end_or_reg_genmove(scripted):
+    talk, oracle = scripted(lambda game: [Info(1, Cp(0), (PASS,), visits=9)], ponders=True)
     talk.say("play w pass", "genmove b")
     assert [talk.hear(), talk.hear()] == ["=", "= pass"]
     talk.say("reg_genmove b")

@@ -1,4 +1,4 @@
-"""Games of Go as SGF: what is written is read again, and what is broken is named."""
+"""SGF files: round trips, and messages about invalid files."""
 
 from pathlib import Path
 from random import Random
@@ -15,7 +15,7 @@ from protocols.gtp.go_board import GtpGoBoard
 from protocols.gtp.messages import GtpError
 from protocols.gtp.rules import DEFAULT_RULES, GoRules, read_rules, rules_from_sgf
 
-# All that can be in force.
+# All supported rules.
 RULES = [
     GoRules(territory, seki_taxed, bonus, friendly)
     for territory, seki_taxed in ((False, False), (True, False), (True, True))
@@ -30,7 +30,7 @@ def board(size=5, komi=7.5):
 
 
 def random_game(random):
-    """A game with stones that were set up or given as a handicap, moves out of turn, and undo."""
+    """A game with set-up or handicap stones, moves out of turn, and undo."""
     edges = random.randint(1, 9), random.randint(1, 9)
     size = format_size(*edges) if random.random() < 0.5 else edges[0]
     game = board(size, random.choice((0, 6.5, -3.25, 100)))
@@ -92,7 +92,7 @@ def test_failed_save_raises_and_leaves_files_unchanged(tmp_path):
 
 
 def loading(game, file):
-    """What is wrong with a file, if anything is."""
+    """Return the error about a file, or ""."""
     try:
         game.load(str(file), None)
     except GtpError as error:
@@ -122,27 +122,27 @@ def test_loading_a_broken_file_keeps_the_current_game(tmp_path_factory, data):
     ("text", "message"),
     [
         ("", "."),
-        ("(;SZ[25];B[aa])", "a board of size 25"),
-        ("(;SZ[9]KM[1e300])", "a komi of 1e\\+300"),
+        ("(;SZ[25];B[aa])", "unsupported board size 25"),
+        ("(;SZ[9]KM[1e300])", "invalid komi 1e\\+300"),
         ("(;SZ[1];B[aa])", "move 1 is illegal"),
-        ("(;SZ[1];B[ba])", "a point beyond the board of 1x1"),
-        ("(;SZ[9]PL[green])", r"PL\[green\] in node 0 cannot be read"),
-        ("(;SZ[19];B[Q16])", r"B\[Q16\] in node 1 cannot be read"),
-        ("(;SZ[9]AB[d])", r"AB\[d\] in node 0 cannot be read"),
-        ("(;SZ[9]KM[1000000000])", "a komi of 1e\\+09"),
-        ("(;SZ[9];B[aa];W[zz])", r"W\[zz\] in node 2 cannot be read"),
-        ("(;SZ[9]AB[aa][zz])", r"AB\[aa\]\[zz\] in node 0 cannot be read"),
-        ("(;GM[2]SZ[8];B[dc];W[ec])", r"GM\[2\] is another game than Go"),
-        ("(;SZ[3]AB[ab][ba]AW[aa])", "the stones that are set up cannot stand"),
+        ("(;SZ[1];B[ba])", "a point is outside the board of 1x1"),
+        ("(;SZ[9]PL[green])", r"PL\[green\]: invalid value in node 0"),
+        ("(;SZ[19];B[Q16])", r"B\[Q16\]: invalid value in node 1"),
+        ("(;SZ[9]AB[d])", r"AB\[d\]: invalid value in node 0"),
+        ("(;SZ[9]KM[1000000000])", "invalid komi 1e\\+09"),
+        ("(;SZ[9];B[aa];W[zz])", r"W\[zz\]: invalid value in node 2"),
+        ("(;SZ[9]AB[aa][zz])", r"AB\[aa\]\[zz\]: invalid value in node 0"),
+        ("(;GM[2]SZ[8];B[dc];W[ec])", r"GM\[2\]: not a game of Go"),
+        ("(;SZ[3]AB[ab][ba]AW[aa])", "stones without liberties are set up"),
         ("(;SZ[3];B[aa];AW[bb])", "stones are set up after a move, in node 2"),
         ("(;SZ[3];B[aa];W[aa])", "move 2 is illegal"),
         ("(;SZ[3];B[zz])", "."),
-        ("(;SZ[20:9];B[aa])", "a board of size 20x9"),
+        ("(;SZ[20:9];B[aa])", "unsupported board size 20x9"),
         ("(;SZ[9:0];B[aa])", "."),
         ("(;SZ[9:27];B[aa])", "."),
-        ("(;SZ[3:5];B[da])", "a point beyond the board of 3x5"),
-        ("(;SZ[5:3];B[ad])", "a point beyond the board of 5x3"),
-        ("(;SZ[5:3]AB[aa][bb][cd])", "a point beyond the board of 5x3"),
+        ("(;SZ[3:5];B[da])", "a point is outside the board of 3x5"),
+        ("(;SZ[5:3];B[ad])", "a point is outside the board of 5x3"),
+        ("(;SZ[5:3]AB[aa][bb][cd])", "a point is outside the board of 5x3"),
         ("(;SZ[5:3];B[aa];W[ea];B[eb];W[cc];B[ea])", "move 5 is illegal"),
     ],
 )
@@ -155,7 +155,7 @@ def test_load_error_describes_the_problem(text, message, tmp_path):
 
 
 def loaded(tmp_path, text, rules=DEFAULT_RULES):
-    """The board after an SGF was loaded where these rules are in force."""
+    """Return the board after loading an SGF file under these rules."""
     file = tmp_path / "game.sgf"
     file.write_text(text, "utf-8")
     game = board()
@@ -166,7 +166,7 @@ def loaded(tmp_path, text, rules=DEFAULT_RULES):
 
 @pytest.mark.parametrize("rules", RULES, ids=str)
 def test_sgf_rules_round_trip(rules):
-    assert rules_from_sgf(rules.sgf) == rules
+    assert rules_from_sgf(rules.sgf_name) == rules
 
 
 def test_named_rules_are_written_by_name():
@@ -276,11 +276,11 @@ def test_sgf_distinguishes_handicap_from_setup_stones():
 
 
 def test_record_is_written_as_sgf():
-    record = sgf.Record((9, 9), None, ([(0, 0)], [(8, 8)]), 1, [(1, (2, 6)), (0, None)], "Chinese")
+    record = sgf.SgfGame((9, 9), None, ([(0, 0)], [(8, 8)]), 1, [(1, (2, 6)), (0, None)], "Chinese")
     assert sgf.write(record, {"PB": "[a]"}) == (
         "(;FF[4]GM[1]CA[UTF-8]AP[Kempelen]SZ[9]RU[Chinese]PB[[a\\]]AB[ai]AW[ia];W[cc];B[])"
     )
-    assert isinstance(sgf.read(Path("tests/data/sgf/dead.sgf")), sgf.Record)
+    assert isinstance(sgf.read(Path("tests/data/sgf/dead.sgf")), sgf.SgfGame)
 
 
 @pytest.mark.parametrize(

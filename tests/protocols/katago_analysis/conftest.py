@@ -1,4 +1,4 @@
-"""An analysis engine in the test's own process."""
+"""An analysis engine in the test process."""
 
 import json
 import queue
@@ -13,7 +13,7 @@ from tests.waiting import PATIENCE
 
 
 class EngineSession:
-    """Asks a fresh engine, which searches plainly, and hears what it answers."""
+    """A session with a new engine, which uses the Python search."""
 
     def __init__(self, visits=8, perspective=0, algorithm="mcts", **options):
         self.sent = queue.Queue()
@@ -31,9 +31,9 @@ class EngineSession:
                 self.sent.put(answer)
 
     def ask(self, name="a", **fields):
-        """Send a query about an empty board of 5x5, or as the fields say."""
-        usual = {"moves": [], "rules": "tromp-taylor", "boardXSize": 5, "boardYSize": 5}
-        self.say(json.dumps({"id": name, **usual, **fields}))
+        """Send a query, by default about an empty board of 5x5."""
+        defaults = {"moves": [], "rules": "tromp-taylor", "boardXSize": 5, "boardYSize": 5}
+        self.say(json.dumps({"id": name, **defaults, **fields}))
 
     def act(self, action, name="act", **fields):
         self.say(json.dumps({"id": name, "action": action, **fields}))
@@ -45,7 +45,7 @@ class EngineSession:
         return json.loads(self.hear())
 
     def final(self):
-        """The next answer that is no warning."""
+        """Return the next answer that is not a warning."""
         while "warning" in (answer := self.answer()):
             pass
         return answer

@@ -1,4 +1,4 @@
-"""Many positions at once: order, ends before the end, reports, failures and nonsense."""
+"""Concurrent queries: order, termination, reports, failures and invalid input."""
 
 import json
 import threading
@@ -22,7 +22,7 @@ def visits(answer):
 
 
 def test_each_requested_turn_is_answered_once(start):
-    talk = start(analysts=2)
+    talk = start(max_workers=2)
     moves = [["B", "C3"], ["W", "C4"], ["B", "D4"]]
     talk.ask("game", moves=moves, rules="chinese", analyzeTurns=[3, 0, 2, 0])
     talk.ask("last", moves=moves, rules="chinese")
@@ -105,7 +105,7 @@ def test_terminate_cancels_waiting_positions_by_id_and_turn(start):
 
 
 def test_terminate_all_cancels_every_query(start):
-    talk = start(analysts=2)
+    talk = start(max_workers=2)
     for name in "abcd":
         talk.ask(name, **ENDLESS)
     talk.act("terminate_all", "first", turnNumbers=[1])
@@ -113,12 +113,12 @@ def test_terminate_all_cancels_every_query(start):
     talk.act("terminate_all", "second")
     answers = talk.answers()
     assert sorted(each["id"] for each in answers) == ["a", "b", "c", "d", "second"]
-    given_up = [each["id"] for each in answers if each.get("noResults")]
-    assert [each for each in given_up if each in "cd"] == ["c", "d"]  # the others had begun
+    cancelled = [each["id"] for each in answers if each.get("noResults")]
+    assert [each for each in cancelled if each in "cd"] == ["c", "d"]  # the others had started
 
 
 def test_concurrent_searches_are_limited_to_analysts(start):
-    talk = start(analysts=2)
+    talk = start(max_workers=2)
     for name in "abc":
         talk.ask(name, **REPORTED)
     reported = set()
@@ -219,7 +219,7 @@ def test_rejects_deep_nesting_long_ids_and_huge_numbers(start):
     talk.say('{"id":"a","moves":' + "[" * 200_000)
     assert "could not parse input line" in talk.answer()["error"]
     talk.ask("x" * 2000)
-    assert talk.answer() == {"error": 'The "id" field is longer than 1000 characters'}
+    assert talk.answer() == {"error": '"id" field too long (maximum 1000 characters)'}
     talk.say('{"id":"a","komi":' + "9" * 10_000 + "}")
     assert "could not parse input line" in talk.answer()["error"]
 
@@ -227,13 +227,13 @@ def test_rejects_deep_nesting_long_ids_and_huge_numbers(start):
 def test_rejects_too_many_moves(start):
     talk = start()
     talk.ask(moves=[["B", "pass"]] * 2001)
-    message = "A record of 2001 moves is too long; at most 2000"
+    message = "Too many moves: 2001 (maximum 2000)"
     assert talk.answer() == {"error": message, "field": "moves", "id": "a"}
 
 
 def test_overlong_line_returns_an_error(start):
     (line,) = start().engine.handle_overlong_line()
-    assert json.loads(line) == {"error": "The line is too long, ignoring"}
+    assert json.loads(line) == {"error": "Line too long, ignoring"}
 
 
 VALUES = [
@@ -253,7 +253,7 @@ NAMES = [
 
 
 def nonsense(random):
-    """A query with fields changed or left out, or its text damaged."""
+    """A query with changed, missing or damaged fields."""
     size = random.choice([2, 3, 5])
     query = {
         "id": random.choice("abc"), "moves": [], "rules": "chinese", "boardXSize": size,
@@ -277,7 +277,7 @@ def nonsense(random):
 @pytest.mark.thorough
 def test_malformed_queries_cause_no_internal_error(start):
     random = Random(20)
-    talk = start(visits=2, analysts=2)
+    talk = start(visits=2, max_workers=2)
     ended = found = 0
     for _ in range(100):
         lines = [nonsense(random) for _ in range(20)]
@@ -286,7 +286,7 @@ def test_malformed_queries_cause_no_internal_error(start):
         assert not [each for each in answers if "internal error" in each.get("error", "")], lines
         ended += sum(not each.get("isDuringSearch", "warning" in each) for each in answers)
         found += sum("moveInfos" in each for each in answers)
-    assert ended >= 2000  # each line in one answer, or in one for each of its turns
+    assert ended >= 2000  # one answer per line, or per turn
     assert 200 < found < 1500
     talk.ask("after", rules="chinese")
     assert visits(talk.answer()) == 2
@@ -294,7 +294,7 @@ def test_malformed_queries_cause_no_internal_error(start):
 
 
 def test_rejects_unknown_algorithms_and_those_without_visits(start):
-    with pytest.raises(ValueError, match="alpha-beta counts no visits of moves, which mcts does"):
+    with pytest.raises(ValueError, match="alpha-beta: does not report visits of moves"):
         start(algorithm="alpha-beta")
-    with pytest.raises(ValueError, match="there is no algorithm 'luck'"):
+    with pytest.raises(ValueError, match="unknown algorithm 'luck'"):
         start(algorithm="luck")

@@ -1,4 +1,4 @@
-"""Queries as values, and answers made of what searches find."""
+"""Parsing of queries, and formatting of answers."""
 
 import json
 
@@ -8,14 +8,14 @@ from agent.games.go import Go
 from agent.games.stones import PASS
 from agent.limits import Cp, Info
 from protocols.katago_analysis import responses
-from protocols.katago_analysis.fields import Fields, QueryError
+from protocols.katago_analysis.fields import FieldReader, QueryError
 from protocols.katago_analysis.query import DEFAULTS, QueryDefaults, read_query, read_vertex
 from protocols.rulesets import Ruleset, handicap_bonus, read_ruleset
 
 
 def read(usual=DEFAULTS, **fields):
     given = {"moves": [], "rules": "chinese", "boardXSize": 5, "boardYSize": 5, **fields}
-    return read_query("a", Fields(given), usual)[0]
+    return read_query("a", FieldReader(given), usual)[0]
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_ko_recapture_is_illegal_until_another_exchange():
 
 
 def test_game_record_may_repeat_a_position_under_simple_ko():
-    """Passes at a ko: positional superko forbids what simple ko allows."""
+    """Passes during a ko: simple ko allows what positional superko forbids."""
     moves = [*KO, ["B", "pass"], ["W", "pass"], ["B", "C2"]]
     query = read(moves=moves, rules="japanese")
     game = query.game(10)
@@ -150,13 +150,15 @@ def test_query_settings_override_engine_settings():
 
 
 def lines(game):
-    """What a search that knows everything may say of a board of 3x3: the first line is untried."""
+    """Lines of a search on a 3x3 board; the first has no visits."""
     b2, c1 = (game.stones.shape.vertex(*place) for place in ((1, 1), (2, 0)))
     owners = tuple(number / 10 for number in range(9))
     b1 = game.stones.shape.vertex(1, 0)
     return [
-        Info(1, Cp(0), (b1,), visits=0, expected_outcome=0.9, prior=0.1, lead=9.0, ownership=owners),
-        Info(1, Cp(0), (b2, c1, PASS), multipv=2, visits=30, expected_outcome=0.5, prior=0.7, lead=4.0),
+        Info(1, Cp(0), (b1,), visits=0, expected_outcome=0.9, prior=0.1, lead=9.0,
+             ownership=owners),
+        Info(1, Cp(0), (b2, c1, PASS), multipv=2, visits=30, expected_outcome=0.5, prior=0.7,
+             lead=4.0),
         Info(1, Cp(0), (c1,), multipv=3, visits=10, expected_outcome=-0.5, prior=0.2, lead=-2.0),
     ]  # fmt: skip
 
@@ -184,7 +186,7 @@ def test_answer_contains_all_fields():
     assert (root["currentPlayer"], root["visits"]) == ("W", 40)
     assert (root["winrate"], root["scoreLead"], root["utility"]) == (0.625, 2.5, 0.25)
     assert said["ownership"] == [number / 10 for number in range(9)]
-    # Rows from above: A3 is taken, B2 in the middle, C1 the last before the pass.
+    # Rows from the top: A3 is occupied, B2 is the centre, C1 the last before the pass.
     assert said["policy"] == [-1, 0, 0, 0, 0.7, 0, 0, 0.1, 0.2, 0]
 
 
@@ -221,7 +223,7 @@ def hashes(*moves, **fields):
 def test_symmetry_hash_is_equal_for_mirrored_positions():
     one = hashes(("B", "B1"), ("W", "C1"))
     other_way = hashes(("W", "C1"), ("B", "B1"), initialPlayer="W")
-    assert one[1] == other_way[1] or one[0] != other_way[0]  # another is to move
+    assert one[1] == other_way[1] or one[0] != other_way[0]  # the other side is to move
     images = [("D1", "C1"), ("B5", "C5"), ("D5", "C5"), ("A2", "A3"), ("A4", "A3"), ("E2", "E3"),
               ("E4", "E3")]  # fmt: skip
     for black, white in images:

@@ -1,4 +1,4 @@
-"""A compiled search beside the plain one: who is lent, and what it is told."""
+"""The backend of analysis: the compiled search and the Python search."""
 
 import json
 import threading
@@ -12,7 +12,7 @@ from protocols.katago_analysis import visit_limited_backend
 
 
 class Searcher:
-    """Stands for a compiled search: tells one line, and remembers what it was asked."""
+    """A fake compiled search that yields one line and records its requests."""
 
     supports_multipv = True
     nodes = 0
@@ -27,7 +27,7 @@ class Searcher:
     def stop(self):
         pass
 
-    def keep(self):
+    def save(self):
         pass
 
     def new_game(self):
@@ -46,7 +46,7 @@ class Searcher:
 
 
 class Compiled(CompiledBackend):
-    """Stands for the source of a compiled search, which is there when `ready` is set."""
+    """A fake backend of a compiled search, loaded when `ready` is set."""
 
     def __init__(self, searcher):
         self.made = OneShotEvent()
@@ -60,7 +60,7 @@ class Compiled(CompiledBackend):
     def start(self):
         self.begun.set()
 
-    def searcher(self, clock, stop):
+    def get_searcher(self, clock, stop):
         return self.given
 
     def abandon(self, thread):
@@ -110,7 +110,7 @@ def test_each_query_starts_fresh_and_may_restrict_moves(start, monkeypatch):
 
 
 def test_all_board_sizes_share_one_search(start, monkeypatch):
-    """A search has much memory of its own."""
+    """A search needs much memory."""
     source = compiled(monkeypatch)
     source.made.set()
     talk = start(algorithm=None)
@@ -133,7 +133,7 @@ def test_query_waiting_for_compilation_can_be_terminated(start, monkeypatch):
 
 
 def test_compiled_go_search_reports_all_requested_fields(start):
-    """White has the two columns on the left for good, Black all that is behind his wall."""
+    """White owns the two columns on the left, Black everything behind the wall."""
     talk = start(algorithm=None)
     stones = [[player, f"{column}{row}"] for player, column in ("WB", "BC") for row in range(1, 8)]
     avoided = [{"player": "B", "moves": ["F4"], "untilDepth": 30}]
@@ -143,7 +143,7 @@ def test_compiled_go_search_reports_all_requested_fields(start):
         "avoidMoves": avoided, "includePVVisits": True, "includeMovesOwnership": True,
     }  # fmt: skip
     talk.ask(**query)
-    answer = json.loads(talk.sent.get(timeout=600))  # where it must be compiled first
+    answer = json.loads(talk.sent.get(timeout=600))  # it may have to be compiled first
     moves, root = answer["moveInfos"], answer["rootInfo"]
     assert root["visits"] == sum(move["visits"] for move in moves) == 300
     assert root["scoreLead"] > 0
@@ -195,15 +195,15 @@ def test_each_move_is_reported_once_after_termination(start):
     talk.act("terminate", terminateId="end")
     last = [each for each in talk.answers() if each["id"] == "end"][-1]
     for said in (answer, last):
-        told = [move["move"] for move in said["moveInfos"]]
-        assert len(told) == len(set(told)) > 5
+        moves = [move["move"] for move in said["moveInfos"]]
+        assert len(moves) == len(set(moves)) > 5
 
 
 def test_progress_is_available_while_search_starts():
-    """Reports during the search are asked for by a clock, at any moment."""
+    """Reports during the search may be requested at any time."""
     from agent.go.search import GoSearch
 
     search = GoSearch(SearchConfig(megabytes=1))
     search._workers.begin(lambda board: None)
-    search._workers._at_work = []  # as it is until the first one is loaded
+    search._workers._active = []  # as before the first one is loaded
     assert search.progress().seldepth == 0

@@ -1,4 +1,4 @@
-"""A bot without an engine, and a client that speaks for itself."""
+"""A bot with a fake engine, and a client that sends anything."""
 
 import asyncio
 import secrets
@@ -15,11 +15,11 @@ from tests.mosquitto import until
 
 
 class FakeBotEngine:
-    """Answers with the first legal move after a while, and remembers what it was asked."""
+    """Plays the first legal move after a delay, and records the requests."""
 
     def __init__(self, delay=0.0):
         self.delay = delay
-        self.asked = []
+        self.requests = []
         self.variants = []
 
     async def get(self, variant):
@@ -30,7 +30,7 @@ class FakeBotEngine:
         pass
 
     async def search(self, request, limit):
-        self.asked.append(request)
+        self.requests.append(request)
         await asyncio.sleep(self.delay)
         board = chess.Board(request.fen or chess.STARTING_FEN)
         for move in request.moves:
@@ -41,14 +41,14 @@ class FakeBotEngine:
 
 @asynccontextmanager
 async def serving(broker, name="bot", thinker=None, **options):
-    """A bot at work; `task` ends with it, `told` has its words."""
-    told = []
+    """Run a bot; `task` ends with it, `reports` has its messages."""
+    reports = []
     thinker = thinker or FakeBotEngine()
-    bot = Bot(broker, name, "tests", thinker.get, tell=told.append, **options)
-    bot.told, bot.thinker = told, thinker
+    bot = Bot(broker, name, "tests", thinker.get, tell=reports.append, **options)
+    bot.reports, bot.thinker = reports, thinker
     bot.task = asyncio.create_task(bot.serve())
     try:
-        await until(lambda: bot.task.done() or any("answers on" in text for text in told))
+        await until(lambda: bot.task.done() or any("online on" in text for text in reports))
         yield bot
     finally:
         bot.task.cancel()
@@ -56,7 +56,7 @@ async def serving(broker, name="bot", thinker=None, **options):
 
 
 class Asker:
-    """Sends anything to a bot, and keeps what comes back."""
+    """Sends anything to a bot, and keeps the replies."""
 
     def __init__(self, broker, name="bot"):
         self.topic = topics.replies(secrets.token_hex(4))
@@ -75,7 +75,7 @@ class Asker:
         self.connection.publish(self.requests, payload)
 
     def send(self, data):
-        """Send bytes, whatever they are."""
+        """Send arbitrary bytes."""
         self.connection._messages.append((self.requests, data))
         self.connection._wake()
 

@@ -1,4 +1,4 @@
-"""One bot, against what clients may send, and others of its name."""
+"""A bot with hostile clients, and with other bots of its name."""
 
 import asyncio
 import json
@@ -24,7 +24,7 @@ START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 
 
 def garbage(topic, generator):
-    """Yield payloads that are no requests, or strange ones."""
+    """Yield invalid and unusual requests."""
     base = {"id": "x", "reply_to": topic, "game": "g", "moves": ["e2e4"], "limits": {"nodes": 1}}
     strange = [
         None, True, -1, 0, 2.5, 10**300, "", "0000", "x" * 5000, "\ud800", "\0", [], {}, [[]],
@@ -65,9 +65,9 @@ async def test_malformed_requests_do_not_stop_the_bot(mosquitto):
         asker.ask("last", limit=30)
         assert (await asker.reply("last"))["move"] == "a2a3"
         assert not bot.task.done()
-        assert bot.thinker.asked
+        assert bot.thinker.requests
         assert [
-            request.position_line() for request in bot.thinker.asked if "\n" in str(request)
+            request.position_line() for request in bot.thinker.requests if "\n" in str(request)
         ] == []
         await asker.close()
     written = {topic for topic, _ in listening.messages} - {asker.requests}
@@ -101,10 +101,10 @@ async def test_repeated_request_is_searched_once(mosquitto):
         asker.ask("1", moves=["e2e4"])
         await until(lambda: len(asker.replies) == 2)
         assert asker.replies[0] == asker.replies[1]
-        assert len(bot.thinker.asked) == 1
-        asker.ask("1", moves=["d2d4"])  # another request, whatever its id
+        assert len(bot.thinker.requests) == 1
+        asker.ask("1", moves=["d2d4"])  # another request in spite of its id
         await until(lambda: len(asker.replies) == 3)
-        assert len(bot.thinker.asked) == 2
+        assert len(bot.thinker.requests) == 2
         await asker.close()
 
 
@@ -123,7 +123,7 @@ async def test_one_client_cannot_monopolize_the_bot(mosquitto):
         modest.ask("hour", limits={"movetime": 3600})
         error = (await modest.reply("hour"))["error"]
         assert error["code"] == "bad_request"
-        assert "0.5 s at most" in error["message"]
+        assert "at most 0.5 s" in error["message"]
         thinker.delay = 5
         modest.ask("slow", limit=3600)
         assert (await modest.reply("slow"))["error"]["code"] == "time_limit"
@@ -134,8 +134,8 @@ async def test_one_client_cannot_monopolize_the_bot(mosquitto):
 async def test_engine_failure_affects_only_one_request(mosquitto):
     class Broken(FakeBotEngine):
         async def search(self, request, limit):
-            if not self.asked:
-                self.asked.append(request)
+            if not self.requests:
+                self.requests.append(request)
                 raise self.error
             return await super().search(request, limit)
 
@@ -173,7 +173,7 @@ async def test_hanging_game_code_affects_only_its_request(mosquitto, tmp_path):
 
     async with serving(mosquitto.broker, thinker=First(), positions=positions):
         asker, kind = Asker(mosquitto.broker), {"name": "Stuck"}
-        for number in range(8):  # more than a pool of threads would have on few cores
+        for number in range(8):  # more than the threads of a default pool on few cores
             asker.ask(f"stuck {number}", kind=kind, moves=["c5"], limit=0.2)
             reply = await asker.reply(f"stuck {number}")
             assert reply["error"]["code"] == "time_limit", reply
@@ -187,7 +187,7 @@ async def test_second_bot_with_the_same_name_is_rejected(mosquitto):
     listening = Listening(mosquitto.broker, topics.bot("+", "status"))
     async with serving(mosquitto.broker) as first:
         async with serving(mosquitto.broker) as second:
-            with pytest.raises(NameTakenError, match="another bot named bot is online"):
+            with pytest.raises(NameTakenError, match="bot: another bot of this name is online"):
                 await asyncio.wait_for(second.task, PATIENCE)
         await asyncio.sleep(0.2)
         assert listening.of("/status")[-1]["run"] == first._run_id
@@ -227,9 +227,9 @@ async def test_crashed_bot_can_be_replaced(mosquitto):
     listening = Listening(mosquitto.broker, topics.bot("+", "status"))
     async with serving(mosquitto.broker) as bot:
         assert not bot.task.done()
-        assert bot.told == [f"bot answers on {mosquitto.broker}"]
+        assert bot.reports == [f"bot: online on {mosquitto.broker}"]
         await until(lambda: listening.of("/status")[-1].get("run") == bot._run_id)
-        # The broker notices late that the other is dead, and passes its last will on.
+        # The broker notices late that the other bot is dead, and sends its last will.
         dead.publish_retained(topics.bot("bot", "status"), {**stale, "state": "lost"})
         await until(lambda: any(p["state"] == "lost" for p in listening.of("/status")))
         await until(lambda: listening.of("/status")[-1].get("run") == bot._run_id)
@@ -247,7 +247,7 @@ async def test_name_denied_by_the_broker_is_rejected(tmp_path):
     async with serving(mosquitto.broker, "mine") as bot:
         assert not bot.task.done()
     async with serving(mosquitto.broker, "yours") as bot:
-        with pytest.raises(NameTakenError, match=r"bots/yours/status .*Not authorized"):
+        with pytest.raises(NameTakenError, match=r"bots/yours/status: Not authorized"):
             await asyncio.wait_for(bot.task, PATIENCE)
     mosquitto.kill()
 
@@ -257,10 +257,10 @@ async def test_bot_reconnects_after_a_broker_restart(tmp_path):
     mosquitto = Mosquitto(tmp_path)
     async with serving(mosquitto.broker, patience=5.0) as bot:
         mosquitto.kill()
-        await until(lambda: "away" in bot.told[-1])
+        await until(lambda: "no connection" in bot.reports[-1])
         await asyncio.sleep(1.0)
         mosquitto.start()
-        await until(lambda: "is there, after" in bot.told[-1])
+        await until(lambda: "connected after" in bot.reports[-1])
         asker = Asker(mosquitto.broker)
         asker.ask("1")
         assert (await asker.reply("1"))["move"]
@@ -271,7 +271,7 @@ async def test_bot_reconnects_after_a_broker_restart(tmp_path):
 async def test_bot_gives_up_on_an_unreachable_broker():
     nowhere = Broker("127.0.0.1", free_port())
     async with serving(nowhere, patience=0.5) as bot:
-        with pytest.raises(BrokerLostError, match=r"stayed away for 0.5 s: Connection refused"):
+        with pytest.raises(BrokerLostError, match=r"no connection for 0.5 s: Connection refused"):
             await asyncio.wait_for(bot.task, PATIENCE)
-        assert "waiting for it, 0.5 s at most" in bot.told[0]
-        assert not any("answers on" in text for text in bot.told)
+        assert "retrying for at most 0.5 s" in bot.reports[0]
+        assert not any("online on" in text for text in bot.reports)

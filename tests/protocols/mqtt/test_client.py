@@ -1,4 +1,4 @@
-"""A client of bots: what it does while the broker is away, and with bots that answer anything."""
+"""A client of bots, with a broker that fails and bots that answer anything."""
 
 import asyncio
 import json
@@ -30,7 +30,7 @@ async def asking(broker, **options):
 
 
 async def test_request_does_not_wait_for_tcp_acknowledgement(mosquitto):
-    """Which comes 40 ms late where messages are small, twice in each question and answer."""
+    """Without TCP_NODELAY small messages wait 40 ms, twice per request and reply."""
     times = []
     async with serving(mosquitto.broker), asking(mosquitto.broker) as client:
         await client.wait_for_bot("bot", PATIENCE)
@@ -46,25 +46,25 @@ async def test_request_does_not_wait_for_tcp_acknowledgement(mosquitto):
 async def test_request_survives_a_broker_restart(tmp_path, settings):
     mosquitto = Mosquitto(tmp_path, settings=settings.format(tmp_path))
     thinker = FakeBotEngine(0.3)
-    told = []
+    reports = []
     async with (
         serving(mosquitto.broker, thinker=thinker),
-        asking(mosquitto.broker, tell=told.append) as client,
+        asking(mosquitto.broker, tell=reports.append) as client,
     ):
         await client.wait_for_bot("bot", PATIENCE)
-        asked = asyncio.create_task(client.request_move("bot", "g", REQUEST, 1.0))
-        await until(lambda: thinker.asked)
+        pending = asyncio.create_task(client.request_move("bot", "g", REQUEST, 1.0))
+        await until(lambda: thinker.requests)
         mosquitto.kill()
         await asyncio.sleep(1.5)
-        assert not asked.done()
+        assert not pending.done()
         mosquitto.start()
-        answer = await asked
+        answer = await pending
         assert answer.move == "a7a5"
         assert answer.elapsed < 1.0
-        assert len(thinker.asked) == 1
-        assert len(told) == 2
-        assert "away" in told[0]
-        assert "is there, after" in told[1]
+        assert len(thinker.requests) == 1
+        assert len(reports) == 2
+        assert "no connection" in reports[0]
+        assert "connected after" in reports[1]
         await client.wait_for_bot("bot", PATIENCE)
         assert (await client.request_move("bot", "g", REQUEST, 5.0)).move == "a7a5"
     mosquitto.kill()
@@ -77,10 +77,10 @@ async def test_request_made_while_broker_is_down_is_answered(tmp_path):
         await client.wait_for_bot("bot", PATIENCE)
         mosquitto.kill()
         await until(lambda: client._connection.seconds_disconnected)
-        asked = asyncio.create_task(client.request_move("bot", "g", REQUEST, 1.0))
+        pending = asyncio.create_task(client.request_move("bot", "g", REQUEST, 1.0))
         await asyncio.sleep(1.5)
         mosquitto.start()
-        assert (await asked).elapsed < 1.0
+        assert (await pending).elapsed < 1.0
     mosquitto.kill()
 
 
@@ -88,13 +88,13 @@ async def test_request_survives_a_hung_broker(mosquitto):
     thinker = FakeBotEngine(0.3)
     async with serving(mosquitto.broker, thinker=thinker), asking(mosquitto.broker) as client:
         await client.wait_for_bot("bot", PATIENCE)
-        limit = HEARTBEAT_INTERVAL_S + HEARTBEAT_TIMEOUT_S + 0.5  # it is noticed within less
-        asked = asyncio.create_task(client.request_move("bot", "g", REQUEST, limit))
-        await until(lambda: thinker.asked)
+        limit = HEARTBEAT_INTERVAL_S + HEARTBEAT_TIMEOUT_S + 0.5  # longer than the detection
+        pending = asyncio.create_task(client.request_move("bot", "g", REQUEST, limit))
+        await until(lambda: thinker.requests)
         mosquitto.freeze()
         await asyncio.sleep(limit + 0.5)
         mosquitto.thaw()
-        assert (await asked).elapsed < limit
+        assert (await pending).elapsed < limit
         await client.wait_for_bot("bot", PATIENCE)
 
 
@@ -118,11 +118,11 @@ async def test_client_gives_up_waiting_for_a_lost_broker(tmp_path):
         asking(mosquitto.broker, patience=1.0) as client,
     ):
         await client.wait_for_bot("bot", PATIENCE)
-        asked = asyncio.create_task(client.request_move("bot", "g", REQUEST, 0.5))
+        pending = asyncio.create_task(client.request_move("bot", "g", REQUEST, 0.5))
         await asyncio.sleep(0.2)
         mosquitto.kill()
-        with pytest.raises(BrokerLostError, match="stayed away for 1 s"):
-            await asked
+        with pytest.raises(BrokerLostError, match="no connection for 1 s"):
+            await pending
         began = time.monotonic()
         with pytest.raises(BrokerLostError):
             await client.wait_for_broker()
@@ -134,10 +134,10 @@ async def test_request_is_resent_to_a_restarted_bot(mosquitto):
     async with asking(mosquitto.broker) as client:
         async with serving(mosquitto.broker, thinker=FakeBotEngine(9)):
             await client.wait_for_bot("bot", PATIENCE)
-            asked = asyncio.create_task(client.request_move("bot", "g", REQUEST, 20.0))
+            pending = asyncio.create_task(client.request_move("bot", "g", REQUEST, 20.0))
             await asyncio.sleep(0.2)
         async with serving(mosquitto.broker):
-            assert (await asked).move == "a7a5"
+            assert (await pending).move == "a7a5"
 
 
 @pytest.mark.needs("mosquitto", "mosquitto_passwd")
@@ -147,13 +147,13 @@ async def test_request_refused_by_the_broker_raises(tmp_path):
     )
     mosquitto = Mosquitto(tmp_path, acl=acl)
     async with asking(mosquitto.broker) as client:
-        with pytest.raises(EngineError, match="the broker does not let us ask: Not authorized"):
+        with pytest.raises(EngineError, match="the broker does not allow requests: Not authorized"):
             await client.request_move("bot", "g", REQUEST, 20.0)
     mosquitto.kill()
 
 
 def rubbish(number, generator):
-    """Yield what a bad bot may answer to the request of this id."""
+    """Yield invalid replies to the request with an id."""
     reply = {
         "id": number,
         "move": "a7a5",
@@ -193,13 +193,13 @@ async def test_malformed_replies_and_statuses_do_not_stop_the_client(mosquitto):
         outcomes = []
         for _ in range(3):
             for data in rubbish("NUMBER", generator):
-                asked = asyncio.create_task(client.request_move("bad", "g", REQUEST, 5.0))
+                pending = asyncio.create_task(client.request_move("bad", "g", REQUEST, 5.0))
                 await asyncio.sleep(0)
                 number = next(iter(client._pending))
                 send(client._replies, data.replace(b"NUMBER", number.encode()))
                 good = {"id": number, "move": "a7a5", "time": 1, "info": None}
                 send(client._replies, json.dumps(good).encode())
-                outcomes += await asyncio.gather(asked, return_exceptions=True)
+                outcomes += await asyncio.gather(pending, return_exceptions=True)
         errors = [outcome for outcome in outcomes if isinstance(outcome, EngineError)]
         moves = [outcome.move for outcome in outcomes if isinstance(outcome, PlayResult)]
         assert len(outcomes) == len(errors) + len(moves)

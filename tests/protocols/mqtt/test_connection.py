@@ -1,4 +1,4 @@
-"""A connection to brokers of all kinds."""
+"""Connections to brokers of all kinds."""
 
 import asyncio
 import time
@@ -40,7 +40,7 @@ async def test_mqtt_version_5_support_is_detected(mosquitto):
 async def test_refused_topics_are_reported(tmp_path):
     mosquitto = Mosquitto(tmp_path, acl="user runner\ntopic readwrite allowed/#\n")
     refused = []
-    connection = Connection(mosquitto.broker, on_rejected=lambda *what: refused.append(what))
+    connection = Connection(mosquitto.broker, on_rejected=lambda *item: refused.append(item))
     connection.publish("allowed/a", {})
     connection.publish("denied/a", {})
     connection.publish_retained("denied/b", {})
@@ -98,20 +98,20 @@ async def test_unresponsive_broker_is_detected(mosquitto):
     mosquitto.freeze()
     frozen = time.monotonic()
     await until(lambda: connection.seconds_disconnected)
-    assert changes[-1][1] == "it does not answer"
+    assert changes[-1][1] == "no answer"
     assert changes[-1][2] - frozen < 2.0
     mosquitto.thaw()
     await until(lambda: not connection.seconds_disconnected)
-    assert [there for there, _, _ in changes] == [True, False, True]
+    assert [connected for connected, _, _ in changes] == [True, False, True]
     connection.close()
 
 
 async def test_status_is_online_again_after_reconnecting(mosquitto):
-    """A connection that broke on one side ends, and its will is sent, before the next begins."""
+    """After a one-sided disconnect the old connection ends, with its will, before the new one."""
     ends, closed = [], []
 
     async def proxy(reader, writer):
-        there, away = await asyncio.open_connection("127.0.0.1", mosquitto.port)
+        source_reader, target_writer = await asyncio.open_connection("127.0.0.1", mosquitto.port)
 
         async def forward(source, target, ended):
             while data := await source.read(1000):
@@ -120,11 +120,11 @@ async def test_status_is_online_again_after_reconnecting(mosquitto):
 
         ends.append((writer, asyncio.Event()))
         await asyncio.gather(
-            forward(there, writer, ends[-1][1]),
-            forward(reader, away, asyncio.Event()),
+            forward(source_reader, writer, ends[-1][1]),
+            forward(reader, target_writer, asyncio.Event()),
             return_exceptions=True,
         )
-        for end in (away, writer):
+        for end in (target_writer, writer):
             end.close()
             await end.wait_closed()
         closed.append(writer)

@@ -1,4 +1,4 @@
-"""The queue of a bot."""
+"""The fair queue of a bot."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""What a bot makes of a valid request, by the rules of its game."""
+"""Valid requests are checked by the rules of the game."""
 
 import copy
 import json
@@ -16,8 +16,8 @@ from agent.limits import SideClock
 from protocols.client.uci import SearchRequest
 from protocols.mqtt import payloads
 from protocols.mqtt.request_codec import (
+    GameVariant,
     RequestError,
-    Variant,
     encode_request,
     encode_variant,
     public_name,
@@ -35,7 +35,7 @@ def request(**changes):
 
 
 def read(payload, positions=None):
-    """Return what is asked for."""
+    """Return the parsed search request."""
     return (positions or ChessRequestParser()).parse(payload, time.monotonic() + 60)[0]
 
 
@@ -63,7 +63,7 @@ def test_position_is_normalized_for_the_engine(changes, position):
 def test_chess960_keeps_its_castling_notation():
     asked = read(request(fen=CASTLING, moves=["e1h1"], chess960=True))
     assert asked.position_line() == (f"position fen {CASTLING.replace('KQkq', 'HAha')} moves e1h1")
-    assert encode_request(asked, Variant(chess960=True))["chess960"] is True
+    assert encode_request(asked, GameVariant(chess960=True))["chess960"] is True
     assert "chess960" not in encode_request(asked)
 
 
@@ -71,16 +71,16 @@ def test_chess960_keeps_its_castling_notation():
     ("changes", "message"),
     [
         ({"moves": ["e2e5"]}, "illegal uci"),
-        ({"moves": ["e2e4", "0000"]}, "move 2: '0000' is no move as UCI writes them"),
-        ({"moves": ["P@e4"]}, "move 1: 'P@e4' is no move"),
-        ({"moves": ["E2E4"]}, "move 1: 'E2E4' is no move"),
+        ({"moves": ["e2e4", "0000"]}, r"move 2: invalid move '0000' \(expected UCI notation\)"),
+        ({"moves": ["P@e4"]}, "move 1: invalid move 'P@e4'"),
+        ({"moves": ["E2E4"]}, "move 1: invalid move 'E2E4'"),
         ({"kind": {"name": "go"}}, "^kind: this bot plays chess, not go$"),
         ({"kind": {"name": "chess", "options": {"size": 8}}}, "chess has no options"),
-        ({"limits": {"playouts": 5}}, "cannot be told playouts"),
+        ({"limits": {"playouts": 5}}, "playouts not supported"),
         ({"moves": ["e2e4", "e2e4"]}, "illegal uci"),
         ({"fen": "nonsense"}, "fen"),
-        ({"fen": "8/8/8/8/8/8/8/8 w - - 0 1"}, "not a legal position"),
-        ({"fen": "8/8/8/8/8/k7/8/K6q w - - 0 1"}, "game is over"),
+        ({"fen": "8/8/8/8/8/8/8/8 w - - 0 1"}, "fen: illegal position"),
+        ({"fen": "8/8/8/8/8/k7/8/K6q w - - 0 1"}, "game is already over"),
         ({"limits": {"moves_to_go": 5}}, "limits"),
         ({"limits": {"white": {"time": 5}}}, "limits"),
     ],
@@ -94,7 +94,7 @@ def test_start_position_only_engine_rejects_fen_and_chess960():
     positions = ChessRequestParser(from_start=True)
     assert read(request(moves=["e2e4"]), positions).mover == 1
     for changes in ({"fen": CASTLING}, {"chess960": True}):
-        with pytest.raises(RequestError, match=f"{next(iter(changes))}: the engine of this bot"):
+        with pytest.raises(RequestError, match=f"{next(iter(changes))}: not supported"):
             read(request(**changes), positions)
 
 
@@ -111,7 +111,7 @@ def about_go(moves="", options=None, **changes):
 
 
 def test_go_request_round_trips():
-    variant = Variant("go", {"size": 9, "komi": 6.5})
+    variant = GameVariant("go", {"size": 9, "komi": 6.5})
     clocks = SideClock(60, 1), SideClock(50, 1)
     asked = SearchRequest(None, ("C3", "pass"), *clocks, side=1, mover=0, movers=(0, 1), playouts=9)
     found = go().parse(request(**encode_request(asked, variant)), time.monotonic() + 60)
@@ -149,34 +149,40 @@ def test_missing_options_default_to_those_of_the_bot():
         (about_go(kind={"name": "othello"}), "^kind: this bot plays go, not othello$"),
         (about_go(kind={"name": "Go"}), "plays go, not Go$"),
         (about_go(kind={"name": "chess"}), "plays go, not chess$"),
-        (request(), "^kind: this bot plays go, not chess; `kind` names the game$"),
-        (request(moves=["e2e4"], fen=CASTLING), "not chess; `kind` names the game"),
-        (about_go(fen=CASTLING), "fen and chess960 are of chess"),
-        (about_go(chess960=True), "fen and chess960 are of chess"),
-        (about_go("a1 b1 a1"), "^move 3: 'a1' is no legal move; legal: "),
-        (about_go("a1 e2e4"), "^move 2: 'e2e4' is no legal move"),
-        (about_go("a1 j9 z25"), "^move 3: 'z25' is no legal move"),
-        (about_go("resign"), "^move 1: 'resign' is no legal move"),
-        (about_go("pass pass"), "^the game is over$"),
-        (about_go("pass pass a1"), "^move 3: 'a1' is no legal move; legal: none: the game is over"),
-        (about_go("pass " * 4001), "^moves: a game has 4000 plies at most, not 4001$"),
-        (about_go(options={"size": 20}), "^kind: a board of size 20 cannot be; use 1 to 19$"),
-        (about_go(options={"size": 10**300}), "size 1000.* cannot be; use 1 to 19$"),
-        (about_go(options={"size": -1}), "size -1 cannot be"),
-        (about_go(options={"size": 9.5}), "size: a whole number is expected, not 9.5"),
-        (about_go(options={"size": "9\nquit"}), "^kind: a board of size .* cannot be; use 1 to 19"),
-        (about_go(options={"size": "9x13\n"}), "^kind: a board of size .* cannot be; use 1 to 19"),
+        (request(), r"^kind: this bot plays go, not chess \(`kind` names the game\)$"),
+        (request(moves=["e2e4"], fen=CASTLING), r"not chess \(`kind` names the game\)"),
+        (about_go(fen=CASTLING), "fen, chess960: for chess only"),
+        (about_go(chess960=True), "fen, chess960: for chess only"),
+        (about_go("a1 b1 a1"), "^move 3: illegal move 'a1' .legal moves: "),
+        (about_go("a1 e2e4"), "^move 2: illegal move 'e2e4'"),
+        (about_go("a1 j9 z25"), "^move 3: illegal move 'z25'"),
+        (about_go("resign"), "^move 1: illegal move 'resign'"),
+        (about_go("pass pass"), "^the game is already over$"),
+        (
+            about_go("pass pass a1"),
+            "^move 3: illegal move 'a1' .legal moves: none, the game is over",
+        ),
+        (about_go("pass " * 4001), r"^moves: too many \(at most 4000 plies, got 4001\)$"),
+        (about_go(options={"size": 20}), r"^kind: size: must be from 1 to 19 \(got 20\)$"),
+        (about_go(options={"size": 10**300}), r"size: must be from 1 to 19 \(got 1000"),
+        (about_go(options={"size": -1}), r"size: must be from 1 to 19 \(got -1\)"),
+        (about_go(options={"size": 9.5}), r"size: must be a whole number \(got 9.5\)"),
+        (about_go(options={"size": "9\nquit"}), r"^kind: invalid board size .* \(expected 1 to 19"),
+        (about_go(options={"size": "9x13\n"}), r"^kind: invalid board size .* \(expected 1 to 19"),
         (
             about_go(options={"size": "9x20"}),
-            "^kind: a board of size '9x20' cannot be; use 1 to 19",
+            r"^kind: invalid board size '9x20' \(expected 1 to 19",
         ),
-        (about_go(options={"size": [9, 13]}), "size: a whole number is expected"),
-        (about_go(options={"size": True}), "size: a whole number is expected, not True"),
-        (about_go(options={"komi": 1e300}), "komi: a number from -1000 to 1000 is expected"),
-        (about_go(options={"komi": [7.5]}), "komi: a number from"),
-        (about_go(options={"colour": 1}), "^kind: go has no option colour; it has size, komi$"),
-        (about_go(limits={"nodes": 5}), "cannot be told nodes, but movetime, white and black"),
-        (about_go(limits={"white": {"time": 5}}), "limits: give movetime, playouts, or white"),
+        (about_go(options={"size": [9, 13]}), "size: must be a whole number"),
+        (about_go(options={"size": True}), r"size: must be a whole number \(got True\)"),
+        (about_go(options={"komi": 1e300}), "komi: must be from -1000 to 1000"),
+        (about_go(options={"komi": [7.5]}), "komi: must be from"),
+        (
+            about_go(options={"colour": 1}),
+            r"^kind: go: unknown option colour \(known options: size, komi\)$",
+        ),
+        (about_go(limits={"nodes": 5}), r"nodes not supported \(this bot supports movetime, white"),
+        (about_go(limits={"white": {"time": 5}}), "expected movetime, playouts, or white"),
     ],
 )
 def test_invalid_go_requests_are_rejected(payload, message):
@@ -196,22 +202,25 @@ def test_fixed_game_options_must_match_the_bot():
     assert read(request(kind=kind), positions).moves == ()
     for name, value in [("heaps", [9, 9]), ("heaps", 10**9), ("misere", False)]:
         kind = {"name": "nim", "options": {name: value}}
-        with pytest.raises(RequestError, match=f"kind: this bot plays nim with {name}="):
+        with pytest.raises(RequestError, match=f"kind: {name}: this bot plays nim with "):
             read(request(kind=kind), positions)
     tree = GameRequestParser("random-tree", {}, {"nodes"})
-    with pytest.raises(RequestError, match="plays random-tree with depth=4, not 60"):
+    with pytest.raises(RequestError, match="depth: this bot plays random-tree with 4, not 60"):
         read(request(kind={"name": "random-tree", "options": {"depth": 60}}), tree)
 
 
 def test_othello_board_size_is_validated():
     positions = GameRequestParser("othello", {}, {"nodes"})
-    for size, message in [(1000, "use 1 to 25"), (7, "game othello: a board of size 7 cannot be")]:
+    for size, message in [
+        (1000, "must be from 1 to 25"),
+        (7, "game othello: board size must be even"),
+    ]:
         with pytest.raises(RequestError, match=message):
             read(request(kind={"name": "othello", "options": {"size": size}}), positions)
     asked = request(kind={"name": "othello", "options": {"size": 6}})
     variant = positions.parse(asked, time.monotonic() + 60)[1]
     assert variant.options == {"size": 6}
-    # An engine that had another size is told the usual one again.
+    # The default size is sent again, in case the engine had another one.
     variant = positions.parse(request(kind={"name": "othello"}), time.monotonic() + 60)[1]
     assert variant.options == {"size": 8}
 
@@ -235,14 +244,14 @@ def test_game_name_in_request_is_not_looked_up(monkeypatch):
 def test_chance_events_are_given_as_moves():
     positions = GameRequestParser("pig", {"target": 10}, {"nodes"})
     kind = {"name": "pig"}
-    with pytest.raises(RequestError, match="chance is to move, and its event is missing"):
+    with pytest.raises(RequestError, match="missing chance event"):
         read(request(kind=kind, moves=["roll"]), positions)
     found = read(request(kind=kind, moves=["roll", "1"]), positions)
     assert (found.movers, found.mover, found.side) == ((0, 0), 1, 0)
 
 
 def test_result_is_independent_of_earlier_requests():
-    """Whatever is asked in which order, the answer is as if it were asked alone."""
+    """A request gets the same result in any order of requests."""
     generator = random.Random(1)
     moves = ["a1", "b1", "C3", "pass", "d4", "e5", "b2", "a2"]
     positions = go(size=5)
@@ -266,7 +275,7 @@ def test_reading_a_request_times_out():
         (go(), about_go("a1 b1")),
     ]:
         with pytest.raises(TimeoutError):
-            positions.read(payload, time.monotonic() - 1)
+            positions.parse(payload, time.monotonic() - 1)
 
 
 @pytest.mark.thorough
@@ -281,14 +290,14 @@ def test_mutated_go_requests_are_read_or_rejected_cleanly():
     for _ in range(5000):
         payload = json.loads(json.dumps(about_go("c3 d4", {"size": 9, "komi": 6.5})))
         for _ in range(generator.randrange(1, 3)):
-            place = payload
+            container = payload
             while generator.random() < 0.6:
-                inner = [v for v in _values(place) if isinstance(v, dict | list) and v]
+                inner = [v for v in _values(container) if isinstance(v, dict | list) and v]
                 if not inner:
                     break
-                place = generator.choice(inner)
-            keys = list(place) if isinstance(place, dict) else range(len(place))
-            place[generator.choice(list(keys))] = copy.deepcopy(generator.choice(strange))
+                container = generator.choice(inner)
+            keys = list(container) if isinstance(container, dict) else range(len(container))
+            container[generator.choice(list(keys))] = copy.deepcopy(generator.choice(strange))
         if payloads.find_error("request", payload):
             continue
         try:
@@ -304,8 +313,8 @@ def test_mutated_go_requests_are_read_or_rejected_cleanly():
     assert all(text.isprintable() for text in refused)
 
 
-def _values(place):
-    return list(place.values()) if isinstance(place, dict) else place
+def _values(container):
+    return list(container.values()) if isinstance(container, dict) else container
 
 
 @pytest.mark.parametrize("options", [{"size": 20}, {"colour": 1}])

@@ -1,6 +1,6 @@
-"""lichess's side of the API for external engines, which takes nothing that its text does not allow.
+"""A strict implementation of lichess's API for external engines.
 
-Both servers of it in one: registrations, and work that is handed out and answered.
+It combines both servers of the API: registration, and work that is handed out and answered.
 """
 
 import json
@@ -43,7 +43,7 @@ NEEDED = ("depth", "multipv", "score", "nodes", "time", "pv")
 
 
 class Answer:
-    """What has come in answer to one piece of work."""
+    """The received answer to one piece of work."""
 
     def __init__(self):
         self.lines = queue.Queue()
@@ -53,7 +53,7 @@ class Answer:
 
 
 class LichessServer:
-    """The server. faults: statuses with which the next requests are answered, by their path."""
+    """The server. faults: by path the statuses of the next responses."""
 
     def __init__(self, port=0, tls=None):
         self.engines = {}
@@ -93,7 +93,7 @@ class LichessServer:
         self._thread.join()
 
     def ask(self, number, **work):
-        """Have something analysed."""
+        """Queue an analysis request."""
         common = {
             "sessionId": "1", "threads": 1, "hash": 16, "multiPv": 1, "variant": "chess",
             "initialFen": "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", "moves": [],
@@ -207,7 +207,7 @@ class LichessHandler(BaseHTTPRequestHandler):
         return line
 
     def _read(self, answer, size):
-        """Read so much of a stream; EOFError where it has ended, or is wanted no more."""
+        """Read `size` bytes of a stream. Raises EOFError at its end or after a hang-up."""
         data = b""
         while len(data) < size:
             if answer.hang_up.is_set():
@@ -240,7 +240,7 @@ class LichessHandler(BaseHTTPRequestHandler):
         if not faults:
             return False
         status = faults.pop(0)
-        if status is None:  # the connection breaks
+        if status is None:  # break the connection
             self.close_connection = True
         else:
             self._reply(status, {"error": "out of order"})
@@ -255,5 +255,5 @@ class LichessHandler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
 
-# The buffer of a stream would keep what `_read` waits for at the socket.
+# A buffered stream would read ahead of `_read`, which uses the socket.
 LichessHandler.rbufsize = 0

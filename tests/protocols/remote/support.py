@@ -1,4 +1,4 @@
-"""A server in the tests' process, whose words are those of a test, and certificates for it."""
+"""A scripted server in the tests' process, a front end, and certificates."""
 
 import contextlib
 import queue
@@ -24,7 +24,7 @@ class Peer:
         self._file = stream.makefile("rb")
 
     def read(self):
-        """The next line of the client, None at the end; uci and isready are answered."""
+        """Return the client's next line, None at the end; answers uci and isready."""
         with contextlib.suppress(OSError, ValueError):
             if line := self._file.readline().decode().rstrip("\n"):
                 self.say(*{"uci": ("id name Far", "uciok"), "isready": ("readyok",)}.get(line, ()))
@@ -32,7 +32,7 @@ class Peer:
         return None
 
     def read_to(self, word):
-        """Read up to a line that begins so, and return all that was read."""
+        """Read up to a line that begins with a word, and return the lines."""
         lines = []
         while (line := self.read()) is not None:
             lines.append(line)
@@ -45,7 +45,7 @@ class Peer:
             self._stream.sendall("".join(f"{line}\n" for line in lines).encode())
 
     def greet(self):
-        """Be an engine of UCI up to our own isready."""
+        """Act as a UCI engine up to the proxy's isready."""
         self.read_to("uci")
 
     def close(self):
@@ -56,7 +56,7 @@ class Peer:
 
 
 class ScriptedServer:
-    """Answers each connection by the next of the scripts, and the last of them for ever."""
+    """Runs the next script for each connection, and the last one for all others."""
 
     def __init__(self, *scripts, tls=None, port=0):
         self._scripts = list(scripts)
@@ -75,7 +75,7 @@ class ScriptedServer:
         self.kill()
 
     def kill(self):
-        """End the server and all its connections."""
+        """Close the server and all its connections."""
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
@@ -114,20 +114,20 @@ class ScriptedServer:
 
 
 class Front:
-    """A front end of a RemoteEngine: what it hears, and what is told to a person."""
+    """A front end of a RemoteEngine. heard: its lines; reports: messages to the user."""
 
-    def __init__(self, port, talk=None, *, patience=LIMIT, token=None, trust=None, scheme="tcp"):
+    def __init__(self, port, proxy=None, *, timeout=LIMIT, token=None, trust=None, scheme="tcp"):
         self.heard = queue.Queue()
-        self.told = []
+        self.reports = []
         self.ended = threading.Event()
         address = Address(scheme, "127.0.0.1", port)
         self.engine = RemoteEngine(
-            talk or UciProxy(patience),
-            lambda limit: connect(address, "uci", trust, token, limit),
+            proxy or UciProxy(timeout),
+            lambda seconds: connect(address, "uci", trust, token, seconds),
             self._hear,
-            self.told.append,
+            self.reports.append,
             self.ended.set,
-            patience,
+            timeout,
         )
 
     def __enter__(self):
@@ -141,7 +141,7 @@ class Front:
             assert list(self.engine.handle_line(line)) == []
 
     def hear(self, start, limit=LIMIT):
-        """Return the lines up to one that begins so."""
+        """Return the lines up to one that starts with `start`."""
         lines, deadline = [], time.monotonic() + limit
         while True:
             try:
@@ -157,9 +157,9 @@ class Front:
 
 
 def certificate(folder, *names):
-    """Issue a certificate for the names, or for this machine; return its file and its key's.
+    """Issue a certificate for the names, or for localhost; return the certificate and key files.
 
-    The authority's own certificate is in the file, too: a client trusts the server by it.
+    The certificate file includes the authority's certificate, so that a client can trust it.
     """
     import trustme
 
@@ -173,7 +173,7 @@ def certificate(folder, *names):
 
 
 def serving(folder, *names):
-    """Return the context of a server, and that of a client who trusts it."""
+    """Return the TLS context of a server, and that of a client that trusts it."""
     pem, key = certificate(folder, *names)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(pem, key)

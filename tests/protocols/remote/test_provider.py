@@ -1,4 +1,4 @@
-"""An engine for lichess's analysis board, at a server that checks what it is told."""
+"""The provider for lichess's analysis board, at a strict server."""
 
 import ssl
 import threading
@@ -6,10 +6,15 @@ import time
 
 import pytest
 
-from kempelen.commands import uci
+from kempelen.engines import create_uci_engine
 from kempelen.server_sessions import NetworkOutput
 from protocols.remote import provider as providing
-from protocols.remote.lichess import LichessClient, LichessError, LichessUnavailableError, Work
+from protocols.remote.lichess import (
+    AnalysisRequest,
+    LichessClient,
+    LichessError,
+    LichessUnavailableError,
+)
 from protocols.remote.provider import EngineRegistration, LichessProvider
 from tests.protocols.remote.lichess_server import TOKEN, LichessServer
 from tests.protocols.remote.support import serving
@@ -19,17 +24,17 @@ OFFER = EngineRegistration("Kempelen here", threads=2, megabytes=32, depth=4)
 
 
 class Providing:
-    """A provider that runs in a thread."""
+    """A provider running in a thread."""
 
     def __init__(self, server, token=TOKEN, trust=None):
-        self.told = []
+        self.reports = []
         self.error = None
         self.client = LichessClient(server.url, server.url, token, trust)
         self.provider = LichessProvider(
             self.client,
             OFFER,
-            lambda send: uci.create_engine(NetworkOutput(send)),
-            self.told.append,
+            lambda send: create_uci_engine(NetworkOutput(send)),
+            self.reports.append,
         )
         self._thread = threading.Thread(target=self._run)
         self._thread.start()
@@ -42,7 +47,7 @@ class Providing:
         self._thread.join(LIMIT)
         assert not self._thread.is_alive()
         assert self.provider.close(LIMIT)
-        assert not any(TOKEN in each for each in self.told)
+        assert not any(TOKEN in report for report in self.reports)
 
     def end(self):
         self._thread.join(LIMIT)
@@ -80,7 +85,7 @@ def test_work_is_answered_line_by_line():
         assert engine["maxThreads"] == 2
         assert engine["variants"] == ["chess"]
         assert engine["clientSecret"] == "ees_1"
-        # Without a limit it goes to the depth that was registered; castling is as in Chess960.
+        # Without a limit it searches to the registered depth; castling is as in Chess960.
         fen = "4k3/pppppppp/8/8/8/8/PPPPPPPP/R3K3 w Q - 0 1"
         found = lines(server.ask("work2", initialFen=fen, moves=["e1a1"], sessionId="2"))
         assert any(" depth 4 " in line for line in found)
@@ -107,7 +112,7 @@ def test_cancelled_work_is_stopped():
 
 
 def test_work_is_answered_over_tls(tmp_path):
-    """What TLS says by itself, as its tickets, is not taken for an answer."""
+    """TLS messages of the server, such as tickets, are not taken for an early answer."""
     tls, trust = serving(tmp_path)
     with LichessServer(tls=tls) as server, Providing(server, trust=trust):
         answer = server.ask("work", depth=3)
@@ -130,7 +135,7 @@ def test_untrusted_certificate_is_reported(tmp_path):
 
 
 def test_cancelled_search_without_output_is_stopped():
-    """A mate on the board is searched without a line for long; nobody may wait for the next."""
+    """After a mate the search prints no lines for long; cancelling must not wait for one."""
     with LichessServer() as server, Providing(server):
         answer = server.ask("endless", infinite=True, initialFen="7k/8/5KQ1/8/8/8/8/8 w - - 0 1")
         answer.lines.get(timeout=LIMIT)
@@ -162,8 +167,8 @@ def test_unavailable_server_is_retried(path, faults):
         server.faults[path] = list(faults)
         with Providing(server) as running:
             assert lines(server.ask("work", depth=1))[-1].startswith("bestmove ")
-            assert any("trying again" in told for told in running.told)
-            assert "the server is there again" in running.told
+            assert any("retrying" in report for report in running.reports)
+            assert "reconnected" in running.reports
 
 
 @pytest.mark.parametrize("fault", [404, 500, None])
@@ -188,12 +193,14 @@ def test_provider_survives_server_restart():
         assert running.error is None
 
 
-@pytest.mark.parametrize(("status", "told"), [(401, "engine:read"), (403, "scopes"), (404, "404")])
-def test_permanent_http_error_stops_provider(status, told):
+@pytest.mark.parametrize(
+    ("status", "message"), [(401, "engine:read"), (403, "scopes"), (404, "404")]
+)
+def test_permanent_http_error_stops_provider(status, message):
     with LichessServer() as server:
         server.faults["/api/external-engine"] = [status]
         with Providing(server) as running:
-            assert told in running.end()
+            assert message in running.end()
 
 
 def test_token_repeated_by_server_is_not_shown():
@@ -218,25 +225,25 @@ WORK = {
     ],
 )  # fmt: skip
 def test_invalid_work_is_rejected(change):
-    assert Work.from_json({"id": "x", "work": WORK}).moves == ("e1e2",)
+    assert AnalysisRequest.from_json({"id": "x", "work": WORK}).moves == ("e1e2",)
     with pytest.raises(ValueError, match=r"."):
-        Work.from_json({"id": "x", "work": WORK | change})
+        AnalysisRequest.from_json({"id": "x", "work": WORK | change})
     for answer in ([], {"id": "x"}, {"id": "../y", "work": WORK}, {"id": "x", "work": {}}):
         with pytest.raises(ValueError, match=r"."):
-            Work.from_json(answer)
+            AnalysisRequest.from_json(answer)
 
 
 def test_invalid_work_is_skipped():
     with LichessServer() as server, Providing(server) as running:
         server.ask("bad", variant="atomic")
         assert lines(server.ask("good", depth=1))[-1].startswith("bestmove ")
-        assert any("atomic" in told for told in running.told)
+        assert any("atomic" in report for report in running.reports)
 
 
-class _Deaf:
-    """Of an upload whose line is cut when the last words are said."""
+class _FailingUpload:
+    """An upload that fails at the last line."""
 
-    def unwanted(self):
+    def closed_by_server(self):
         return False
 
     def send(self, line):
@@ -245,10 +252,12 @@ class _Deaf:
 
 
 def test_engine_works_after_upload_fails_at_bestmove():
-    engine = providing.ProviderEngine(lambda send: uci.create_engine(NetworkOutput(send)), OFFER)
-    work = Work.from_json({"id": "x", "work": WORK})
+    engine = providing.ProviderEngine(lambda send: create_uci_engine(NetworkOutput(send)), OFFER)
+    work = AnalysisRequest.from_json({"id": "x", "work": WORK})
     for _ in range(2):
-        worker = threading.Thread(target=engine.answer, args=(work, _Deaf(), threading.Event()))
+        worker = threading.Thread(
+            target=engine.answer, args=(work, _FailingUpload(), threading.Event())
+        )
         worker.start()
         worker.join(LIMIT)
         assert not worker.is_alive()

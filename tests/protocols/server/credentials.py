@@ -10,7 +10,7 @@ from protocols.server.tokens import new_token
 
 
 class Certified(NamedTuple):
-    """A server's certificate and key, in files, and how both sides speak TLS with them."""
+    """A server's certificate and key files, and the TLS contexts of both sides."""
 
     certificate: str
     key: str
@@ -20,7 +20,7 @@ class Certified(NamedTuple):
 
 @pytest.fixture(scope="session")
 def certified(tmp_path_factory: pytest.TempPathFactory) -> Certified:
-    import trustme  # other tests than those of TLS do without it
+    import trustme  # only the TLS tests need it
 
     folder = tmp_path_factory.mktemp("certificates")
     authority = trustme.CA()

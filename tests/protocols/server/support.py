@@ -1,4 +1,4 @@
-"""A server in the tests' loop, with a protocol that does as it is told, and clients to it."""
+"""A server in the tests' event loop with a scripted protocol, and clients for it."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from protocols.server.server import Server
 from protocols.server.tokens import TokenFile
 from tests.waiting import PATIENCE
 
-QUICK = {"grace": 0.2}
+QUICK = {"shutdown_timeout": 0.2}
 
 
 class Puppet:
-    """A protocol that does what its lines say.
+    """A protocol controlled by its input.
 
-    say X: X is the reply. later S X: X is said S seconds later, by a thread. flood N: N kilobytes
-    are said at once. sleep S: nothing else for so long. fail: raises.
+    say X: replies X. later S X: a thread replies X after S seconds. flood N: sends N kilobytes at
+    once. sleep S: blocks for S seconds. fail: raises an exception.
     """
 
     finished = False
@@ -53,7 +53,7 @@ class Puppet:
         elif word == "sleep":
             time.sleep(float(rest))
         elif word == "fail":
-            raise RuntimeError("told to fail")
+            raise RuntimeError("failure requested")
         elif word == "quit":
             self.finished = True
 
@@ -61,9 +61,9 @@ class Puppet:
         yield "too long"
 
     def drain(self, timeout: float | None = None) -> bool:
-        until = time.monotonic() + (timeout or 0.0)
+        deadline = time.monotonic() + (timeout or 0.0)
         for thread in self._threads:
-            thread.join(max(until - time.monotonic(), 0.0))
+            thread.join(max(deadline - time.monotonic(), 0.0))
         return not any(thread.is_alive() for thread in self._threads)
 
     def close(self, timeout: float) -> bool:
@@ -78,18 +78,18 @@ PUPPETS: Mapping[str, ProtocolFactory] = {"puppet": Puppet, "any": Puppet}
 
 @dataclass
 class Running:
-    """A server that runs: its addresses by their schemes, and what its log says."""
+    """A running server: its addresses by scheme, and its log."""
 
     server: Server
     addresses: dict[str, Address] = field(default_factory=dict)
     events: list[str] = field(default_factory=list)
 
     def at(self, scheme: str) -> tuple[str, int]:
-        """Return host and port of an address."""
+        """Return the host and port of an address."""
         return self.addresses[scheme].host, self.addresses[scheme].port
 
     async def logged(self, text: str) -> str:
-        """Wait until the log has a line with this, and return it."""
+        """Wait until a log line contains a text, and return the line."""
         async with asyncio.timeout(PATIENCE):
             while True:
                 for line in self.events:
@@ -98,7 +98,7 @@ class Running:
                 await asyncio.sleep(0.01)
 
     async def empty(self) -> None:
-        """Wait until nobody is left."""
+        """Wait until there are no clients."""
         async with asyncio.timeout(PATIENCE):
             while self.server.admission.sessions or self.server.admission.waiting:
                 await asyncio.sleep(0.01)
@@ -115,11 +115,11 @@ async def running(
     as_json: bool = False,
     **limits: Any,
 ) -> AsyncIterator[Running]:
-    """Run a server at a port of each scheme; `status` is one of them."""
+    """Run a server on a port for each scheme; `status` is one of them."""
     events: list[str] = []
     log = EventLog(events.append, as_json=as_json)
-    given = ServerLimits(**{**QUICK, **limits})
-    server = Server(makers, protocol, given, log, tokens, tls, origins)
+    server_limits = ServerLimits(**{**QUICK, **limits})
+    server = Server(makers, protocol, server_limits, log, tokens, tls, origins)
     run = Running(server, events=events)
     try:
         for scheme in schemes or ("tcp",):
@@ -144,7 +144,7 @@ class Caller:
         self.writer.write("".join(f"{line}\n" for line in lines).encode())
 
     async def hear(self) -> str:
-        """Return the next line; nothing where the connection has ended."""
+        """Return the next line; "" if the connection has ended."""
         async with asyncio.timeout(PATIENCE):
             try:
                 return (await self.reader.readline()).decode().rstrip("\n")
@@ -156,7 +156,7 @@ class Caller:
         return await self.hear()
 
     async def gone(self) -> bool:
-        """Wait until the server has ended the connection, whatever it says before."""
+        """Wait until the server has closed the connection, ignoring its output."""
         async with asyncio.timeout(PATIENCE):
             with contextlib.suppress(ConnectionError):
                 while await self.reader.read(1 << 16):
@@ -183,7 +183,7 @@ async def calling(
 
 
 class WebCaller(Caller):
-    """A client over WebSocket, which is talked to as one over TCP."""
+    """A client over WebSocket with the interface of one over TCP."""
 
     def __init__(self, web: ClientConnection) -> None:
         self._web = web
@@ -203,8 +203,8 @@ class WebCaller(Caller):
 
 
 async def until(caller: Caller, start: str) -> str:
-    """Return the next line that starts so."""
+    """Return the next line that starts with `start`."""
     while not (line := await caller.hear()).startswith(start):
         assert not line.startswith("refused"), line
-        assert line or start == "", "it ended"
+        assert line or start == "", "connection closed"
     return line

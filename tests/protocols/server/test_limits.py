@@ -1,4 +1,4 @@
-"""What a server gives at most, and what happens to whoever wants more."""
+"""The limits of a server, and what happens above them."""
 
 import asyncio
 import contextlib
@@ -28,7 +28,7 @@ async def test_total_sessions_are_limited() -> None:
 
 
 async def test_sessions_per_address_are_limited() -> None:
-    async with running(sessions_of_address=1) as run, calling(run) as one:
+    async with running(max_sessions_per_ip=1) as run, calling(run) as one:
         assert await one.ask("say 1") == "1"
         async with calling(run) as two:
             assert await two.hear() == "refused too many sessions from your address"
@@ -37,13 +37,13 @@ async def test_sessions_per_address_are_limited() -> None:
 
 
 async def test_excess_refused_connections_are_cut_off() -> None:
-    """Whoever is refused may stay for the answer, but not everybody."""
-    async with running(sessions_of_address=1) as run:
+    """A rejected client gets an answer, unless far too many connect."""
+    async with running(max_sessions_per_ip=1) as run:
         callers = []
         for _ in range(6):
             address = run.addresses["tcp"]
             callers.append(await asyncio.open_connection(address.host, address.port))
-        await run.logged("cut off, as one of a crowd")
+        await run.logged("far too many connections; disconnected")
         for _, writer in callers:
             writer.close()
         await run.empty()
@@ -58,7 +58,7 @@ async def test_too_long_line_is_rejected() -> None:
 
 
 async def test_lines_per_second_are_limited() -> None:
-    async with running(lines_a_second=50) as run, calling(run) as caller:
+    async with running(line_rate=50) as run, calling(run) as caller:
         began = time.monotonic()
         caller.say(*(f"say {n}" for n in range(150)))
         for n in range(150):
@@ -79,7 +79,7 @@ def test_token_bucket_refills() -> None:
 def test_failed_take_does_not_increase_wait() -> None:
     bucket = TokenBucket(10.0, 0.0, 0.5)
     assert [bucket.try_take(0.0) for _ in range(5)] == [0.0] * 5
-    # Who asks in vain does not wait the longer for it.
+    # A failed take does not increase the wait.
     assert [bucket.try_take(0.0) for _ in range(5)] == [pytest.approx(0.1)] * 5
     assert bucket.try_take(0.1) == 0.0
 
@@ -90,38 +90,38 @@ def test_least_recently_used_bucket_is_dropped(monkeypatch: pytest.MonkeyPatch) 
     for name in ("a", "a", "b", "c"):
         assert buckets.try_take(name, 0.0) == 0.0
     assert buckets.try_take("a", 0.0) == 1.0
-    assert buckets.try_take("d", 0.0) == 0.0  # so that b, of longest ago, is forgotten
+    assert buckets.try_take("d", 0.0) == 0.0  # drops b, the least recently used
     assert len(buckets._buckets) == 3
     assert buckets.try_take("a", 0.0) == 1.0
 
 
 async def test_idle_session_is_closed() -> None:
-    async with running(idle=0.3) as run, calling(run) as caller:
+    async with running(idle_timeout=0.3) as run, calling(run) as caller:
         assert await caller.ask("say 1") == "1"
-        assert await caller.hear() == "refused nothing was asked or told for 0.3 seconds"
+        assert await caller.hear() == "refused session idle for 0.3 seconds"
         assert await caller.hear() == ""
         assert "lines=1" in await run.logged("reason=idle")
 
 
 async def test_session_receiving_output_is_not_idle() -> None:
-    async with running(idle=0.5) as run, calling(run) as caller:
+    async with running(idle_timeout=0.5) as run, calling(run) as caller:
         caller.say(*(f"later {n / 4} {n}" for n in range(1, 5)))
         for n in range(1, 5):
             assert await caller.hear() == str(n)
 
 
 async def test_session_without_any_request_is_closed() -> None:
-    async with running(idle=0.2) as run, calling(run) as caller:
-        assert await caller.hear() == "refused nothing was asked for 0.2 seconds"
+    async with running(idle_timeout=0.2) as run, calling(run) as caller:
+        assert await caller.hear() == "refused no input for 0.2 seconds"
 
 
 async def test_session_duration_is_limited() -> None:
-    async with running(longest=0.4) as run, calling(run) as caller:
+    async with running(max_session=0.4) as run, calling(run) as caller:
         for n in range(100):
             if (heard := await caller.ask(f"say {n}")) != str(n):
                 break
             await asyncio.sleep(0.05)
-        assert heard == "refused a session lasts at most 0.4 seconds"
+        assert heard == "refused session limit of 0.4 seconds reached"
         assert await caller.gone()
 
 
@@ -141,14 +141,14 @@ async def test_client_that_sends_without_reading_is_disconnected(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(network_session, "WRITE_TIMEOUT_S", 0.5)
-    async with running(lines_a_second=1e6) as run, calling(run) as deaf:
+    async with running(line_rate=1e6) as run, calling(run) as deaf:
         deaf.reader._transport.pause_reading()  # type: ignore[attr-defined]
         asked = "say " + "x" * 1000
         with contextlib.suppress(ConnectionError):
             async with asyncio.timeout(PATIENCE):
                 while not deaf.writer.transport.is_closing():
                     deaf.say(*[asked] * 100)
-                    await deaf.writer.drain()  # it acts on no more until it is read
+                    await deaf.writer.drain()  # blocks, since the server stops reading
         await run.logged("reason=unread")
 
 
@@ -161,7 +161,7 @@ def test_invalid_limit_is_rejected(name: str, value: float) -> None:
 
 @pytest.mark.parametrize("value", [1, 1023, (4 << 20) + 1])
 def test_line_length_limit_must_be_in_range(value: int) -> None:
-    with pytest.raises(ValueError, match="line_bytes: 1024 to 4194304"):
+    with pytest.raises(ValueError, match="line_bytes: must be 1024 to 4194304"):
         ServerLimits(line_bytes=value)
 
 

@@ -1,4 +1,4 @@
-"""Tokens: made, kept as hashes, asked for, taken away."""
+"""Access tokens: created, stored as hashes, checked, revoked."""
 
 import asyncio
 import os
@@ -56,23 +56,23 @@ def test_equal_tokens_have_different_hashes(
 
 @pytest.mark.parametrize("name", ["", "a b", "a\n", "ä", "x" * 65, "a=b"])
 def test_invalid_user_name_is_rejected(tmp_path: Path, name: str) -> None:
-    with pytest.raises(TokenError, match="a name has 1 to 64 letters"):
+    with pytest.raises(TokenError, match="a name must have 1 to 64 letters"):
         new_token(str(tmp_path / "tokens"), name)
     assert not list(tmp_path.iterdir())
 
 
 def test_second_token_for_same_name_is_rejected(tokens: Tokens) -> None:
-    with pytest.raises(TokenError, match="alice has a token; take the line out"):
+    with pytest.raises(TokenError, match="alice already has a token; remove that line first"):
         new_token(tokens.path, "alice")
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("# nobody\n", "no token is in it; --new-token NAME makes one"),
-        ("alice 00 00\n", "line 1 is no token"),
-        ("\n\nalice secret\n", "line 3 is no token"),
-        ("\xff", "is not a file of tokens"),
+        ("# nobody\n", r"no tokens \(add one with --new-token NAME\)"),
+        ("alice 00 00\n", "line 1: invalid token"),
+        ("\n\nalice secret\n", "line 3: invalid token"),
+        ("\xff", "not a token file"),
     ],
 )
 def test_invalid_token_file_is_rejected(tmp_path: Path, text: str, message: str) -> None:
@@ -96,7 +96,7 @@ def test_token_file_changes_apply_immediately(tokens: Tokens) -> None:
     assert file.find_name(tokens.bob) == "bob"
     path.write_text("nonsense\n")
     assert file.find_name(tokens.bob) is None
-    assert "line 1 is no token" in file.problem
+    assert "line 1: invalid token" in file.problem
     path.write_text("".join(lines))
     assert file.find_name(tokens.alice) == "alice"
     assert file.problem == ""
@@ -125,36 +125,36 @@ async def test_unneeded_token_is_accepted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "refused"),
+    ("sent", "refused"),
     [
         ("authorize wrong", "wrong token"),
         ("authorize", "wrong token"),
-        ("say hello", "begin with authorize and your token"),
-        ("", "begin with authorize and your token"),
-        ("x" * 100_000, "begin with authorize and your token"),
+        ("say hello", "expected as first line: authorize TOKEN"),
+        ("", "expected as first line: authorize TOKEN"),
+        ("x" * 100_000, "expected as first line: authorize TOKEN"),
     ],
 )
-async def test_missing_or_wrong_token_is_refused(tokens: Tokens, said: str, refused: str) -> None:
+async def test_missing_or_wrong_token_is_refused(tokens: Tokens, sent: str, refused: str) -> None:
     async with running(tokens=TokenFile(tokens.path)) as run, calling(run) as caller:
-        assert await caller.ask(said, "say hello") == f"refused {refused}"
+        assert await caller.ask(sent, "say hello") == f"refused {refused}"
         assert await caller.hear() == ""
         await run.empty()
         assert run.server.metrics.value("refused", "token") == 1
         assert not any("began" in line for line in run.events)
-        assert said == "" or not any(said in line for line in run.events)
+        assert sent == "" or not any(sent in line for line in run.events)
 
 
 async def test_late_token_is_refused(tokens: Tokens) -> None:
     file = TokenFile(tokens.path)
-    async with running(tokens=file, authorising=0.2) as run, calling(run) as caller:
-        assert await caller.hear() == "refused no token came for 0.2 seconds"
+    async with running(tokens=file, auth_timeout=0.2) as run, calling(run) as caller:
+        assert await caller.hear() == "refused no token for 0.2 seconds"
         assert await caller.hear() == ""
 
 
 async def test_sessions_per_token_are_limited(tokens: Tokens) -> None:
     file = TokenFile(tokens.path)
     async with (
-        running(tokens=file, sessions_of_token=1) as run,
+        running(tokens=file, max_sessions_per_token=1) as run,
         calling(run) as one,
         calling(run) as two,
         calling(run) as three,
@@ -173,7 +173,7 @@ async def test_clients_waiting_for_login_do_not_use_up_sessions(tokens: Tokens) 
     file = TokenFile(tokens.path)
     async with running(tokens=file, sessions=2) as run, calling(run), calling(run):
         friend = Caller(*await asyncio.open_connection(*run.at("tcp")))
-        assert await friend.hear() == "refused too many clients wait to be let in"
+        assert await friend.hear() == "refused too many clients are waiting for authorization"
         await friend.close()
     async with running(tokens=file, sessions=2) as run, calling(run) as friend, calling(run):
         assert await friend.ask(f"authorize {tokens.alice}") == "authorized"
@@ -186,13 +186,13 @@ async def test_address_is_blocked_after_wrong_tokens(
 ) -> None:
     now = [1000.0]
     monkeypatch.setattr(admission, "time", SimpleNamespace(monotonic=lambda: now[0]))
-    async with running(tokens=TokenFile(tokens.path), wrong_tokens=3) as run:
+    async with running(tokens=TokenFile(tokens.path), max_auth_failures=3) as run:
         for expected in ["wrong token"] * 3 + [
             "too many wrong tokens from your address; wait a minute"
         ]:
             async with calling(run) as caller:
                 assert await caller.ask("authorize wrong") == f"refused {expected}"
-        async with calling(run) as caller:  # not even with the right one
+        async with calling(run) as caller:  # a valid token is rejected too
             assert "too many" in await caller.ask(f"authorize {tokens.alice}")
         now[0] += 61.0
         async with calling(run) as caller:

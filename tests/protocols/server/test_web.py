@@ -1,4 +1,4 @@
-"""Sessions over WebSocket, who may open one, and what is told over HTTP."""
+"""Sessions over WebSocket, origin checks, health and metrics over HTTP."""
 
 import asyncio
 import json
@@ -40,7 +40,7 @@ async def hear(web: ClientConnection) -> str:
 
 
 async def closed(web: ClientConnection) -> int:
-    """Wait until the server closes, and return the code."""
+    """Wait until the server closes the connection, and return the close code."""
     with pytest.raises(ConnectionClosed) as ending:
         await hear(web)
     assert ending.value.rcvd is not None
@@ -48,7 +48,7 @@ async def closed(web: ClientConnection) -> int:
 
 
 async def get(run: Running, path: str, scheme: str = "ws", token: str = "") -> tuple[int, str, str]:
-    """Return status, text and type of what a plain request is answered."""
+    """Return status, text and media type of the answer to a plain request."""
     address = run.addresses[scheme]
     request = urllib.request.Request(f"http://{address.host}:{address.port}{path}")
     if token:
@@ -81,11 +81,11 @@ async def test_message_may_contain_several_lines() -> None:
 
 
 async def test_http_requests_per_second_are_limited() -> None:
-    async with running("ws", requests_a_second=0.1) as run:
+    async with running("ws", request_rate=0.1) as run:
         for _ in range(2):
             assert (await get(run, "/health"))[0] == 200
         status, text, _ = await get(run, "/health")
-        assert (status, text) == (429, "refused too many requests; wait a little\n")
+        assert (status, text) == (429, "refused too many requests; try again later\n")
         with pytest.raises(InvalidStatus) as refusal:
             await opened(run).__aenter__()
         assert 1 <= int(refusal.value.response.headers["Retry-After"]) <= 10
@@ -101,7 +101,7 @@ async def test_url_path_selects_protocol() -> None:
         with pytest.raises(InvalidStatus) as refusal:
             await opened(run, "/etc/passwd").__aenter__()
         assert refusal.value.response.status_code == 404
-        assert refusal.value.response.body == b"refused etc/passwd is not served here\n"
+        assert refusal.value.response.body == b"refused unknown protocol etc/passwd\n"
     async with running("ws", makers=makers, protocol="puppet") as run:
         for path in ("/", "/puppet"):
             async with opened(run, path) as web:
@@ -119,7 +119,7 @@ async def test_token_is_accepted_in_header_or_first_line(tokens: Tokens) -> None
             assert await ask(web, f"authorize {tokens.bob}") == "authorized"
             assert await ask(web, "say 1") == "1"
         async with opened(run) as web:
-            assert await ask(web, "say 1") == "refused begin with authorize and your token"
+            assert await ask(web, "say 1") == "refused expected as first line: authorize TOKEN"
             await closed(web)
         with pytest.raises(InvalidStatus) as refusal:
             await opened(run, token="wrong").__aenter__()
@@ -131,7 +131,7 @@ async def test_token_is_accepted_in_header_or_first_line(tokens: Tokens) -> None
 
 
 @pytest.mark.parametrize(
-    ("origin", "host", "may"),
+    ("origin", "host", "allowed"),
     [
         (None, "127.0.0.1", True),
         ("http://127.0.0.1:{port}", "127.0.0.1", True),
@@ -145,25 +145,25 @@ async def test_token_is_accepted_in_header_or_first_line(tokens: Tokens) -> None
         ("null", "127.0.0.1", False),
         ("", "127.0.0.1", False),
         ("http://[", "127.0.0.1", False),
-        # A stranger's name that leads here: the page is the stranger's.
+        # DNS rebinding: an attacker's name that resolves to this machine.
         ("http://rebound.example.org:{port}", "rebound.example.org", False),
     ],
 )
-async def test_websocket_origin_is_checked(origin: str | None, host: str, may: bool) -> None:
+async def test_websocket_origin_is_checked(origin: str | None, host: str, allowed: bool) -> None:
     async with running("ws", origins=("https://play.example.org",)) as run:
         port = run.addresses["ws"].port
         headers = {} if origin is None else {"Origin": origin.format(port=port)}
-        there = host if host == "localhost" else "127.0.0.1"
+        address = host if host == "localhost" else "127.0.0.1"
         url = f"ws://{host}:{port}/"
-        web = connect(url, additional_headers=headers, proxy=None, host=there)
-        if may:
+        web = connect(url, additional_headers=headers, proxy=None, host=address)
+        if allowed:
             async with web as connection:
                 assert await ask(connection, "say 1") == "1"
         else:
             with pytest.raises(InvalidStatus) as refusal:
                 await web.__aenter__()
             assert refusal.value.response.status_code == 403
-            assert b"refused pages of your origin" in (refusal.value.response.body or b"")
+            assert b"refused requests from this origin" in (refusal.value.response.body or b"")
             assert run.server.metrics.value("refused", "origin") == 1
 
 
@@ -190,9 +190,9 @@ async def test_metrics_use_prometheus_format() -> None:
     async with running("ws", "tcp") as run:
         async with opened(run) as web:
             assert await ask(web, "say 1") == "1"
-            status, text, kind = await get(run, "/metrics")
+            status, text, media_type = await get(run, "/metrics")
         assert status == 200
-        assert kind == "text/plain; version=0.0.4; charset=utf-8"
+        assert media_type == "text/plain; version=0.0.4; charset=utf-8"
         assert_is_prometheus_text(text)
         assert "\nkempelen_sessions 1\n" in text
         assert '\nkempelen_sessions_begun_total{protocol="any"} 1\n' in text
@@ -204,7 +204,7 @@ async def test_metrics_use_prometheus_format() -> None:
 
 
 def assert_is_prometheus_text(text: str) -> None:
-    """Judge by the format's own rules: each name has help and type before its samples."""
+    """Check the format: every sample follows the help and type of its name."""
     declared: set[str] = set()
     name = r"[a-zA-Z_:][a-zA-Z0-9_:]*"
     for line in text.splitlines():
@@ -232,7 +232,7 @@ async def test_status_address_serves_no_sessions() -> None:
     async with running("status") as run:
         assert (await get(run, "/health", "status"))[0] == 200
         status, text, _ = await get(run, "/any", "status")
-        assert (status, text) == (404, "refused here are /health and /metrics alone\n")
+        assert (status, text) == (404, "refused only /health and /metrics are available here\n")
         address = run.addresses["status"]
         with pytest.raises(InvalidStatus, match="404"):
             await connect(f"ws://127.0.0.1:{address.port}/", proxy=None).__aenter__()
@@ -245,7 +245,7 @@ async def test_plain_http_request_gets_upgrade_required() -> None:
 
 
 async def test_sessions_per_address_are_limited() -> None:
-    async with running("ws", sessions_of_address=1) as run, opened(run) as web:
+    async with running("ws", max_sessions_per_ip=1) as run, opened(run) as web:
         assert await ask(web, "say 1") == "1"
         with pytest.raises(InvalidStatus) as refusal:
             await opened(run).__aenter__()
@@ -268,7 +268,7 @@ async def test_too_long_lines_and_messages_are_rejected() -> None:
         assert await ask(web, "say " + "x" * 1021) == "too long"
         await web.send("x" * 10_000_000)
         assert await closed(web) == 1009
-        await run.logged('reason="too long a message"')
+        await run.logged('reason="message too long"')
 
 
 async def test_client_that_does_not_read_is_disconnected() -> None:
@@ -293,7 +293,7 @@ async def test_log_is_written_as_json() -> None:
             assert await ask(web, "say 1") == "1"
         await run.logged("ended")
         events = [json.loads(line) for line in run.events]
-        assert [each["event"] for each in events] == ["connected", "began", "ended"]
+        assert [event["event"] for event in events] == ["connected", "began", "ended"]
         assert events[-1]["lines"] == 1
         assert events[-1]["reason"] == "closed"
         assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", events[0]["time"])
@@ -311,7 +311,7 @@ async def test_log_is_written_as_json() -> None:
     ],
 )
 async def test_malformed_request_does_not_harm_server(request_bytes: bytes) -> None:
-    async with running("ws", authorising=1.0) as run:
+    async with running("ws", auth_timeout=1.0) as run:
         address = run.addresses["ws"]
         reader, writer = await asyncio.open_connection(address.host, address.port)
         writer.write(request_bytes)

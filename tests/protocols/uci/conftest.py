@@ -1,4 +1,4 @@
-"""A UCI engine in the test's own process, around a searcher that is quick and always the same."""
+"""A UCI engine in the test process with a fast and deterministic searcher."""
 
 import queue
 import threading
@@ -14,7 +14,7 @@ from tests.waiting import PATIENCE
 
 
 class ScriptedSearcher:
-    """Finds moves in alphabetical order; iteration d sees 100 d nodes and scores 10 d - line."""
+    """Returns moves in alphabetical order; iteration d has 100 d nodes and scores 10 d - line."""
 
     def __init__(self):
         self.calls = []
@@ -49,7 +49,7 @@ class ScriptedSearcher:
 
 
 class ScriptedEngine(ChessBackend):
-    """Remembers what is set; has no kernel."""
+    """Records changes of options; has no kernel."""
 
     def __init__(self, report):
         super().__init__(report)
@@ -62,11 +62,11 @@ class ScriptedEngine(ChessBackend):
     def wait_until_loaded(self, job):
         pass
 
-    def searcher(self, clock, stop):
+    def get_searcher(self, clock, stop):
         return self.scripted
 
-    def kernel(self, stop):
-        raise AgentError("this needs the compiled kernel, which is not there")
+    def wait_for_kernel(self, stop):
+        raise AgentError("the compiled kernel is not available")
 
     def set_megabytes(self, megabytes):
         if megabytes > 1024:
@@ -87,7 +87,7 @@ class ScriptedEngine(ChessBackend):
 
 
 class EngineSession:
-    """Lines to the engine, and what it says, in order."""
+    """A session of the engine, and its output in order."""
 
     protocol = UciProtocol
 
@@ -112,7 +112,7 @@ class EngineSession:
         return lines
 
     def rest(self):
-        """All that is said by the time that everything is done."""
+        """Return the remaining output after all jobs are done."""
         assert self.uci.agent.wait(PATIENCE)
         lines = []
         while not self.heard.empty():
@@ -120,7 +120,7 @@ class EngineSession:
         return lines
 
     def ask(self, *lines):
-        """Say lines, wait until all is done, and return what was heard."""
+        """Send lines, wait until all jobs are done, and return the output."""
         self.say(*lines)
         return self.rest()
 

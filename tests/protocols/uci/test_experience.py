@@ -1,4 +1,4 @@
-"""`LearnedMoveDatabase`, with the compiled engine: what one game teaches the next."""
+"""The option `ExperienceFile` with the compiled engine."""
 
 import threading
 
@@ -50,14 +50,14 @@ def test_learned_mistake_is_avoided_only_with_experience_file(talk, tmp_path):
     file = tmp_path / "My experience.db"
     first = talk()
     before = first.best("startpos")
-    first.say(f"setoption name LearnedMoveDatabase value {file}", "ucinewgame")
+    first.say(f"setoption name ExperienceFile value {file}", "ucinewgame")
     move, lines = first.best("startpos")
     assert (move, lines[-1]) == (before[0], before[1][-1])
-    # The next value is far below what is now said to have been predicted.
+    # Make the predicted value much higher than the next one.
     board_after = f"startpos moves {move} a7a6"
-    first.uci.experience._thoughts[-1].value = 900.0
+    first.uci.learning._predictions[-1].value = 900.0
     _, told = first.best(board_after)
-    assert any(line.startswith(f"info string experience: {move} was worth 900") for line in told)
+    assert any(line.startswith(f"info string experience: {move} predicted 900") for line in told)
     (lesson,) = LearnedMoveDatabase(file).read_all()
     assert (lesson.move, lesson.reply) == (move, "a7a6")
 
@@ -66,10 +66,10 @@ def test_learned_mistake_is_avoided_only_with_experience_file(talk, tmp_path):
         return session.best("startpos")[0]
 
     other = talk()
-    file_option = f"setoption name LearnedMoveDatabase value {file}"
-    off = "setoption name LearnedMoveDatabase value"
+    file_option = f"setoption name ExperienceFile value {file}"
+    off = "setoption name ExperienceFile value"
     bad = LearnedMoveDatabase(file)
-    for _ in range(6):  # what it is worth falls to a loss
+    for _ in range(6):  # until the learned value is a loss
         bad.add([lesson.__class__(**{**_fields(lesson), "found": -1000.0})])
     assert again(other, file_option) != move
     assert again(other, "setoption name UCI_AnalyseMode value true") == move
@@ -85,30 +85,30 @@ def test_damaged_file_is_reported_and_engine_still_plays(talk, tmp_path):
     file = tmp_path / "damaged.db"
     file.write_bytes(b"SQLite format 3\0" + bytes(1000))
     session = talk()
-    (told,) = session.say(f"setoption name LearnedMoveDatabase value {file}")
+    (told,) = session.say(f"setoption name ExperienceFile value {file}")
     assert str(file) in told
     assert "damaged" in told
-    assert not session.uci.experience.active
+    assert not session.uci.learning.active
     assert session.best("startpos")[0]
     assert file.read_bytes() == b"SQLite format 3\0" + bytes(1000)
 
 
 def test_untrusted_session_cannot_set_experience_file(talk, tmp_path):
     session = talk(Permissions())
-    assert not any("LearnedMoveDatabase" in line for line in session.say("uci"))
-    (told,) = session.say(f"setoption name LearnedMoveDatabase value {tmp_path / 'file'}")
-    assert told == "info string LearnedMoveDatabase is not offered here"
-    assert not session.uci.experience.active
+    assert not any("ExperienceFile" in line for line in session.say("uci"))
+    (told,) = session.say(f"setoption name ExperienceFile value {tmp_path / 'file'}")
+    assert told == "info string ExperienceFile: not available on this server"
+    assert not session.uci.learning.active
 
 
 @pytest.mark.thorough
 def test_untrusted_session_has_pending_command_limit(talk):
     uci = talk(Permissions()).uci
     held = threading.Event()
-    uci.agent.do(lambda job: held.wait(20.0), long_running=True)
+    uci.agent.submit(lambda job: held.wait(20.0), long_running=True)
     told = {reply for _ in range(2 * MAX_PENDING) for reply in uci.handle_line("eval")}
-    assert told == {"info string too much waits to be done: this is ignored"}
-    assert len(uci.agent.asked()) == MAX_PENDING
+    assert told == {"info string too many pending commands; command ignored"}
+    assert len(uci.agent.pending()) == MAX_PENDING
     assert list(uci.handle_line("isready")) == ["readyok"]
     uci.agent.stop()
     held.set()

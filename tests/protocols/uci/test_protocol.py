@@ -1,4 +1,4 @@
-"""What the transcripts cannot say: options that change the engine, failures, long inputs."""
+"""UCI beyond the transcripts: options of the engine, failures and long inputs."""
 
 import time
 
@@ -44,6 +44,27 @@ def test_engine_options_reach_the_engine_in_order(conversation):
     ]
 
 
+@pytest.mark.parametrize(
+    ("old_name", "new_name", "value"),
+    [("Final Choice", "MoveSelection", "value"), ("game  RESULT", "GameResult", "1-0")],
+)
+def test_old_option_names_are_accepted_with_a_note(
+    conversation, monkeypatch, old_name, new_name, value
+):
+    changes = []
+    monkeypatch.setattr(conversation.uci.engine, "set_final_choice", changes.append)
+    monkeypatch.setattr(
+        conversation.uci, "learn_result", lambda result, forfeit: changes.append(result)
+    )
+    (option,) = (option for option in OPTIONS if option.name == new_name)
+    assert not any(option.old_name in line for line in conversation.ask("uci"))
+    assert conversation.ask(f"setoption name {old_name} value {value}") == [
+        f"info string option '{option.old_name}' is now '{new_name}'"
+    ]
+    assert conversation.ask(f"setoption name {new_name} value {value}") == []
+    assert changes == [value, value]
+
+
 def test_options_set_during_a_search_wait_for_its_end(conversation):
     conversation.say("go infinite", "setoption name Hash value 64")
     assert conversation.uci.engine.changes == []
@@ -55,7 +76,10 @@ def test_options_set_during_a_search_wait_for_its_end(conversation):
     ("spec", "message"),
     [
         ("nowhere.py:evaluate", "nowhere.py does not exist"),
-        ("garbage", "'garbage' is not 'handcrafted', 'nnue:FILE', 'module:function' or"),
+        (
+            "garbage",
+            "'garbage': invalid name (expected 'handcrafted', 'nnue:FILE', 'module:function' or",
+        ),
         pytest.param(
             "x" * 900 + ".py:f", "File name too long", marks=posix_only("it does not exist there")
         ),
@@ -100,7 +124,7 @@ def test_go_uses_clock_of_side_to_move(conversation):
         "go wtime 100000 btime 50 depth 1",
         "go wtime 100000 depth 1",
     )
-    plans = [float(line.split()[3]) for line in heard if " plans " in line]
+    plans = [float(line.split()[4]) for line in heard if " time budget: " in line]
     assert len(plans) == 3
     assert plans[1] < plans[0] == plans[2]
 
@@ -116,7 +140,7 @@ def test_log_file_error_is_reported(make_conversation):
     talk = make_conversation(log_to=log_to)
     assert talk.ask("setoption name Debug Log File value /tmp/My Log") == []
     assert talk.ask("setoption name Debug Log File value /") == [
-        "info string cannot log to '/': Is a directory"
+        "info string cannot open log file '/': Is a directory"
     ]
     assert talk.ask("setoption name Debug Log File value <empty>") == []
     assert paths == ["/tmp/My Log", "/", ""]
@@ -200,17 +224,19 @@ def test_too_many_position_moves_are_rejected(conversation):
     conversation.ask("position startpos moves e2e4")
     heard = conversation.ask("position startpos moves " + "g1f3 g8f6 f3g1 f6g8 " * 20_000)
     assert len(heard) == 1
-    assert heard[0].startswith("info string 80000 moves are more than a game can have (17697)")
+    assert heard[0].startswith(
+        "info string position: too many moves: 80000 (expected at most 17697)"
+    )
     assert conversation.ask("go depth 1")[-1].startswith("bestmove a7a5")
 
 
 def test_search_board_keeps_only_recent_moves(conversation, monkeypatch):
-    """A board is copied as often as it is passed on, while the clock runs."""
+    """Boards are copied several times while the clock runs, so they must stay small."""
     boards = []
     search = conversation.uci.engine.scripted.search
     monkeypatch.setattr(
         conversation.uci.engine.scripted,
-        "deepen",
+        "search",
         lambda board, *rest: boards.append(board) or search(board, *rest),
     )
     conversation.ask("position startpos moves " + "g1f3 g8f6 f3g1 f6g8 " * 4_000, "go depth 1")

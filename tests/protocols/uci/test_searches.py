@@ -1,4 +1,4 @@
-"""The manners of UCI with the real engine, over both of its searches."""
+"""UCI with the real engine and both of its searches."""
 
 import time
 
@@ -12,7 +12,7 @@ from benchmarks.random_network import random_network
 
 MATE_IN_TWO = "7k/8/8/8/8/8/R7/1R5K w - - 0 1"
 CHECKMATE = "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3"
-# Far more than any of these searches takes, and far less than a hang.
+# Seconds; far more than any of these searches takes.
 SOON = 30.0
 
 
@@ -139,7 +139,7 @@ def test_search_option_can_change_between_moves(make_conversation):
         heard = talk.ask(f"setoption name Search value {search}", "go nodes 2000")
         check_answer(heard, chess.Board())
     assert talk.ask("setoption name Search value minimax") == [
-        "info string Search takes alphabeta, mcts, not 'minimax'"
+        "info string Search: invalid value 'minimax' (expected one of: alphabeta, mcts)"
     ]
 
 
@@ -199,7 +199,7 @@ def test_batched_evaluation_is_used_and_errors_are_reported(make_conversation, t
     heard = talk.ask("eval")
     assert heard[-1] == "info string evaluation +0.00 (white's view)"
     heard = talk.ask(f"setoption name Evaluation value {path}:column", "go nodes 300")
-    assert any("mine.py:column returned values of the shape (1, 1)" in line for line in heard)
+    assert any("mine.py:column: values have shape (1, 1)" in line for line in heard)
     assert heard[-1].startswith("bestmove ")
     heard = talk.ask(f"setoption name Evaluation value {path}:sleeps", "go movetime 300")
     assert any("sleeps did not return in time" in line for line in heard)
@@ -223,14 +223,14 @@ def test_network_file_is_used_shown_and_rejected_if_damaged(talk, tmp_path):
     assert heard[-2].startswith("info string wdl ")
     assert not any("known of this ending" in line for line in heard)
     heard = talk.ask("position fen 7k/8/6K1/8/8/8/5Q2/8 w - - 0 1", "eval")
-    assert "info string what is known of this ending changes the network's score" in heard
+    assert "info string endgame knowledge changes the network's score" in heard
     for fen, end in (("7k/5Q2/6K1", "stalemate"), ("7k/6Q1/6K1", "checkmate")):
         heard = talk.ask(f"position fen {fen}/8/8/8/8/8 b - - 0 1", "eval")
         assert heard[-1] == f"info string evaluation none ({end})"
         assert not any(" wdl " in line for line in heard)
     file.write_bytes(file.read_bytes()[:-1])
     (refused,) = talk.ask(f"setoption name Evaluation value nnue:{file}")
-    assert "mine.nnue is truncated or damaged" in refused
+    assert "mine.nnue: truncated or damaged" in refused
     assert talk.ask("eval")[-1] == heard[-1], "what was there goes on"
 
 

@@ -1,4 +1,4 @@
-"""Evaluations that sleep or never return: the move comes in time, and the next one too."""
+"""Evaluations that sleep or never return: all moves are made in time."""
 
 import sys
 import threading
@@ -13,7 +13,7 @@ from agent.chess.engine.settings import SEARCHES
 from agent.chess.evaluation.loading import DEFAULT
 from agent.threads.abandoned_threads import MAX_ABANDONED
 
-# What an answer in time takes at most on a busy machine; a search that is not given up takes more.
+# Seconds for an answer in time on a busy machine; a search that is not abandoned takes longer.
 SOON = 8.0
 
 SOURCE = """
@@ -61,7 +61,7 @@ def compiled(worker, ply):
 
 @pytest.fixture
 def await_threads():
-    """Wait for threads of some names; what earlier tests have given up may sleep on."""
+    """Wait for threads with these names, except threads that earlier tests have abandoned."""
     others = set(threading.enumerate())
 
     def wait(*names):
@@ -91,7 +91,7 @@ def talk(await_threads, make_conversation):
 
 
 def answer(heard, board=None):
-    """The only answer, which is a legal move."""
+    """Return the only bestmove, which must be legal."""
     (found,) = [text for text in heard if text.startswith("bestmove ")]
     assert heard[-1] == found
     assert chess.Move.from_uci(found.split()[1]) in (board or chess.Board()).legal_moves
@@ -161,7 +161,7 @@ def test_default_evaluation_replaces_repeatedly_stuck_one(talk, file, await_thre
     for _ in range(MAX_ABANDONED + 1):
         assert complaints(talk.ask("go movetime 50"))
     heard = talk.ask("go depth 4")
-    assert f"evaluation {file}:sleeps still does not return; {DEFAULT} plays" in heard[0]
+    assert f"evaluation {file}:sleeps still does not return; using {DEFAULT}" in heard[0]
     assert any(" depth 4 " in text for text in heard)
     sys.modules["kempelen_evaluation_my_eval"].gate.set()
     await_threads("search")
@@ -183,7 +183,7 @@ def test_default_evaluation_replaces_stuck_compiled_one(talk, file, search):
     assert any(" depth 2 " in text for text in heard)
     heard = talk.ask("go depth 3")
     answer(heard)
-    assert f"still does not return; {DEFAULT} plays" in heard[0]
+    assert f"still does not return; using {DEFAULT}" in heard[0]
 
 
 def test_evaluation_file_with_endless_loop_times_out(talk, tmp_path, monkeypatch, await_threads):
@@ -191,7 +191,7 @@ def test_evaluation_file_with_endless_loop_times_out(talk, tmp_path, monkeypatch
     path = tmp_path / "endless.py"
     path.write_text("while True:\n    pass\n")
     (reply,) = talk.ask(f"setoption name Evaluation value {path}:f")
-    assert f"evaluation {path}:f takes more than" in reply
+    assert f"evaluation {path}:f: loading took more than" in reply
     answer(talk.ask("go depth 2"))
     await_threads("evaluation")
 

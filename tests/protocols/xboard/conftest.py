@@ -1,4 +1,4 @@
-"""An engine that speaks xboard's protocol in the test's own process, around a scripted searcher."""
+"""An xboard engine in the test process with a scripted searcher."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from tests.protocols.uci.conftest import PATIENCE, EngineSession, ScriptedEngine
 
 
 class PatientSearcher(ScriptedSearcher):
-    """Takes seconds where it is given minutes, which a test does not wait for."""
+    """Uses seconds of a time limit of minutes, to keep the tests fast."""
 
     def pace(self, limits):
         return 0.05 if limits.movetime and limits.movetime >= 50 else 0.001

@@ -1,4 +1,4 @@
-"""What xboard tells of a game's end is an outcome that is learned from."""
+"""Position learning from the results that xboard reports."""
 
 import pytest
 
@@ -8,14 +8,14 @@ from agent.learning.learned_move_database import LearnedMoveDatabase
 @pytest.fixture
 def playing(conversation, tmp_path):
     file = tmp_path / "experience.db"
-    conversation.ask(f"option LearnedMoveDatabase={file}", "new", "sd 1", "usermove e2e4")
-    assert conversation.xboard.player.wait(20)
+    conversation.ask(f"option ExperienceFile={file}", "new", "sd 1", "usermove e2e4")
+    assert conversation.xboard.agent.wait(20)
     return conversation, file
 
 
 def found(conversation, file, line):
     conversation.ask(line)
-    assert conversation.xboard.player.wait(20)
+    assert conversation.xboard.agent.wait(20)
     return [lesson.found for lesson in LearnedMoveDatabase(file).read_all()]
 
 

@@ -1,4 +1,4 @@
-"""What the transcripts cannot say: clocks, draws, failures, searches that go on, long inputs."""
+"""xboard beyond the transcripts: clocks, draws, failures, open-ended searches, long inputs."""
 
 import time
 
@@ -16,7 +16,7 @@ from protocols.xboard.protocol import COMMANDS
 
 @pytest.fixture
 def limits(conversation, monkeypatch):
-    """What the searches of a conversation were limited by, the latest last."""
+    """The limits of all searches of a conversation, in order."""
     found = []
     search = conversation.xboard.engine.scripted.search
 
@@ -39,6 +39,16 @@ def test_every_option_is_declared_and_accepts_its_default(conversation):
         default = int(option.default) if option.type == "check" else option.default or ""
         value = "" if option.type == "button" else f"={default}"
         assert conversation.ask(f"option {option.name}{value}") == []
+
+
+def test_old_option_name_is_accepted_with_a_note(conversation, monkeypatch):
+    changes = []
+    monkeypatch.setattr(conversation.xboard.engine, "set_final_choice", changes.append)
+    assert not any("Final Choice" in line for line in conversation.ask("protover 2"))
+    note = "# option 'Final Choice' is now 'MoveSelection'"
+    assert conversation.ask("option Final Choice=bound") == [note]
+    assert conversation.ask("option MoveSelection=value") == []
+    assert changes == ["bound", "value"]
 
 
 def test_memory_and_cores_set_hash_and_threads(conversation):
@@ -99,7 +109,7 @@ def test_moves_to_next_time_control_are_counted(conversation, limits):
 
 
 def test_clock_runs_without_time_commands(conversation, limits):
-    conversation.ask("new", "level 0 0:10 0", "go")  # of sixty iterations of a millisecond
+    conversation.ask("new", "level 0 0:10 0", "go")  # sixty iterations of a millisecond
     conversation.ask("sd 1", "usermove e7e5")
     assert limits[0].clock == SideClock(10)
     assert limits[1].clock.time <= 9.94
@@ -216,7 +226,7 @@ def test_log_file_error_is_reported(make_conversation):
     talk = make_conversation(log_to=log_to)
     assert talk.ask("option Debug Log File=/tmp/My Log") == []
     assert talk.ask("option Debug Log File=/") == [
-        "Error (cannot log to '/': Is a directory): option Debug Log File=/"
+        "Error (cannot open log file '/': Is a directory): option Debug Log File=/"
     ]
 
 
@@ -240,7 +250,7 @@ def test_moves_beyond_game_length_limit_are_rejected(conversation, monkeypatch):
 
     monkeypatch.setattr(protocol, "MAX_GAME_PLIES", 2)
     (heard,) = conversation.ask("force", "usermove e2e4", "usermove e7e5", "usermove d2d4")
-    assert heard == "Illegal move (the game is longer than any can be): d2d4"
+    assert heard == "Illegal move (the game has the maximum of 2 half-moves): d2d4"
 
 
 def test_help_lists_all_commands(conversation):
@@ -260,7 +270,7 @@ def test_quit_finishes_without_further_output(conversation):
 def test_due_move_is_made_after_end_of_input(conversation, lines):
     conversation.say("new", *lines)
     assert conversation.xboard.drain()
-    assert not conversation.xboard.player.busy
+    assert not conversation.xboard.agent.busy
     assert conversation.rest()[-1] == "move a2a3"
 
 

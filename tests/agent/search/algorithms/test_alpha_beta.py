@@ -14,7 +14,7 @@ from agent.search.algorithms.alpha_beta import AlphaBeta, AlphaBetaOptions
 from agent.search.move_ordering import Ordering
 from agent.search.stats import SearchStopped
 from agent.search.terminal_scoring import TerminalScoring
-from agent.search.transposition_table import Table
+from agent.search.transposition_table import TranspositionTable
 
 MATES = TerminalScoring(win=32_000, ply_penalty=1)
 DEFAULT_TECHNIQUES = [
@@ -27,7 +27,7 @@ DEFAULT_TECHNIQUES = [
 
 
 def minimax(game, depth, evaluate):
-    """The definition, for player 0's good."""
+    """The definition of minimax, for player 0."""
     outcome = game.outcome()
     if outcome is not None:
         return outcome
@@ -44,12 +44,12 @@ def minimax(game, depth, evaluate):
 def search_with(evaluate, *, table=False, **orderings):
     ordering = Ordering(**orderings) if orderings else None
     return AlphaBeta(
-        evaluate, AlphaBetaOptions(table=Table() if table else None, ordering=ordering)
+        evaluate, AlphaBetaOptions(table=TranspositionTable() if table else None, ordering=ordering)
     )
 
 
 def variation_value(game, pv, evaluate):
-    """What the principal variation leads to, for player 0's good."""
+    """Return the value of the position after the principal variation, for player 0."""
     for move in pv:
         assert move in game.moves()
         game.play(move)
@@ -103,7 +103,7 @@ def test_tic_tac_toe_is_a_draw():
 
 def test_best_ordered_tree_visits_the_knuth_moore_minimum():
     def best_ordered(value, depth):
-        """A tree whose first child is always best, with the given value for its mover."""
+        """Return a tree whose first child is always best, with this value for its mover."""
         if depth == 0:
             return value
         rest = [best_ordered(-value + worse, depth - 1) for worse in (1, 2)]
@@ -151,7 +151,7 @@ def test_scores_chess_mates_and_draws(fen, depth, value):
 
 
 def test_quiescence_does_not_stand_pat_in_check():
-    # Black is a queen up, but in check, and every move out of it loses the queen.
+    # Black is a queen up, but in check, and every evasion loses the queen.
     board = chess.Board("k6r/8/8/8/8/8/1q6/R3K3 b - - 0 1")
     assert PlainChess(board).forced()
     search = chess_search()
@@ -177,7 +177,7 @@ def test_move_ordering_keeps_the_value_and_saves_nodes():
 @pytest.mark.thorough
 def test_table_stores_mate_scores_relative_to_the_position():
     game = PlainChess(chess.Board("7k/8/8/8/8/8/R7/1R4K1 w - - 0 1"))
-    table = Table()
+    table = TranspositionTable()
     for depth in (2, 3, 4, 5):
         value = chess_search(table=table).search(game, depth).value
     assert value == 32_000 - 3
@@ -202,12 +202,12 @@ def test_stop_ends_the_search():
 
 
 def test_rejects_continuation_for_games_without_noisy_moves():
-    with pytest.raises(TypeError, match="TicTacToe has no moves to continue"):
+    with pytest.raises(TypeError, match="TicTacToe does not support continuation"):
         AlphaBeta(tic_tac_toe.evaluate, AlphaBetaOptions(continuation=True)).search(TicTacToe(), 2)
 
 
 def test_full_table_drops_old_entries():
-    table = Table(10)
+    table = TranspositionTable(10)
     for key in range(100):
         table.put(key, (0, -inf, inf, None))
         assert len(table) <= 10

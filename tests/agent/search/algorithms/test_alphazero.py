@@ -1,4 +1,4 @@
-"""AlphaZero: priors decide what is tried, a network's values count in full."""
+"""AlphaZero: priors guide the search, and network values are used unscaled."""
 
 import numpy as np
 import pytest
@@ -9,17 +9,17 @@ from agent.search.algorithms.alphazero import AlphaZero, AlphaZeroOptions
 
 
 def judged(value, prior, learned):
-    """Return an evaluation that knows one value, and of all positions that one move is good."""
+    """Return an evaluation with one value for all positions and a preferred move."""
 
-    def answer(taken):
-        width = max(map(len, taken))
-        priors = np.zeros((len(taken), width))
-        for row, moves in enumerate(taken):
-            wanted = np.array([prior if move == 3 else 1.0 for move in moves])
-            priors[row, : len(moves)] = wanted / wanted.sum()
-        return np.full(len(taken), value), priors
+    def evaluate(positions):
+        width = max(map(len, positions))
+        priors = np.zeros((len(positions), width))
+        for row, moves in enumerate(positions):
+            weights = np.array([prior if move == 3 else 1.0 for move in moves])
+            priors[row, : len(moves)] = weights / weights.sum()
+        return np.full(len(positions), value), priors
 
-    return BatchEvaluation(lambda game, moves: list(moves), answer, 4, learned)
+    return BatchEvaluation(lambda game, moves: list(moves), evaluate, 4, learned)
 
 
 def visits(search):

@@ -1,4 +1,4 @@
-"""Monte Carlo tree search with an evaluation that judges many leaves at once."""
+"""Monte Carlo tree search with a batched evaluation of leaves."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ END = 999
 
 
 class Judge:
-    """Judges all alike, and notes how large the batches are. priors: whether it tells any."""
+    """An evaluation with one value, which records batch sizes. priors: whether it returns any."""
 
     def __init__(self, priors: bool = False, value: float = 0.0) -> None:
         self.sizes: list[int] = []
@@ -48,7 +48,7 @@ def played(game: Any, *moves: str) -> Any:
 
 
 def check(node: Node[Any]) -> None:
-    """Visits add up, and nothing is left of those that were only on their way."""
+    """Check that visits add up and no virtual losses are left."""
     below = sum(child.visits for child in node.children)
     assert below <= node.visits
     assert abs(node.total) <= node.visits
@@ -71,7 +71,7 @@ class TestEveryBatch:
         root = search.tree
         assert root is not None
         assert root.visits == 300
-        assert sum(child.visits for child in root.children) == 299, "the root was judged alone"
+        assert sum(child.visits for child in root.children) == 299, "the root was evaluated alone"
         check(root)
         assert max(judge.sizes) <= size
         assert judge.sizes[0] == 1
@@ -102,7 +102,7 @@ class TestEveryBatch:
 
 
 def test_values_are_from_the_movers_view() -> None:
-    """A judge who likes whoever is to move makes the root worth something to its mover's enemy."""
+    """An evaluation that favours the mover makes the root's children bad for the root's mover."""
     search = UCT[Any](evaluation_of(Judge(value=0.5), 8), UCTOptions(playouts=8, seed=1))
     search.search(TicTacToe(), END)
     root = search.tree
@@ -157,7 +157,7 @@ def test_leaves_are_batched_in_every_kind_of_game(game: str) -> None:
 
 
 def test_go_search_does_not_fill_its_own_eyes() -> None:
-    """The search leaves them out, but the judge sees all legal moves."""
+    """The search omits such moves, but the evaluation sees all legal moves."""
     game = played(catalogue.new_game("go", size=3), "b1", "pass", "a2", "pass", "b2", "pass")
     search = make_search("mcts", game, evaluation_of(Judge(True), 4, "go"), 1, 20)
     search.search(game, END)
@@ -235,11 +235,11 @@ def test_unbatched_search_warns_about_a_batched_evaluation(tmp_path: Any) -> Non
             kind, kind.new, said.append, algorithm=algorithm, evaluation=f"{path}:evaluate"
         )
         assert len(said) == expected
-        assert all("asks for one at a time" in line for line in said)
+        assert all("batched (64 positions per call)" in line for line in said)
 
 
 def test_learned_network_works_only_for_its_own_game(tmp_path: Any) -> None:
-    """Tree search asks it for values and priors, by PUCT or not."""
+    """Tree search uses its values and priors, with and without PUCT."""
     kind = catalogue.find("tic-tac-toe")
     path = tmp_path / "t.learned"
     game = kind.new()
@@ -262,12 +262,12 @@ def test_learned_network_works_only_for_its_own_game(tmp_path: Any) -> None:
     )
     searcher = source.get_searcher(None, None)  # type: ignore[arg-type]
     searcher.clear_stop()
-    with pytest.raises(EvaluationError, match="cannot judge this game: Nim is another game"):
+    with pytest.raises(EvaluationError, match="not usable for this game: Nim is a different game"):
         list(searcher.search(other.new(), Limits(nodes=30)))
 
 
 def test_centipawn_evaluation_finds_a_hanging_queen(tmp_path: Any) -> None:
-    """A hanging queen is found by a count of material, as it is by the search of the kernel."""
+    """A material evaluation finds a hanging queen, as the kernel's search does."""
     path = tmp_path / "mine.py"
     path.write_text(
         "import numpy as np\n"

@@ -7,7 +7,7 @@ from agent.search.stats import SearchStopped
 
 
 def test_pig_to_two_has_value_five_sixths():
-    # One decision ahead in a game to 2: a roll of 2 to 6 leaves the roller able to hold and win.
+    # One decision ahead in a game to 2: with a roll of 2 to 6 the player can hold and win.
     game = Pig(2)
     found = Expectiminimax(lambda game: 0).search(game, 2)
     assert found.value == pytest.approx(5 / 6)
@@ -17,7 +17,7 @@ def test_pig_to_two_has_value_five_sixths():
 
 def test_equals_an_independent_expectation_over_all_dice():
     def value(state, depth):
-        """Player 0's expectation, written without the game: scores, player, rolled."""
+        """Player 0's expectation, independent of the game: scores, player, sum of the turn."""
         (first, second), player, rolled = state
         if first >= 10:
             return 1

@@ -33,7 +33,7 @@ def found(game, search=None, **options):
 @pytest.mark.parametrize("rave", [0, 50])
 @pytest.mark.parametrize("solver", [False, True])
 class TestTactics:
-    # X: a3 b3, O: a2 b2. Whoever is to move wins at once, the other must stop it.
+    # X: a3 b3, O: a2 b2. The player to move wins at once, otherwise the opponent does.
     def test_takes_the_win(self, final, rave, solver):
         game = played(TicTacToe(), "a3", "a2", "b3", "b2")
         assert found(game, final=final, rave=rave, solver=solver)[0] == "c3"
@@ -80,7 +80,7 @@ def test_solver_proves_wins_losses_and_draws():
 
 def test_solver_never_plays_a_proven_loss():
     game = played(TicTacToe(), "b2", "a2")
-    # After its best, X wins; any move that is proven lost is not chosen.
+    # After its best move X wins. A move that is proven lost is never chosen.
     for playouts in (50, 500, 5000):
         move, _ = found(game, solver=True, playouts=playouts)
         assert move not in ("c2",)
@@ -135,7 +135,7 @@ def test_flat_search_grows_no_tree():
 
 
 def test_uct_finds_the_minimax_move_where_flat_search_fails():
-    # To the eye of random playouts the first move is better; the second holds against best play.
+    # For random playouts the first move is better. The second holds against best play.
     tree = Tree([[[1, 1], [1, 1], [-1, -1]], [[0, 0], [0, 0], [0, 0]]])
     flat = UCB1(evaluate, UCTOptions(playouts=3000, seed=6)).search(tree, END)
     grown = UCT(evaluate, UCTOptions(playouts=3000, seed=6)).search(tree, END)

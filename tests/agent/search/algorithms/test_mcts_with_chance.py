@@ -1,4 +1,4 @@
-"""Monte Carlo tree search where dice are rolled, beside exact values."""
+"""Monte Carlo tree search with chance nodes, compared with exact values."""
 
 from contextlib import suppress
 
@@ -29,7 +29,8 @@ def every_node(node):
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("options", [{}, {"solver": True}, {"rave": 200.0}], ids=str)
 def test_pig_to_two_has_value_five_sevenths(options):
-    # Who rolls first wins with 2 to 6; else the other is in his place: p = 5/6 + (1 - p) / 6.
+    # The first to roll wins with 2 to 6, otherwise the opponent takes its place: p = 5/6 + (1 - p)
+    # / 6.
     found = uct(8000, **options).search(Pig(2), UNLIMITED)
     assert found.move == "roll"
     assert found.value == pytest.approx(2 * 6 / 7 - 1, abs=0.05)
@@ -40,7 +41,7 @@ def test_value_is_the_mean_over_all_rolls(men, ways):
     game = Backgammon(f"{men}/1x2")
     search = uct(4000)
     found = search.search(game, UNLIMITED)
-    assert found.pv == ()  # it is not for anybody to choose
+    assert found.pv == ()  # chance is to move at the root
     assert found.value == pytest.approx(2 * ways / 36 - 1, abs=0.06)
     assert search.current_lines() == ()
 
@@ -64,7 +65,7 @@ def test_backgammon_value_matches_expectiminimax():
 
 
 def test_chance_node_is_proven_only_if_all_events_agree():
-    game = Backgammon("1x2/1x2")  # the first roll bears both men off, whatever it is
+    game = Backgammon("1x2/1x2")  # any first roll bears both men off
     search = uct(400, solver=True)
     found = search.search(game, UNLIMITED)
     assert (found.value, search.tree.proven) == (1, -1)
@@ -73,7 +74,7 @@ def test_chance_node_is_proven_only_if_all_events_agree():
     search.search(unsure, UNLIMITED)
     assert search.tree.proven is None
     certain = {event.move: event.proven for event in search.tree.children}
-    assert certain[Roll(6, 6)] == -1  # of the other, as the tree is his before the roll
+    assert certain[Roll(6, 6)] == -1  # for the opponent, who moved to the root
     assert certain[Roll(2, 1)] in {1, None}
 
 
@@ -121,7 +122,7 @@ def test_batches_contain_no_chance_positions():
     for node in every_node(search.tree):
         if node.is_chance_node:
             assert sum(child.visits for child in node.children) == node.visits
-    game.play("roll")  # what is searched begins with an event
+    game.play("roll")  # the root is now a chance node
     assert search.search(game, UNLIMITED).pv == ()
 
 

@@ -9,7 +9,7 @@ from agent.search.terminal_scoring import TerminalScoring
 from tests.support import searching
 
 MATES = TerminalScoring(win=32_000, ply_penalty=1)
-# White is a rook up with nothing to fear.
+# White is a rook up without any threat against it.
 QUIET = "4k3/ppp2ppp/8/8/8/8/PPP2PPP/R3K3 w - - 0 1"
 
 

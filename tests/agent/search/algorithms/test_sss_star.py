@@ -6,7 +6,7 @@ from agent.search.algorithms.alpha_beta import AlphaBeta
 from agent.search.algorithms.sss_star import DualStar, SSSStar, SSSStarOptions, State, write_state
 
 DATA = Path(__file__).parents[3] / "data" / "trees"
-ROWS = Path(__file__).parents[4] / "kempelen" / "lab" / "notes_sss_star.txt"
+ROWS = Path(__file__).parents[4] / "kempelen" / "lab" / "notes" / "sss_star.txt"
 
 
 def test_states_match_the_lecture_notes_row_by_row():
@@ -35,7 +35,7 @@ def test_dual_star_raises_its_bound_to_the_value():
     last = []
     search = DualStar(evaluate, SSSStarOptions(observe=lambda states: last.append(states[0].bound)))
     assert search.search(Tree(EXAMPLE), 4).value == 11
-    # It works on the negated values, whose bounds fall.
+    # It works on negated values, whose bounds fall.
     assert last == sorted(last, reverse=True)
     assert last[-1] == -11
 

@@ -1,4 +1,4 @@
-"""A search that is watched does exactly what it does alone, and every step is told."""
+"""A traced search behaves like the original, and every step is reported."""
 
 from math import inf
 
@@ -30,10 +30,10 @@ from agent.search.tracing.search_tracing import (
     traced,
     tracked_label,
 )
-from agent.search.transposition_table import Table
+from agent.search.transposition_table import TranspositionTable
 from tests.support import searching
 
-# MAX at the root; alpha-beta cuts off after the first leaf of the second MIN node.
+# MAX at the root. Alpha-beta cuts off after the first leaf of the second MIN node.
 SMALL = [[3, 12], [2, 4]]
 
 
@@ -73,7 +73,7 @@ def test_observing_does_not_change_the_search(name, game_name):
     [
         (AlphaBeta, {"continuation": True}),
         (AlphaBeta, {"beyond": ExtensionRule(2, swing=0.01)}),
-        (AlphaBeta, {"table": Table()}),
+        (AlphaBeta, {"table": TranspositionTable()}),
         (algorithms()["null-move"], {"reduction": 1}),
         (algorithms()["pvs"], {}),
         (algorithms()["and-or"], {}),
@@ -143,7 +143,7 @@ def test_mtd_reports_table_hits_and_re_searches():
 
 @pytest.mark.parametrize("kind", algorithms().values(), ids=lambda kind: kind.name)
 def test_reported_values_are_from_the_view_of_max(kind):
-    """Whichever side an algorithm takes: a leaf's value is the tree's own."""
+    """For every algorithm the reported value of a leaf is that of the tree."""
     options = {"playouts": 10, "seed": 1, "scale": 81} if issubclass(kind, UCT) else {}
     game = RandomTree(3, 4, seed=4)
     search, found, events = watch(kind, game, 4, **options)
@@ -205,5 +205,5 @@ def test_rejects_a_game_that_cannot_be_observed():
         def undo(self):
             pass
 
-    with pytest.raises(TypeError, match="Rigid cannot be watched"), tracked_label(Rigid()):
+    with pytest.raises(TypeError, match="Rigid: cannot be traced"), tracked_label(Rigid()):
         pass

@@ -1,0 +1,150 @@
+"""Dead stones of positions that playouts alone do not settle."""
+
+import pytest
+
+from agent.games.chain_status import stones_with_status
+from agent.games.go import Go
+from agent.games.stones import iter_bits
+from agent.go.dead_stones import chain_statuses, playout_chain_statuses
+from agent.limits import Limits
+from tests.agent.go.positions import from_diagram, symmetry, turned
+from tests.agent.go.test_search import HALVES, last_info, searching
+
+# Black in the lower left has only one eye.
+ONE_EYED = (
+    ".......XOOO..",
+    ".XXXX..XXO.O.",
+    ".X.XOXXXXXO.O",
+    "X.XOOXOOOXOOX",
+    "XXOO.OOOOXXXX",
+    "OOOX.O.OX.XO.",
+    ".XXX.O.OX.XX.",
+    ".OX.XOOXXXXXX",
+    ".OXXO..OOOOOO",
+    ".OXOO.O....OX",
+    "XXOXO.XO.O.O.",
+    ".OOXO.XOO....",
+    "....XXXXO....",
+)
+ONE_EYED_STONES = "A3 B3 B7 C4 C5 C6 C7 D5 D7 D8 E6"
+# White in the upper right lives if it moves first.
+OPEN_SIDE = (
+    "..XOO....",
+    ".X.XO....",
+    "...XO..O.",
+    ".XXXOO.XX",
+    ".XOOX.XXO",
+    ".OX.XXXOO",
+    ".XOXOXO.O",
+    "..OXOO.O.",
+    "...XO....",
+)
+ABOVE = (".........",) * 5
+# White's only eye space has two, three and four vertices.
+TWO = (*ABOVE, ".........", "XXX......", "OOOX.....", "..OX.....")
+THREE = (*ABOVE, ".........", "XXXX.....", "OOOOX....", "...OX....")
+FOUR = (*ABOVE, ".........", "XXXXX....", "OOOOOX...", "....OX...")
+CORNERS = ("...OX....",) * 6
+SEKI = (*CORNERS, "OOOOXXXXX", "XXXXOOOOX", ".XX.OO.OX")
+CAUGHT = (".X.XO", "XXXX.", "..X..", "XXXX.", ".X.X.")
+
+
+def texts(game: Go, status: str) -> set[str]:
+    return {game.text(at) for at in iter_bits(stones_with_status(status, chain_statuses(game)))}  # type: ignore[arg-type]
+
+
+@pytest.mark.thorough(keep=1)
+@pytest.mark.parametrize("turn", [0, 1])
+def test_group_with_one_eye_is_dead_for_either_side_to_move(turn: int) -> None:
+    game = from_diagram(*ONE_EYED, turn=turn)
+    dead = texts(game, "dead")
+    assert set(ONE_EYED_STONES.split()) <= dead
+    assert not {"B4", "B6", "C2", "A8", "E4", "E10"} & dead
+
+
+@pytest.mark.parametrize(("turn", "dies"), [(0, True), (1, False)])
+def test_side_to_move_decides_an_unsettled_group(turn: int, dies: bool) -> None:
+    game = from_diagram(*OPEN_SIDE, turn=turn)
+    dead = texts(game, "dead")
+    assert {"C5", "D5", "C2", "C3", "B4"} <= dead
+    for stone in ("D9", "E6", "E7", "E8", "E9", "F6", "H7"):
+        assert (stone in dead) == dies
+
+
+@pytest.mark.thorough(keep=2)
+@pytest.mark.parametrize("number", range(8))
+@pytest.mark.parametrize("swap", [False, True])
+@pytest.mark.parametrize(
+    ("rows", "dies"),
+    [(TWO, (True, True)), (THREE, (True, False)), (FOUR, (False, False))],
+    ids=["two", "three", "four"],
+)
+def test_eye_size_and_side_to_move_decide_life_and_death(
+    rows: tuple[str, ...], dies: tuple[bool, bool], swap: bool, number: int
+) -> None:
+    for turn, death in enumerate(dies):
+        game = from_diagram(*rows, turn=turn)
+        taken = symmetry(game.size, number)
+        white = {taken[at] for at in iter_bits(game.stones.sets[2])}
+        other = turned(game, number, swap)
+        expected = {other.text(at) for at in white} if death else set()
+        assert texts(other, "dead") == expected
+
+
+@pytest.mark.parametrize("turn", [0, 1])
+def test_seki_is_detected_for_either_side_to_move(turn: int) -> None:
+    game = from_diagram(*SEKI, turn=turn)
+    assert texts(game, "dead") == set()
+    assert texts(game, "seki") == {
+        *("A2", "B1", "B2", "C1", "C2", "D2"),
+        *("E1", "E2", "F1", "F2", "G2", "H1", "H2"),
+    }
+
+
+def test_lone_stone_in_living_territory_is_dead() -> None:
+    game = from_diagram(*CAUGHT)
+    assert texts(game, "dead") == {"E5"}
+    assert game.score(stones_with_status("dead", chain_statuses(game))) == 25 - 0.5
+
+
+def test_statuses_are_repeatable_and_do_not_change_the_game() -> None:
+    game = from_diagram(*OPEN_SIDE, komi=7.5, turn=1)
+    before = game.key(), game.komi, game.capture_dead_stones
+    assert chain_statuses(game) == chain_statuses(game)
+    assert (game.key(), game.komi, game.capture_dead_stones) == before
+
+
+@pytest.mark.thorough(keep=1)
+@pytest.mark.parametrize("steps", [0, 1, 3])
+def test_interrupted_statuses_fall_back_to_playouts(steps: int) -> None:
+    game, asked = from_diagram(*OPEN_SIDE), []
+
+    def should_continue() -> bool:
+        asked.append(game.turn)
+        return len(asked) <= steps
+
+    assert (
+        chain_statuses(game, should_continue=should_continue)
+        == playout_chain_statuses(game)
+        != chain_statuses(game)
+    )
+    assert len(asked) > steps
+
+
+def test_an_empty_board_has_no_chains() -> None:
+    assert chain_statuses(Go(9)) == {}
+
+
+def test_search_scores_only_the_counted_vertices() -> None:
+    """Black owns all of the three columns that count."""
+    game = from_diagram(*HALVES, komi=10.5)
+    search = searching()
+    assert (last_info(search, game, Limits(nodes=500)).expected_outcome or 0.0) < 0
+    search.score_only(
+        game.stones.shape.vertex(column, row) for column in range(3) for row in range(7)
+    )
+    info = last_info(search, game, Limits(nodes=500))
+    assert (info.expected_outcome or 0.0) > 0.9
+    assert info.lead == pytest.approx(21 - 10.5, abs=1)
+    search.score_only(game.stones.shape.vertices)
+    assert (last_info(search, game, Limits(nodes=500)).expected_outcome or 0.0) < 0
