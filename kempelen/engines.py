@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from protocols.gtp.protocol import GtpProtocol
     from protocols.gtp.session import Settings
     from protocols.session import LineWriter
+    from protocols.uci.options import Option
     from protocols.uci.protocol import UciProtocol
     from protocols.xboard.protocol import XboardProtocol
 ENGINE_NAME = "Kempelen"
@@ -27,15 +28,17 @@ def create_uci_engine(
     from protocols.client.own_engine import AUTHORS
     from protocols.uci.protocol import UciProtocol
 
+    extra_options: tuple[Option[UciProtocol], ...] = ()
     if tune:
         from protocols.uci.tuning import tuning_options
 
+        extra_options = tuning_options()
     return UciProtocol(
         f"{ENGINE_NAME} {__version__}",
         AUTHORS,
         session.send,
         session.log_to,
-        extra_options=tuning_options() if tune else (),
+        extra_options=extra_options,
         session_context=session_context,
     )
 

@@ -146,24 +146,35 @@ def _load_file(path: Path, noun: str) -> ModuleType:
 
 def _reject_hidden_neighbours(path: Path, source: bytes, noun: str) -> None:
     """Raise UserCodeError if the file imports a neighbour that a Kempelen package hides."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError):
-        return  # the error is reported when the file is run
-    for package in PACKAGES:
-        neighbour = path.with_name(f"{package}.py")
-        if not neighbour.is_file():
-            neighbour = path.with_name(package)
-            if not (neighbour / "__init__.py").is_file():
-                continue
-        if neighbour != path and package in _imported_packages(tree):
+    hidden = {package: found for package in PACKAGES if (found := _neighbour(path, package))}
+    if not hidden:
+        return
+    imported = _imported_packages(source)
+    for package, neighbour in hidden.items():
+        if package in imported:
             raise UserCodeError(
                 f"{noun} file {path}: cannot import {neighbour.name} from its folder "
                 f"('{package}' is a package of Kempelen; rename {neighbour.name})"
             )
 
 
-def _imported_packages(tree: ast.Module) -> set[str]:
+def _neighbour(path: Path, package: str) -> Path | None:
+    """Return the module or package of this name beside the file, or None."""
+    module, folder = path.with_name(f"{package}.py"), path.with_name(package)
+    if module.is_file():
+        return module if module != path else None
+    return folder if (folder / "__init__.py").is_file() else None
+
+
+def _imported_packages(source: bytes) -> set[str]:
+    """Return the names of the top-level packages that the source code imports.
+
+    Code that cannot be parsed has none. Its error is reported when it is run.
+    """
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):
+        return set()
     names: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

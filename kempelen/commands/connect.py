@@ -6,7 +6,6 @@ from importlib.util import find_spec
 from threading import Event
 from typing import TYPE_CHECKING
 
-from agent.io.requirements import missing_packages
 from kempelen.console.terminal import print_error
 from kempelen.protocol_detector import ProtocolDetector
 from protocols import stdio
@@ -75,6 +74,8 @@ def run(arguments: Namespace) -> int:
                 "use tls:// or wss://, or allow it with --insecure"
             )
         if address.uses_http and find_spec("websockets") is None:
+            from agent.io.requirements import missing_packages
+
             raise CredentialsError(missing_packages("ws:// and wss://", "server"))
         trust = _ssl_context(arguments.ca, address)
     except CredentialsError as error:

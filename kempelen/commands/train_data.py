@@ -42,12 +42,6 @@ FILTERS = {
         "remove positions in which the side ahead by more than N centipawns lost the game",
     ),
 }  # fmt: skip
-OLD_FILTERS = {
-    "--max-halfmoves": "--most-halfmoves",
-    "--max-score": "--most-score",
-    "--min-pieces": "--least-pieces",
-    "--max-pieces": "--most-pieces",
-}
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -101,8 +95,9 @@ def configure(parser: ArgumentParser) -> None:
     add_output(chosen)
     for flag, (name, text) in FILTERS.items():
         added = chosen.add_argument(flag, dest=name, type=non_negative_int, metavar="N", help=text)
-        if flag in OLD_FILTERS:
-            add_alias(chosen, OLD_FILTERS[flag], added)
+        old_flag = "--" + name.replace("_", "-")  # flags used to be called like their fields
+        if old_flag != flag:
+            add_alias(chosen, old_flag, added)
     check = add("check", "check for damage, duplicates and illegal positions, and replay games")
     check.add_argument(
         "--games",

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     import chess
 
     from agent.chess.endgames.builtin_tablebase import BuiltinTablebase
+    from agent.chess.endgames.external_tablebases import GaviotaTablebase, SyzygyTablebase
     from agent.chess.endgames.root_probe import Tablebases
     from agent.chess.search.chess_search import ChessSearch
     from agent.chess.search.mcts_search import FinalMoveRule, MctsSearch
@@ -376,11 +377,7 @@ class ChessBackend:
 
         old, tables = self._settings.gaviota, _open(open_gaviota, paths, self._report)
         self._settings = replace(self._settings, gaviota=tables)
-        self._update_tablebases()
-        if old is not None:
-            old.close()
-        if tables is not None:
-            self._report(f"Gaviota tables: up to {tables.max_pieces} pieces")
+        self._exchange_tables("Gaviota", old, tables)
 
     def use_syzygy(self, paths: str) -> None:
         """Use the Syzygy tables in the folders `paths`, which are separated as in PATH.
@@ -392,11 +389,20 @@ class ChessBackend:
 
         old, tables = self._settings.syzygy, _open(open_syzygy, paths, self._report)
         self._settings = replace(self._settings, syzygy=tables)
+        self._exchange_tables("Syzygy", old, tables)
+
+    def _exchange_tables(
+        self,
+        kind: str,
+        old: GaviotaTablebase | SyzygyTablebase | None,
+        new: GaviotaTablebase | SyzygyTablebase | None,
+    ) -> None:
+        """Give the searchers the new tables, which are already set, and close the old ones."""
         self._update_tablebases()
         if old is not None:
             old.close()
-        if tables is not None:
-            self._report(f"Syzygy tables: up to {tables.max_pieces} pieces")
+        if new is not None:
+            self._report(f"{kind} tables: up to {new.max_pieces} pieces")
 
     def _update_tablebases(self) -> None:
         for searcher in self._created_searchers():

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from agent.game import CHANCE, parse_move
 from agent.games.go import Go
-from agent.io.requirements import missing_packages
 from agent.io.sanitize import sanitize_line
 from kempelen.console.settings_codec import SettingsError, encode
 from kempelen.match.config.game_settings import GameSettings, new_game
@@ -53,6 +52,8 @@ def make_writer(settings: Settings, path: str) -> Writer:
         try:
             import sgfmill  # noqa: F401 - fail before the first game
         except ImportError:
+            from agent.io.requirements import missing_packages
+
             raise SettingsError(f"{path}: {missing_packages('SGF', 'gtp')}") from None
         return lambda record: to_sgf(record, game, event)
     return lambda record: to_text(record, game, event)
