@@ -1,8 +1,6 @@
 """WebSocket channels between pages and the server, which carry JSON objects.
 
-A `Channel` connects one page to the server. A `ChannelGroup` holds the channels that follow the
-same game or tournament. Sending never blocks. The output queue is bounded, and a page that stops
-reading is disconnected. The page then reconnects and receives the full state.
+A page that stops reading is disconnected. It then reconnects and receives the full state.
 """
 
 from __future__ import annotations
@@ -24,7 +22,7 @@ from protocols.server.admission import ANONYMOUS, ConnectionSlot, RejectedError
 from protocols.server.limits import TokenBucket
 from protocols.server.send_queue import SendQueue
 
-# Maximum number of queued messages per page.
+# Maximum total size of the queued messages per page.
 MAX_UNSENT_BYTES = 1 << 20
 # WebSocket close codes. After the first, a page does not reconnect.
 CLOSE_REJECTED, CLOSE_RETRY = 4403, 4408
@@ -50,16 +48,16 @@ class Channel:
         self._expired = False
 
     def send(self, message: Mapping[str, Any]) -> None:
-        """Queue an object for sending. Never blocks, and may be called from any thread."""
+        """Queue an object for sending. Thread-safe. Never blocks."""
         self.send_text(_encode(message, self.language))
 
     def send_text(self, text: str) -> None:
-        """Queue a JSON text for sending. Never blocks, and may be called from any thread."""
+        """Queue a JSON text for sending. Thread-safe. Never blocks."""
         self._last_activity = time.monotonic()
         self._send_queue.send(text)
 
     async def reject(self, reason: str) -> None:
-        """Close the channel and send `reason` to the page, which then does not reconnect."""
+        """Close the channel with an error message. The page does not reconnect."""
         await self._socket.close(CLOSE_REJECTED, reason)
 
     async def run(self, on_message: OnMessage) -> None:
@@ -120,16 +118,13 @@ class Channel:
 
 
 class ChannelGroup:
-    """The channels that follow one game or tournament.
-
-    Each message is encoded only once per language.
-    """
+    """The channels of the viewers of one game or tournament."""
 
     def __init__(self) -> None:
         self.channels: set[Channel] = set()
 
     def broadcast(self, message: Mapping[str, Any]) -> None:
-        """Send an object to all channels."""
+        """Send an object to all channels. It is encoded once per language."""
         texts: dict[str, str] = {}
         for channel in self.channels:
             if channel.language not in texts:

@@ -1,5 +1,3 @@
-"""The web server's database, which is one SQLite file with immediate, crash-safe changes."""
-
 from __future__ import annotations
 
 import os
@@ -12,11 +10,11 @@ BUSY_TIMEOUT_S = 10.0  # timeout for locks of other processes
 
 
 class DatabaseError(Exception):
-    """The database file is unusable. The message says why and how to fix it."""
+    """The database file is unusable. The message says how to fix the problem."""
 
 
 class Database:
-    """An SQLite database that any thread may use. Every statement is a separate transaction."""
+    """An SQLite database with one transaction per statement. Thread-safe."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -34,12 +32,10 @@ class Database:
             raise DatabaseError(f"{path}: {reason} (use --games FILE for another file)") from None
 
     def fetch_all(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
-        """Return the rows that a query selects."""
         with self._lock:
             return self._connection.execute(query, values).fetchall()
 
     def execute(self, statement: str, *values: Any) -> None:
-        """Execute a statement that modifies rows."""
         with self._lock:
             self._connection.execute(statement, values)
 

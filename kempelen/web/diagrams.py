@@ -1,7 +1,7 @@
 """Convert positions to JSON for drawing, and provide the chess pieces as SVG.
 
-The pieces come from the `chess` package (by Colin M.L. Burnett, GPL). Their inline styles are
-rewritten as attributes, because the pages' Content Security Policy forbids inline styles.
+The pieces come from the `chess` package (by Colin M.L. Burnett, GPL). Their inline styles become
+attributes, because the Content Security Policy forbids inline styles.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _DARK_ROW = re.compile(r"(  )?\S(   \S)+")
 
 @cache
 def pieces_svg() -> str:
-    """Return one SVG document with all chess pieces as symbols, named wP, bK and so on."""
+    """Return an SVG document with all chess pieces as symbols, named wP, bK and so on."""
     symbols = []
     for letter, diagram in chess.svg.PIECES.items():
         name = ("w" if letter.isupper() else "b") + letter.upper()
@@ -49,16 +49,14 @@ def _attributes(style: str) -> str:
 
 
 async def serve_pieces(request: Request) -> Response:
-    """Respond with the SVG of the chess pieces."""
     headers = {"Cache-Control": "max-age=86400"}
     return Response(pieces_svg(), media_type="image/svg+xml", headers=headers)
 
 
 def diagram(game: str, position: str) -> dict[str, Any]:
-    """Return a JSON diagram of a position.
+    """Return a position as JSON for drawing. Long positions are cut or shown as plain text.
 
-    The text `position` is a FEN or the text form of the game's board. Its size is limited, because
-    it may come from an untrusted source.
+    The text `position` is a FEN or the text form of the game's board.
     """
     if game == CHESS:
         return {"type": CHESS, "fen": position[:MAX_FEN_LENGTH]}
@@ -75,8 +73,8 @@ def diagram(game: str, position: str) -> dict[str, Any]:
 def parse_grid(text: str) -> list[str]:
     """Return the rows of a board in text form, with one character per cell.
 
-    Return [] if the text is not a board. Row labels and everything below the board, such as column
-    labels, are omitted. If the text contains only the dark squares, the light squares are spaces.
+    Return [] if the text is not a board. Row and column labels are omitted. If the text contains
+    only the dark squares, the light squares are spaces.
     """
     lines = text.splitlines()
     shifted = [line.startswith(" ") for line in lines]
@@ -97,7 +95,7 @@ def parse_grid(text: str) -> list[str]:
 
 
 def _is_row_labels(column: str) -> bool:
-    """Return whether a column consists of the labels a, b, c or 1, 2, 3, in either direction."""
+    """Return whether a column is a, b, c or 1, 2, 3, in ascending or descending order."""
     ordered = min(column, column[::-1])
     return ascii_letters.find(ordered) in (0, 26) or (
         len(ordered) > 2 and digits[1:].startswith(ordered)
@@ -105,10 +103,7 @@ def _is_row_labels(column: str) -> bool:
 
 
 def changed_cells(before: Sequence[str], after: Sequence[str]) -> list[list[int]]:
-    """Return the cells that became occupied or empty between two positions, as [row, column].
-
-    Cells where a piece only changed its colour are not included.
-    """
+    """Return the cells, as [row, column], that became occupied or empty."""
     if [len(row) for row in before] != [len(row) for row in after]:
         return []
     return [
@@ -120,7 +115,7 @@ def changed_cells(before: Sequence[str], after: Sequence[str]) -> list[list[int]
 
 
 def chess_diagrams(board: chess.Board, moves: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the diagrams of all positions in a chess game, with its moves in UCI notation.
+    """Return diagrams of all positions in a chess game. The moves are in UCI notation.
 
     Raise ValueError if a move is illegal.
     """
@@ -135,7 +130,7 @@ def chess_diagrams(board: chess.Board, moves: Sequence[str]) -> list[dict[str, A
 
 
 def game_diagrams(settings: GameSettings, moves: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the diagrams of all positions in a game other than chess.
+    """Return diagrams of all positions in a game other than chess.
 
     Raise ValueError if a move is illegal.
     """

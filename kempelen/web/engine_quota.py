@@ -1,5 +1,3 @@
-"""Limits on the number of running engines, in total and per visitor."""
-
 from __future__ import annotations
 
 from collections import Counter
@@ -10,7 +8,7 @@ from protocols.server.limits import ServerLimits
 
 
 class EngineQuota:
-    """A counter of running engines. The server's session limits also apply to engines."""
+    """Limits the number of running engines to the server's session limits."""
 
     def __init__(self, limits: ServerLimits) -> None:
         self._limits = limits
@@ -18,14 +16,10 @@ class EngineQuota:
 
     @property
     def total(self) -> int:
-        """The number of running engines."""
         return self._counts.total()
 
     def acquire(self, visitor: str) -> None:
-        """Count one more engine, or raise EngineError if a limit is reached.
-
-        The caller must call `release` when the engine ends.
-        """
+        """Count one more engine. Raise EngineError if a limit is reached."""
         if self.total >= self._limits.sessions:
             raise EngineError("too many games in progress; try again later")
         # Without tokens, all visitors have the same name.

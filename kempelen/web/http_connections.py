@@ -21,9 +21,8 @@ MIN_BYTES_PER_S = 16 << 10
 def limited_http_protocol(limits: ServerLimits) -> type[H11Protocol]:
     """Return an HTTP protocol class that closes excess and slow connections.
 
-    A connection is slow if a request takes too long or the client does not read the response. HTTP
-    connections do not count as sessions, because a browser opens several connections per page. A
-    connection that is upgraded to a WebSocket counts as a session instead.
+    A connection is slow if the request or the reading of the response takes too long. The limits
+    are separate from the session limits, because a browser opens several connections per page.
     """
     admission = AdmissionControl(limits, None)
 

@@ -1,7 +1,4 @@
-"""The HTML layout shared by all pages, with navigation, language and theme.
-
-The layout works without JavaScript.
-"""
+"""The HTML layout shared by all pages, with navigation, language and theme."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ THEMES = ("auto", "light", "dark")
 
 @cache
 def page_words(page: str, language: str) -> Mapping[str, str]:
-    """Return a mapping with the texts of a page in a language."""
+    """Return the texts of a page in a language by their keys."""
     words: dict[str, str] = json.loads(
         (STATIC / "words" / f"{page}.{language}.json").read_text(encoding="utf-8")
     )
@@ -30,7 +27,7 @@ def page_words(page: str, language: str) -> Mapping[str, str]:
 
 
 def request_language(request: HTTPConnection) -> str:
-    """Return the language that the visitor chose, or else the language that the browser prefers."""
+    """Return the language from the visitor's cookie or from the browser's preferences."""
     chosen = request.cookies.get("language", "")
     if chosen in LANGUAGES:
         return chosen
@@ -44,10 +41,7 @@ def request_language(request: HTTPConnection) -> str:
 def render_page(
     request: Request, page: str, navigation: Sequence[tuple[str, str]], status: int = 200
 ) -> HTMLResponse:
-    """Return the HTML of a page.
-
-    The sequence `navigation` contains the names and paths of all pages.
-    """
+    """Return the HTML of a page. `navigation` contains the names and paths of all pages."""
     language = request_language(request)
     theme = request.cookies.get("theme", "")
     theme = theme if theme in THEMES else THEMES[0]

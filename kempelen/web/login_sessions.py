@@ -1,7 +1,6 @@
 """Login sessions, in which a session cookie replaces the visitor's token.
 
-The cookie has as much entropy as a token, and scripts cannot read it. The database stores only a
-hash of the cookie. URLs never contain a cookie or a token.
+The database stores only a hash of the cookie, which has as much entropy as a token.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ CREATE TABLE IF NOT EXISTS visitors (digest TEXT PRIMARY KEY, name TEXT, until R
 
 
 class LoginSessions:
-    """The login sessions, which are stored in the database and survive a restart."""
+    """Login sessions in the database, which survive a restart."""
 
     def __init__(self, store: Database, tokens: TokenFile | None) -> None:
         self._store = store
@@ -31,7 +30,7 @@ class LoginSessions:
         store.execute(_SCHEMA)
 
     def create(self, name: str) -> str:
-        """Start a session for a visitor with a valid token, and return the session cookie."""
+        """Start a session for a visitor with a valid token. Return the session cookie."""
         cookie, salt = secrets.token_urlsafe(32), self._token_salt(name)
         self._store.execute("DELETE FROM visitors WHERE until < ?", time.time())
         self._store.execute(
@@ -50,7 +49,6 @@ class LoginSessions:
         return cookie
 
     def delete(self, cookies: Mapping[str, str]) -> None:
-        """End the session that a cookie belongs to."""
         self._store.execute(
             "DELETE FROM visitors WHERE digest = ?", _digest(cookies.get(COOKIE_NAME, ""))
         )
@@ -58,7 +56,7 @@ class LoginSessions:
     def find_name(self, cookies: Mapping[str, str]) -> str:
         """Return the user name for a session cookie, or "" if the cookie is invalid.
 
-        Replacing a user's token ends all sessions that were started with the old token.
+        A new token invalidates the sessions that were started with the user's old token.
         """
         rows = self._store.fetch_all(
             "SELECT name FROM visitors WHERE digest = ? AND until > ?",

@@ -1,7 +1,6 @@
 """Media types of the files that the server sends.
 
-On Windows, other programs may change media types in the registry, and browsers reject scripts of
-type text/plain.
+The Windows registry may contain other types, and browsers reject scripts of type text/plain.
 """
 
 import mimetypes

@@ -1,8 +1,7 @@
 """The list of pages.
 
-Each page is a package with a module `page`, whose function `make` returns the page. The page NAME
-has its script in static/NAME.js, its style in static/NAME.css, and its texts in
-static/words/NAME.LANGUAGE.json. The navigation shows the text "title" of each page.
+Each page NAME has a module NAME.page with a function `make`, and the files static/NAME.js,
+static/NAME.css and static/words/NAME.LANGUAGE.json.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ PAGES = ("play", "analyse", "watch", "learn")
 
 
 class ShortNumberConvertor(IntegerConvertor):
-    """A Starlette path convertor for numbers of at most 9 digits, used as {name:number}."""
+    """A path convertor for numbers of at most 9 digits, used as {name:number}."""
 
     regex = "[0-9]{1,9}"
 
@@ -31,10 +30,9 @@ register_url_convertor("number", ShortNumberConvertor())
 
 
 class Page(Protocol):
-    """One page and its data.
+    """A page with its routes and background work.
 
-    The name of the page's package, script and texts is `name`. The page is shown at the Starlette
-    paths `paths`, and the navigation links to the first of these paths.
+    The HTML is served at the Starlette `paths`. The navigation links to the first path.
     """
 
     name: str

@@ -1,8 +1,5 @@
 """Security checks for all requests, and security headers for all responses.
 
-The checks cover the host, the origin, the request rate and the size. The middleware wraps the whole
-application, so that error responses also get the headers.
-
 Sources: W3C 'Content Security Policy Level 3'; OWASP 'Cross-Site Request Forgery Prevention'.
 """
 
@@ -59,14 +56,16 @@ _HTTP_STATUS = {"origin": 403, "host": 421, "size": 413, "requests": 429, "busy"
 
 
 class SecurityMiddleware:
-    """ASGI middleware that checks requests and WebSockets, and adds security headers."""
+    """ASGI middleware that checks requests and WebSockets, and adds security headers.
+
+    It wraps the whole application, so that error responses also get the headers.
+    """
 
     def __init__(self, app: ASGIApp, site: SiteContext) -> None:
         self._app = app
         self._site = site
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check and serve one request or WebSocket."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
@@ -102,9 +101,7 @@ class SecurityMiddleware:
     def _check(self, scope: Scope, headers: Headers) -> None:
         """Raise RejectedError for cross-site requests and for requests that are too large.
 
-        Without tokens, all host names except localhost are rejected. Otherwise, an attacker could
-        make a host name resolve to this server, and pages of that host would have the server's own
-        origin (DNS rebinding).
+        Without tokens, the host must be an IP address or localhost, to prevent DNS rebinding.
         """
         host = headers.get("host", "").lower()
         if self._site.tokens is None and not is_ip_or_localhost(
@@ -133,10 +130,9 @@ def rejection_response(
 
 
 class _BodySizeLimiter:
-    """A wrapper for ASGI's `receive` that limits the length of a request body.
+    """Wraps ASGI's `receive` and raises RejectedError if the request body is too long.
 
-    Raise RejectedError if a body is too long. Large bodies are also rejected while the bodies in
-    memory exceed MAX_BUFFERED_BYTES.
+    Large bodies are also rejected while the bodies in memory exceed MAX_BUFFERED_BYTES.
     """
 
     def __init__(self, receive: Receive, site: SiteContext, connection: HTTPConnection) -> None:
@@ -157,6 +153,6 @@ class _BodySizeLimiter:
         return message
 
     def release(self) -> None:
-        """Remove the body from the count of bytes in memory, and charge the visitor for it."""
+        """Stop counting the body's bytes as memory, and charge them to the visitor's rate limit."""
         self._site.buffered_bytes -= self._read
         self._site.charge_body(self._connection, self._read)

@@ -1,7 +1,4 @@
-"""The web server, which combines the routes of all pages with the security middleware.
-
-The package uvicorn serves the application.
-"""
+"""The web server, which combines the routes of all pages with the security middleware."""
 
 from __future__ import annotations
 
@@ -60,10 +57,9 @@ class PageServer:
         self._task: asyncio.Task[None] | None = None
 
     async def open(self, address: Address, certificate: str | None, key: str | None) -> Address:
-        """Listen on an address, and return the address with the actual port.
+        """Listen on an address. Return the address with the actual port.
 
-        The arguments `certificate` and `key` are the paths of the TLS files, or None without TLS.
-        Raise OSError if listening fails.
+        `certificate` and `key` are the paths of the TLS files. Raise OSError if listening fails.
         """
         family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
         listening = socket.create_server((address.host, address.port), family=family, backlog=1024)
@@ -97,7 +93,7 @@ class PageServer:
         return address.with_port(listening.getsockname()[1])
 
     async def close(self) -> None:
-        """Stop accepting connections, close the open connections, and stop the pages."""
+        """Close all connections and stop the pages."""
         self.site.shutting_down = True
         if self._server is not None and self._task is not None:
             self._server.should_exit = True
@@ -201,10 +197,9 @@ class PageServer:
 
 
 class _UvicornServer(uvicorn.Server):
-    """A uvicorn server without signal handlers, because the command `web` handles signals.
+    """A uvicorn server without signal handlers and with its own TLS handshake timeout.
 
-    The TLS handshake timeout is `handshake_timeout` seconds, instead of uvicorn's default of one
-    minute.
+    Uvicorn's default timeout is one minute.
     """
 
     def __init__(self, handshake_timeout: float, config: uvicorn.Config) -> None:
@@ -212,7 +207,6 @@ class _UvicornServer(uvicorn.Server):
         self._handshake_timeout = handshake_timeout
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Listen on the given sockets."""
         await super().startup(sockets=[])
         tls, loop = self.config.ssl, asyncio.get_running_loop()
         for listening in sockets or ():

@@ -35,16 +35,15 @@ BODY_BYTES_PER_REQUEST = 64 << 10  # a body of this size counts as one additiona
 
 @dataclass(frozen=True, slots=True)
 class SiteResources:
-    """The resources that the operator offers to visitors besides the built-in games and engines.
+    """Games, engines and files that the operator offers to visitors besides the built-in ones.
 
-    The tuple `games` contains the names of additional games in the catalogue.
-    The mapping `evaluations` contains an evaluation of the form FILE.py:function for each name.
-    The mapping `engines` contains a protocol and command line, such as `uci stockfish`, for each
-    name.
-    The folder `lessons` contains exported pages of the lab.
-    The function `spectators` returns the watched tournaments. Tournaments may be added later.
-    The function `choices` returns the games, algorithms and depths for step-by-step pages.
-    The function `steps` makes a step-by-step page. It raises ValueError for an invalid choice.
+    - `games`: names of additional games in the catalogue.
+    - `evaluations`: evaluations of the form FILE.py:function by name.
+    - `engines`: protocols and command lines, such as `uci stockfish`, by name.
+    - `lessons`: a folder with exported pages of the lab.
+    - `spectators`: returns the watched tournaments. Tournaments may be added later.
+    - `choices`: returns the games, algorithms and depths for step-by-step pages.
+    - `steps`: makes a step-by-step page. It raises ValueError for an invalid choice.
     """
 
     games: tuple[str, ...] = ()
@@ -57,11 +56,11 @@ class SiteResources:
 
 
 class SiteContext:
-    """The shared state of one web server, without its addresses.
+    """The shared state of one web server.
 
-    If `tokens` is None, everybody is admitted as the same visitor. Web origins in `origins` may use
-    the server in addition to its own origin. The flag `secure` tells whether the server is
-    reachable only over TLS.
+    - `tokens`: the access tokens, or None to admit everybody as the same visitor.
+    - `origins`: other web origins whose pages may use the server.
+    - `secure`: whether the server is reachable only over TLS.
     """
 
     def __init__(
@@ -107,17 +106,11 @@ class SiteContext:
         return ANONYMOUS if self.tokens is None else self.login_sessions.find_name(cookies)
 
     def charge_request(self, connection: HTTPConnection) -> None:
-        """Count an HTTP request of a visitor.
-
-        Raise RejectedError if the visitor's request rate is too high.
-        """
+        """Count an HTTP request. Raise RejectedError if the visitor's rate is too high."""
         self.admission.charge_request(self.client_key(connection))
 
     def charge_body(self, connection: HTTPConnection, size: int) -> None:
-        """Count a request body as additional requests in proportion to its size.
-
-        Large bodies take longer to parse.
-        """
+        """Count a request body as additional requests in proportion to its size."""
         if size:
             with suppress(RejectedError):  # this body has been read; the next request is rejected
                 self.admission.charge_request(
@@ -125,12 +118,12 @@ class SiteContext:
                 )
 
     def client_key(self, connection: HTTPConnection) -> Hashable:
-        """Return the key for rate limits, which is the visitor's user name or else the address."""
+        """Return the key for rate limits, which is the visitor's user name or address."""
         host = connection.client.host if connection.client else "?"
         return client_key(host, self.owner(connection.cookies))
 
     def log_rejection(self, connection: HTTPConnection, error: RejectedError) -> None:
-        """Count a rejection and log it. The number of log entries is limited."""
+        """Count and log a rejection. The rate of log entries is limited."""
         self.metrics.count("refused", error.code)
         if not self._log_limiter.try_take(time.monotonic()):
             host, port = connection.client or ("?", 0)
@@ -138,7 +131,6 @@ class SiteContext:
             self.log.write("refused", peer=f"{host}:{port}", over=over, reason=str(error))
 
     def metrics_text(self) -> str:
-        """Return the response body for `/metrics`."""
         searching, waiting = self.scheduler.counts()
         return self.metrics.render(
             {

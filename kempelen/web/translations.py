@@ -1,8 +1,6 @@
 """Spanish translations of the server's error messages.
 
-Errors are raised in English and translated when they are sent, because the visitor's language is
-not known earlier. The page itself translates the reasons for closing a channel, because a WebSocket
-close frame has room for only 123 bytes.
+Errors are raised in English, and translated when they are sent to the visitor.
 """
 
 from __future__ import annotations
@@ -212,7 +210,7 @@ _CATALOGS = {"es": MessageCatalog(SPANISH)}
 
 
 def translate(message: str, language: str) -> str:
-    """Return a message in the visitor's language, or unchanged if there is no translation."""
+    """Return a message in the visitor's language, or unchanged if it has no translation."""
     catalog = _CATALOGS.get(language)
     if catalog is None or len(message) > MAX_LENGTH:
         return message

@@ -1,5 +1,3 @@
-"""Locks that serialise each visitor's slow requests, so that other visitors need not wait."""
-
 from __future__ import annotations
 
 import asyncio
@@ -14,7 +12,7 @@ MAX_PENDING = 16
 
 
 class VisitorLocks:
-    """One lock per visitor."""
+    """One lock per visitor, so that slow requests of one visitor do not delay other visitors."""
 
     def __init__(self) -> None:
         self._pending: Counter[Hashable] = Counter()
@@ -22,10 +20,7 @@ class VisitorLocks:
 
     @asynccontextmanager
     async def lock(self, visitor: Hashable) -> AsyncIterator[None]:
-        """Hold the visitor's lock during the block.
-
-        Raise RejectedError if too many of the visitor's requests are waiting.
-        """
+        """Hold the visitor's lock. Raise RejectedError above MAX_PENDING pending requests."""
         if self._pending[visitor] >= MAX_PENDING:
             raise RejectedError("busy", "too many requests at once; try again later", 1.0)
         self._pending[visitor] += 1

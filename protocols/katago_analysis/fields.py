@@ -14,11 +14,7 @@ PAIRS_MESSAGE = 'Must be an array of pairs of the form: ["b" or "w", GTP board v
 
 
 class QueryError(ValueError):
-    """Raised when a query is invalid.
-
-    The attribute `field` is the name of the invalid field, or None if the error is not in a single
-    field.
-    """
+    """A query is invalid. `field` is the name of the invalid field, or None for other errors."""
 
     def __init__(self, message: str, field: str | None = None) -> None:
         super().__init__(message)
@@ -26,10 +22,9 @@ class QueryError(ValueError):
 
 
 class FieldReader:
-    """Reads the fields of a query.
+    """Reads and validates the fields of a query.
 
-    The methods raise `QueryError` if a value is invalid. Fields that are never read are probably
-    misspelt, and `unknown` returns their names.
+    The methods for a type raise `QueryError` with the given message if the value is invalid.
     """
 
     def __init__(self, fields: Mapping[str, Any]) -> None:
@@ -45,25 +40,25 @@ class FieldReader:
         return self._fields[name] if name in self else None
 
     def unknown(self) -> list[str]:
-        """Return the names of the fields that have not been read."""
+        """Return the names of the fields that have not been read, which may be misspelt."""
         return [name for name in self._fields if name not in self._read]
 
     def integer(self, name: str, minimum: int, maximum: int, message: str) -> int:
-        """Return the integer in a required field, which must be in an inclusive range."""
+        """Return the integer in a required field. The range is inclusive."""
         value = self.get(name)
         if not is_integer(value) or not minimum <= value <= maximum:
             raise QueryError(message, name)
         return int(value)
 
     def real(self, name: str, minimum: float, maximum: float, message: str) -> float:
-        """Return the number in a required field, which must be in an inclusive range."""
+        """Return the number in a required field. The range is inclusive."""
         value = self.get(name)
         if not is_number(value) or not minimum <= value <= maximum:
             raise QueryError(message, name)
         return float(value)
 
     def boolean(self, name: str) -> bool:
-        """Return the boolean in an optional field. The default is False."""
+        """Return the boolean in a field, or False if the field is missing."""
         if name not in self:
             return False
         value = self.get(name)
@@ -72,14 +67,13 @@ class FieldReader:
         return value
 
     def player(self, name: str) -> int:
-        """Return the player in a required field."""
+        """Return the player in a required field, which is 0 (Black) or 1 (White)."""
         player = read_player(self.get(name))
         if player is None:
             raise QueryError('Must be "b" or "w"', name)
         return player
 
     def integers(self, name: str, message: str) -> list[int]:
-        """Return the list of integers in a required field."""
         values = self.get(name)
         if not isinstance(values, list) or not all(map(is_integer, values)):
             raise QueryError(message, name)
@@ -87,19 +81,18 @@ class FieldReader:
 
 
 def is_integer(value: object) -> bool:
-    """Return whether a JSON value is an integer."""
+    """Return whether a JSON value is an integer. Booleans are not integers."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def is_number(value: object) -> bool:
-    """Return whether a JSON value is a finite number."""
     if isinstance(value, bool):
         return False
     return isinstance(value, int) or (isinstance(value, float) and isfinite(value))
 
 
 def read_player(value: object) -> int | None:
-    """Return the player for a JSON value, or None if the value is invalid."""
+    """Return 0 for "b" or "black", 1 for "w" or "white", or None if the value is invalid."""
     return PLAYERS.get(value.upper()) if isinstance(value, str) else None
 
 
@@ -130,13 +123,12 @@ def read_id(fields: Mapping[str, Any]) -> str:
 
 
 def shortened(value: object) -> str:
-    """Return a value as text with at most MAX_SHOWN_LENGTH characters, for use in a message."""
+    """Return a JSON value as text for an error message, cut to MAX_SHOWN_LENGTH characters."""
     text = value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
     return text if len(text) <= MAX_SHOWN_LENGTH else text[:MAX_SHOWN_LENGTH] + "..."
 
 
 def _finite(text: str) -> float:
-    """Parse a number. Raise `ValueError` on overflow, because JSON does not allow infinity."""
     number = float(text)
     return number if isfinite(number) else _reject_number(text)
 

@@ -1,9 +1,4 @@
-"""The analysis engine, without I/O.
-
-Start reading at `AnalysisEngine.handle_line`. Each query and each reply is one line with a JSON
-object. Errors and warnings are also JSON objects, with the same messages as in KataGo where
-possible. Source: KataGo's 'Parallel Analysis Engine' (docs/Analysis_Engine.md).
-"""
+"""KataGo's analysis protocol, without I/O. Source: KataGo's docs/Analysis_Engine.md."""
 
 from __future__ import annotations
 
@@ -25,13 +20,10 @@ ACTIONS = ("query_version", "query_models", "clear_cache", "terminate", "termina
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The settings of the engine.
+    """Settings of the analysis engine. The workers share the memory in `search_settings`.
 
-    The default values for query fields are `defaults`. The settings for the searches are
-    `search_settings`, whose memory is divided among the workers. At most `max_workers` positions
-    are analysed at once. If `wait` is set, the engine answers all pending queries after the end of
-    the input. The object `scheduler` schedules the searches of all sessions. If this is None,
-    searches start immediately.
+    - `wait`: whether pending queries are answered after the end of the input.
+    - `scheduler`: the scheduler shared by all sessions, or None to search without waiting.
     """
 
     defaults: QueryDefaults = DEFAULTS
@@ -42,7 +34,6 @@ class Settings:
 
     @property
     def worker_search_settings(self) -> SearchSettings:
-        """Return the search settings for one worker, which gets an equal part of the memory."""
         search_config = self.search_settings.search_config
         megabytes = max(search_config.megabytes // self.max_workers, 1)
         return replace(
@@ -51,11 +42,9 @@ class Settings:
 
 
 class AnalysisEngine:
-    """An engine for KataGo's analysis protocol.
+    """An engine for KataGo's analysis protocol. The function `send` must be thread-safe.
 
-    The version of Kempelen is `version`. The function `send` writes a reply followed by a newline,
-    and may be called from any thread. The function `report` shows a message to the user. The
-    constructor raises `ValueError` if the settings are invalid.
+    The constructor raises `ValueError` for invalid settings.
     """
 
     def __init__(
@@ -79,7 +68,7 @@ class AnalysisEngine:
         )
 
     def handle_line(self, line: str) -> Iterator[str]:
-        """Handle one query, and block while the queue is full. Replies are sent later."""
+        """Handle a query. Results are sent later. Blocks while the position queue is full."""
         if not line.strip():
             return
         name = None
@@ -97,18 +86,13 @@ class AnalysisEngine:
             yield responses.to_json_line(responses.error(describe(error), name))
 
     def handle_overlong_line(self) -> Iterator[str]:
-        """Report that a line was dropped because it was too long."""
         yield responses.to_json_line(responses.error("Line too long, ignoring"))
 
     def drain(self, timeout: float | None = None) -> bool:
-        """Answer pending queries after the end of the input, unless `Settings.wait` is off."""
         return not self._settings.wait or self._pool.wait(timeout)
 
     def close(self, timeout: float) -> bool:
-        """Stop all threads without sending replies.
-
-        Return whether the threads ended within about `timeout` seconds.
-        """
+        """Stop all threads without sending replies. Return whether they ended in time."""
         self._closing = True
         return self._pool.close(timeout)
 

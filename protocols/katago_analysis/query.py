@@ -1,7 +1,4 @@
-"""A query, which contains a game of Go, the positions to analyse, and the settings.
-
-Source: KataGo's 'Parallel Analysis Engine' (docs/Analysis_Engine.md), which describes the fields.
-"""
+"""Parse queries, which contain a game of Go and the positions to analyse."""
 
 from __future__ import annotations
 
@@ -52,22 +49,15 @@ Placement = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A game and the positions from it that are to be analysed.
+    """A game of Go with the positions to analyse. Players are 0 (Black) and 1 (White).
 
-    The value `komi` includes White's points for a handicap. The stones `stones` are set up before
-    the first move, and `moves` are then played. Each stone or move is a pair of a player and a
-    vertex. The player `first_player` moves first.
-
-    The positions to analyse are `turns`, which are pairs of a number of moves played and a
-    priority. Positions with a higher priority are analysed first. The limits for each position are
-    `visits` and `seconds`.
-
-    Win rates are reported for the player `perspective`, or for the side to move if this is None.
-    Without its first move, a variation has at most `pv_length` moves. The flags `ownership`,
-    `policy`, `moves_ownership` and `pv_visits` are KataGo's `include...` fields.
-
-    During the search, the first report is sent after `first_report_after` seconds, and later
-    reports every `report_every` seconds. If `report_every` is None, there are no reports.
+    - `komi`: White's points, including the compensation for a handicap.
+    - `stones`, `moves`: pairs of player and vertex. The stones are set up before the first move.
+    - `turns`: pairs of number of moves played and priority. Higher priorities come first.
+    - `perspective`: the player whose win rate is reported, or None for the side to move.
+    - `pv_length`: the maximum length of a variation, without its first move.
+    - `first_report_after`: seconds until the first report during the search, or None.
+    - `report_every`: seconds between later reports, or None.
     """
 
     id: str
@@ -91,19 +81,17 @@ class Query:
 
     @property
     def deep_restrictions(self) -> tuple[MoveRestriction[int], ...]:
-        """Return the move restrictions for positions below the root."""
+        """The move restrictions that also apply below the root."""
         return tuple(restriction for restriction in self.restrictions if restriction.plies > 1)
 
     @property
     def restriction_field(self) -> str:
-        """Return the name of the query field that restricts the moves."""
         return "allowMoves" if self.restrictions[0].allowed else "avoidMoves"
 
     def game(self, turn: int) -> Go:
         """Return the game after `turn` moves. A finished game is reopened for analysis.
 
-        Raise `QueryError` if a move is illegal. Repeated positions are accepted, because the rules
-        of the original game may have allowed them.
+        Raise `QueryError` if a move is illegal. Superko is ignored.
         """
         game = Go(format_size(*self.size), self.komi)
         for player in (0, 1):
@@ -122,10 +110,7 @@ class Query:
         return game
 
     def root_moves(self, game: Go) -> tuple[int, ...] | None:
-        """Return the moves to search in `game`, or None if all moves are permitted.
-
-        Return an empty tuple if no move is permitted.
-        """
+        """Return the moves to search, or None if no restriction applies to the side to move."""
         restrictions = [
             restriction for restriction in self.restrictions if restriction.player == game.turn
         ]
@@ -141,8 +126,6 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class QueryDefaults:
-    """The default values for query fields, with the same names as in `Query`."""
-
     visits: int = 500
     seconds: float | None = None
     perspective: int | None = 0
@@ -154,10 +137,9 @@ DEFAULTS = QueryDefaults()
 def read_query(
     name: str, fields: FieldReader, defaults: QueryDefaults
 ) -> tuple[Query, list[tuple[str, str]]]:
-    """Parse a query and return it with a list of warnings.
+    """Parse a query. Return it with warnings, which are pairs of field name and message.
 
-    The id of the query is `name`. Each warning is a pair of a field name and a message. Raise
-    `QueryError` if the query is invalid.
+    Raise `QueryError` if the query is invalid.
     """
     fields.get("id")
     fields.get("action")  # Like KataGo, ignore an action that is not a string.
@@ -205,9 +187,9 @@ def read_query(
 
 
 def read_vertex(text: object, size: Size) -> int | None:
-    """Return the vertex for a text, or None if the text is not a point on the board or a pass.
+    """Parse a point or pass in GTP notation, or "(column,row)" counted from the upper left corner.
 
-    The text is in GTP notation, or "(column,row)" counted from the upper left corner.
+    Return None if the text is invalid.
     """
     width, height = size
     word = text.strip().upper() if isinstance(text, str) else ""
@@ -224,10 +206,7 @@ def read_vertex(text: object, size: Size) -> int | None:
 
 
 def read_perspective(value: object) -> int | None:
-    """Return the player whose win rate is reported, or None for the side to move.
-
-    Raise `QueryError` if the value is invalid.
-    """
+    """Return the player whose win rate is reported, or None for the side to move."""
     word = value.strip().upper() if isinstance(value, str) else ""
     if word not in PERSPECTIVES:
         raise QueryError(
@@ -249,7 +228,6 @@ def _is_playable(game: Go, player: int, move: int) -> bool:
 
 @cache
 def _interned_placement(player: int, vertex: int) -> Placement:
-    """Return a pair of a player and a vertex. Equal pairs are shared to save memory."""
     return player, vertex
 
 
@@ -289,12 +267,7 @@ def _moves(fields: FieldReader, size: Size) -> tuple[Placement, ...]:
 
 
 def _first(fields: FieldReader, stones: dict[int, int], moves: tuple[Placement, ...]) -> int:
-    """Return the player who moves first.
-
-    This is the value of `initialPlayer` if given. Otherwise, it is the player of the first move.
-    Without any moves, White moves first in a handicap game, and Black moves first in any other
-    game.
-    """
+    """Return the first player. The default depends on the first move and the handicap."""
     if "initialPlayer" in fields:
         return fields.player("initialPlayer")
     if moves:
@@ -303,10 +276,9 @@ def _first(fields: FieldReader, stones: dict[int, int], moves: tuple[Placement, 
 
 
 def _count_handicap_stones(stones: dict[int, int], moves: tuple[Placement, ...]) -> int:
-    """Return the number of handicap stones.
+    """Return the number of Black's stones before White's first move, or 0 without a handicap.
 
-    Handicap stones are Black's stones that are set up or are played before White's first move. A
-    single stone is not a handicap. There is no handicap if stones of White are also set up.
+    A single stone is not a handicap, and neither is a setup that contains white stones.
     """
     if 1 in stones.values():
         return 0
@@ -386,7 +358,7 @@ def _komi(fields: FieldReader, rules: Ruleset) -> float:
 
 
 def is_valid_komi(komi: float) -> bool:
-    """Return whether `komi` is valid in a query, which allows only integers and half-integers."""
+    """Return whether `komi` is an integer or half-integer of at most MAX_KOMI in absolute value."""
     return abs(komi) <= MAX_KOMI and 2 * komi == int(2 * komi)
 
 
@@ -411,10 +383,9 @@ def _read_override_settings(
 def read_settings(
     settings: dict[str, Any], defaults: QueryDefaults
 ) -> tuple[int, float | None, int | None, list[str]]:
-    """Parse KataGo's settings.
+    """Parse KataGo's settings. Return visits, seconds, perspective and the unknown names.
 
-    Return the visits, the seconds, the perspective and the unknown names. Numbers may be given as
-    strings. Raise `QueryError` if a value is invalid.
+    Raise `QueryError` if a value is invalid.
     """
     visits, seconds, perspective = defaults.visits, defaults.seconds, defaults.perspective
     unknown = []

@@ -1,8 +1,4 @@
-"""Format search results as JSON replies to queries.
-
-Win rates and scores are from the point of view of Black, White or the side to move, as the query
-requests.
-"""
+"""Format search results as JSON replies to queries."""
 
 from __future__ import annotations
 
@@ -28,32 +24,28 @@ def to_json_line(value: dict[str, Any]) -> str:
 
 
 def error(message: str, name: str | None = None, field: str | None = None) -> dict[str, Any]:
-    """Return an error reply for a query, or for one of its fields."""
     return {"error": message, **_reference_fields(name, field)}
 
 
 def warning(message: str, name: str, field: str) -> dict[str, Any]:
-    """Return a warning that a field is ignored."""
     return {"warning": message, **_reference_fields(name, field)}
 
 
 def failure(query: Query, turn: int, message: str, field: str | None = None) -> dict[str, Any]:
-    """Return an error reply for one position in a query."""
     return {**error(message, query.id, field), "turnNumber": turn}
 
 
 def no_results(query: Query, turn: int) -> dict[str, Any]:
-    """Return the reply for a position whose analysis was terminated before it started."""
+    """Return the reply for a position whose analysis was terminated or produced no visits."""
     return {"id": query.id, "isDuringSearch": False, "noResults": True, "turnNumber": turn}
 
 
 def analysis_result(
     query: Query, turn: int, game: Go, lines: Lines, is_during_search: bool
 ) -> dict[str, Any]:
-    """Return the reply for an analysed position.
+    """Return the reply for an analysed position. The best line comes first in `lines`.
 
-    The lines in `lines` start with the best one, and at least one line must have visits. The flag
-    `is_during_search` says whether the search is still running.
+    At least one line must have visits.
     """
     mover = game.turn
     visited = visited_lines(lines)
@@ -115,10 +107,6 @@ def _ownership_for_viewer(owners: Sequence[float], ours: bool) -> list[float]:
 def _evaluation_fields(
     expected: float, lead: float | None, visits: int, ours: bool
 ) -> dict[str, float]:
-    """Return the win rate, the utility and the score.
-
-    The flag `ours` says whether the values are from the point of view of the side to move.
-    """
     rate = (expected + 1) / 2
     lcb = lower_confidence_bound(rate, visits)
     fields = {
@@ -134,10 +122,7 @@ def _evaluation_fields(
 
 
 def _mean(lines: Lines) -> tuple[float, float | None, int]:
-    """Return the mean outcome, the mean lead, and the total number of visits.
-
-    The means are weighted by visits. The mean lead is None if it is unknown.
-    """
+    """Return the mean outcome and lead, weighted by visits, and the total number of visits."""
     visits = sum(line.visits for line in lines)
     expected = sum(line.visits * (line.expected_outcome or 0.0) for line in lines) / visits
     with_lead = [line for line in lines if line.lead is not None]
@@ -148,10 +133,7 @@ def _mean(lines: Lines) -> tuple[float, float | None, int]:
 
 
 def _policy(game: Go, lines: Lines, uniform_prior: float) -> list[float]:
-    """Return the prior probability of each point, in rows from the top, and then of the pass.
-
-    The values for the legal moves sum to 1. The value for an illegal move is -1.
-    """
+    """Return the prior of each point from the top left, then of the pass. Illegal moves have -1."""
     policy = dict.fromkeys(game.moves(), 0.0)
     priors = {line.pv[0]: line.prior or 0.0 for line in lines if line.pv}
     total = sum(priors.values())
@@ -169,11 +151,7 @@ def _vertices_top_down(game: Go) -> Iterator[int]:
 
 
 def _hashes(game: Go) -> dict[str, str]:
-    """Return a hash of the position and a symmetric hash.
-
-    Both hashes depend on the side to move and on ko. The symmetric hash is equal for all rotations
-    and reflections of the board.
-    """
+    """Return a hash of the position, and a hash that is equal for all its symmetric positions."""
     stones, width, height = game.stones, game.width, game.height
     board = list(_vertices_top_down(game))
     points = bytes(

@@ -1,8 +1,7 @@
 """Search Go positions with a limit on the number of visits.
 
-A compiled search counts each visit as a node, so the node limit serves as the visit limit. A Python
-search counts every move in a playout as a node. Therefore, a new Python search with a playout limit
-is created for each position.
+A compiled search counts visits as nodes. A Python search counts every move of a playout as a node,
+so it gets a playout limit instead.
 """
 
 from __future__ import annotations
@@ -28,10 +27,9 @@ AnyBackend = GameBackend[int] | CompiledBackend[int]
 
 @dataclass(frozen=True, slots=True)
 class SearchSettings:
-    """The search algorithm, as parsed by `agent.search.algorithm_spec`, and its resources.
+    """The search algorithm and its resources. If `algorithm` is None, the compiled search is used.
 
-    If no algorithm is given, the compiled search is used. While the compiled search is loading,
-    Go's default Python algorithm is used.
+    Until the compiled search is loaded, a Python search is used.
     """
 
     algorithm: str | None = None
@@ -60,10 +58,7 @@ DEFAULT_SEARCH_SETTINGS = SearchSettings()
 
 
 class VisitLimitedBackend:
-    """A search backend that starts a new, empty search for every position.
-
-    The function `report` shows a message to the user.
-    """
+    """A search backend that reuses no results from earlier positions."""
 
     def __init__(self, search_settings: SearchSettings, report: Callable[[str], None]) -> None:
         self._search_settings = search_settings
@@ -75,7 +70,7 @@ class VisitLimitedBackend:
         self._searcher: PersistentSearcher[int] | None = None
 
     def prepare(self, game: Go, visits: int, stop: OneShotEvent) -> None:
-        """Prepare the search for a position. Wait until the kernel is loaded or `stop` is set."""
+        """Prepare the next search. Wait until the kernel is loaded or `stop` is set."""
         if self._backend is None:  # All board sizes share this.
             self._backend = self._search_settings.create_backend(game, self._report)
         self._game, self._visits, self._searcher = game, visits, None
@@ -86,7 +81,7 @@ class VisitLimitedBackend:
     def get_searcher(
         self, clock: SearchClock[int], stop: OneShotEvent, /
     ) -> PersistentSearcher[int]:
-        """Return the searcher for the prepared position."""
+        """Return the searcher for the position given to `prepare`."""
         assert self._backend is not None
         self._active_backend = self._backend
         searcher = self._active_backend.get_searcher(clock, stop)
@@ -103,24 +98,21 @@ class VisitLimitedBackend:
 
     @property
     def is_uncompiled(self) -> bool:
-        """Return whether the position was searched without a compiled kernel."""
         return isinstance(self._searcher, PlayoutSearcher)
 
     def current_lines(self) -> Sequence[Info[int]]:
-        """Return the current lines of the running search, or () if there are none."""
+        """Return the lines of the running search, or () before the search starts."""
         return () if self._searcher is None else self._searcher.progress().lines
 
     def abandon(self, thread: threading.Thread, /) -> str | None:
-        """Abandon the search if it is blocked in the code of the game."""
         return None if self._active_backend is None else self._active_backend.abandon(thread)
 
     def close(self, timeout: float) -> bool:
-        """Stop the compiler. Return whether it ended within about `timeout` seconds."""
         return self._backend is None or self._backend.close(timeout)
 
 
 class PlayoutSearcher:
-    """A Python search with a playout limit instead of a node limit."""
+    """A Python search that ignores the node limit, because it has a playout limit."""
 
     def __init__(self, searcher: PersistentSearcher[int]) -> None:
         self._searcher = searcher
@@ -140,5 +132,4 @@ class PlayoutSearcher:
     def search(
         self, position: Game[int], limits: Limits[int], lines: int = 1, /
     ) -> Iterator[Info[int]]:
-        """Yield a result after each batch of playouts."""
         return self._searcher.search(position, replace(limits, nodes=None), lines)

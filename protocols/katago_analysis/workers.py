@@ -1,7 +1,4 @@
-"""A pool of workers, each with its own search, that analyse positions in order of priority.
-
-Each worker sends its replies immediately, from its own thread.
-"""
+"""A pool of workers that analyse positions in order of priority and send the replies."""
 
 from __future__ import annotations
 
@@ -33,7 +30,7 @@ Report = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class AnalysisTask:
-    """A position to be analysed, which is the game in `query` after `turn` moves."""
+    """The position after `turn` moves of a query's game."""
 
     query: Query
     turn: int
@@ -41,10 +38,7 @@ class AnalysisTask:
 
 
 class AnalysisListener:
-    """Records the best line and the error from one search.
-
-    The function `on_progress` receives the current lines with each progress report.
-    """
+    """Records the best line and the error message of one search, and passes on progress reports."""
 
     def __init__(self, on_progress: Callable[[responses.Lines], None] | None = None) -> None:
         self.error_message: str | None = None
@@ -52,7 +46,6 @@ class AnalysisListener:
         self._on_progress = on_progress
 
     def info(self, info: Info[int]) -> None:
-        """Record the best line, which is the only line that the search reports."""
         self.lines = (info,)
 
     def progress(self, progress: Progress[int], seconds: float) -> None:
@@ -68,11 +61,7 @@ class AnalysisListener:
 
 
 class AnalysisWorker:
-    """Analyses one position after another.
-
-    The function `send` writes a reply, and `report` shows a message to the user. The argument
-    `scheduler` has the same meaning as in `Agent`.
-    """
+    """Analyses one position at a time in its own thread."""
 
     def __init__(
         self,
@@ -96,11 +85,10 @@ class AnalysisWorker:
         self._agent.submit(lambda job: self._run(job, task, on_done), long_running=True)
 
     def stop(self) -> None:
-        """Stop the analysis and send the current result as the reply."""
+        """Stop the analysis. The worker then sends the result found so far."""
         self._agent.stop()
 
     def close(self, timeout: float) -> bool:
-        """Stop all threads. Return whether they ended within about `timeout` seconds."""
         deadline = time.monotonic() + timeout
         ended = self._agent.close(timeout)
         return self._backend.close(max(deadline - time.monotonic(), 0.0)) and ended
@@ -166,8 +154,7 @@ class AnalysisWorker:
 class AnalysisPool:
     """Distributes positions among at most `max_workers` workers.
 
-    The function `create_worker` returns a new worker. The function `send` writes the replies for
-    queued positions whose analysis is terminated.
+    The function `send` writes the replies for positions that are removed from the queue.
     """
 
     def __init__(
@@ -184,7 +171,7 @@ class AnalysisPool:
         self._closed = False
 
     def add(self, tasks: Sequence[AnalysisTask]) -> None:
-        """Queue positions, and block while the queue is full."""
+        """Queue positions. Block while MAX_PENDING or more positions are queued."""
         with self._changed:
             self._changed.wait_for(lambda: len(self._waiting) < MAX_PENDING or self._closed)
             if self._closed:

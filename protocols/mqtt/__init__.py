@@ -1,5 +1,4 @@
-"""MQTT for live tournaments, and for bots that receive move requests through a broker.
+"""MQTT (5 or 3.1.1) for live tournaments and for bots that receive move requests.
 
-The broker may use MQTT 5 or 3.1.1. Payloads are JSON objects, which schema.json describes. Topics
-begin with `kempelen/v1`.
+Payloads are JSON objects, which schema.json describes. Topics begin with `kempelen/v1`.
 """

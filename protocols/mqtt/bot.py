@@ -1,14 +1,11 @@
 """A bot that answers move requests from an MQTT broker, one at a time.
 
-A request contains a reply topic, an id and, except for chess, the game. The reply repeats the id.
-Every request gets exactly one reply, which is a move or an error with a code. The codes are
-`bad_request` (invalid, or another game), `busy` (the queue is full), `time_limit` (the request's
-time limit was reached) and `engine` (the engine failed). If a request is repeated, the same reply
-is sent again without another search.
+Each request gets one reply, which is a move or an error with a code. The codes are `bad_request`,
+`busy` (the queue is full), `time_limit` and `engine` (the engine failed). A repeated request gets
+the same reply without another search.
 
-Each name belongs to one bot at a time. The bot's retained status contains the id of the current
-run. At startup, a bot publishes a claim on the status topic. If another bot with the same name is
-running, that bot responds to the claim.
+Only one bot may use a name. At startup, a bot publishes a claim on its status topic, and a running
+bot with the same name responds.
 """
 
 import asyncio
@@ -48,7 +45,7 @@ MAX_SEARCH_S = 600.0
 MAX_CACHED_REPLIES = 1000
 # Time for a running bot to respond to a claim.
 CLAIM_TIMEOUT_S = 2.0
-# After this time the claim succeeds, whatever other clients publish.
+# After this time online, a bot keeps its name even if another bot claims it.
 CLAIM_GRACE_S = 3.0
 CLAIM_KEY = "claim"
 # The same value as in the schema.
@@ -73,10 +70,7 @@ class BotEngine(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """A queued request that conforms to the schema.
-
-    The field `key` identifies the request. A repeated request has the same key.
-    """
+    """A valid request. Repeated requests have the same `key`."""
 
     payload: dict[str, Any]
     key: bytes
@@ -84,7 +78,7 @@ class _Request:
 
 
 class Bot:
-    """A bot that answers the requests addressed to its name."""
+    """Answers the requests that are addressed to its name."""
 
     def __init__(
         self,
@@ -100,15 +94,13 @@ class Bot:
         patience: float = BROKER_TIMEOUT_S,
         tell: Notify | None = None,
     ) -> None:
-        """Prepare to serve requests for the bot `name`.
+        """Connect to the broker in the background.
 
-        The function `get_engine` returns the engine for a game variant. After a failure, it must
-        return a new engine.
-        The parser `positions` parses the requests, by default for chess.
-        At most `queue_limit` requests wait in total, and at most `client_limit` per client.
-        A request takes at most `longest` seconds.
-        A lost broker connection may take up to `patience` seconds to return.
-        The function `tell` receives messages about the broker and the name.
+        - `get_engine`: returns the engine for a game, and a new engine after a failure.
+        - `queue_limit`, `client_limit`: the maximum number of waiting requests, in total and per
+          client.
+        - `longest`: the maximum time per request in seconds.
+        - `patience`: the timeout in seconds for a lost broker connection.
         """
         self.name = name
         self._broker = broker
@@ -147,8 +139,7 @@ class Bot:
     async def serve(self) -> None:
         """Answer requests until cancelled.
 
-        Raise BrokerLostError if the broker is lost, and NameTakenError if another bot uses the
-        name.
+        Raise BrokerLostError if the broker is lost, and NameTakenError if another bot has the name.
         """
         tasks = [
             asyncio.create_task(self._monitor.watch_for_loss()),
@@ -363,8 +354,7 @@ class Bot:
 async def _in_background(work: Callable[[], Result]) -> Result:
     """Run a call in a thread and return its result. On cancellation, the thread is abandoned.
 
-    A call into a user's game class may never return. Such a call delays neither other requests nor
-    the bot's shutdown.
+    A call into a user's game class may never return.
     """
     loop, finished = asyncio.get_running_loop(), asyncio.Event()
 

@@ -21,7 +21,7 @@ class BrokerError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Broker:
-    """A broker's address, TLS settings and credentials. The password is never shown."""
+    """A broker's address, TLS settings and credentials."""
 
     host: str
     port: int
@@ -34,12 +34,10 @@ class Broker:
     def from_url(
         cls, url: str, *, credentials: str | None = None, ca_file: str | None = None
     ) -> "Broker":
-        """Parse a broker's URL and read the credentials. Raise BrokerError if either is invalid.
+        """Parse mqtt[s]://HOST[:PORT] and read the credentials. Raise BrokerError if invalid.
 
-        The text `url` has the form mqtt://HOST[:PORT] or mqtts://HOST[:PORT]. The file
-        `credentials` has the user name on the first line and the password on the second line. By
-        default, both are read from the environment. The PEM file `ca_file` contains the
-        certificates to trust for mqtts.
+        The file `credentials` has the user name and the password on two lines. By default, both are
+        read from the environment. The PEM file `ca_file` contains the trusted certificates.
         """
         parts = urls.split_valid_url(url if "//" in url else f"mqtt://{url}")
         if parts.scheme not in DEFAULT_PORTS or not parts.hostname:

@@ -1,4 +1,4 @@
-"""Monitor a broker connection for programs that depend on the broker."""
+"""Monitor a broker connection and detect a lost broker."""
 
 import asyncio
 import contextlib
@@ -14,11 +14,11 @@ Notify = Callable[[str], None]
 
 
 class BrokerLostError(Exception):
-    """The broker was unreachable for longer than the timeout. The message names the broker."""
+    """The broker was unreachable for longer than the timeout."""
 
 
 class PeerPresence:
-    """The presence of a peer, and the total time for which the peer has been absent."""
+    """Tracks whether a peer is present, and the total time for which it has been absent."""
 
     def __init__(self) -> None:
         self._absent_total = 0.0
@@ -31,7 +31,7 @@ class PeerPresence:
 
     @property
     def absent_seconds(self) -> float:
-        """The total time without a connection so far, in seconds."""
+        """The total time of absence in seconds."""
         return self._absent_total + (
             0.0 if self._absent_since is None else time.monotonic() - self._absent_since
         )
@@ -42,7 +42,7 @@ class PeerPresence:
         return self._next_change
 
     def set_absent(self, when: float) -> None:
-        """Mark the peer as absent since the time `when` of `time.monotonic`."""
+        """Mark the peer as absent since the monotonic time `when`."""
         if self._absent_since is None:
             self._absent_since = when
             self._notify_change()
@@ -74,10 +74,9 @@ class PausableStopwatch:
 
 
 class BrokerMonitor:
-    """A monitor that tracks a broker connection for an event loop and detects a lost broker.
+    """Tracks a broker connection in an event loop. The Connection calls `on_connection_change`.
 
-    The method `on_connection_change` must be passed to the Connection. The function `tell` receives
-    messages for the user. The broker is lost after it has been absent for `patience` seconds.
+    The broker counts as lost after `patience` seconds without a connection.
     """
 
     def __init__(
@@ -94,22 +93,22 @@ class BrokerMonitor:
         self.on_change: Callable[[bool, float], None] | None = None
 
     def on_connection_change(self, connected: bool, problem: str, since: float) -> None:
-        """Handle a change of the connection. Called in the connection's thread."""
+        """Handle a change of the connection. Thread-safe."""
         self.call_in_loop(self._update, connected, problem, since)
 
     def call_in_loop(self, action: Callable[..., None], *arguments: Any) -> None:
-        """Schedule a call in the program's event loop, if the loop is still running."""
+        """Schedule a call in the event loop, unless the loop is closed. Thread-safe."""
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(action, *arguments)
 
     async def wait_for_broker(self) -> None:
-        """Wait until the broker is present. Raise BrokerLostError after the timeout."""
+        """Wait until the broker is connected. Raise BrokerLostError after the timeout."""
         deadline = time.monotonic() + self._timeout
         while not self.presence.present:
             await self._wait((self.presence.changed,), deadline)
 
     async def watch_for_loss(self) -> None:
-        """Raise BrokerLostError when the broker has been absent for longer than the timeout."""
+        """Wait until the broker is lost, and raise BrokerLostError."""
         while True:
             await self._wait((self.presence.changed,), self._deadline())
 
@@ -122,9 +121,8 @@ class BrokerMonitor:
     ) -> None:
         """Wait until `future` is done.
 
-        The stopwatch `watch` is paused while `presence` reports the peer as absent. Raise
-        TimeoutError when the stopwatch reaches `limit` seconds, and BrokerLostError if the broker
-        is lost first.
+        Raise TimeoutError when `watch` reaches `limit` seconds while the peer and the broker are
+        present, and BrokerLostError if the broker is lost.
         """
         while not future.done():
             if (deadline := self._deadline()) is None and presence.present:

@@ -1,10 +1,3 @@
-"""A client that requests moves from bots, and repeats each request until it is answered.
-
-While the broker is disconnected, the bot's time limit is paused. Requests wait until the broker is
-connected again or counts as lost. After a reconnection, each bot gets some time to come back
-online.
-"""
-
 import asyncio
 import secrets
 from collections.abc import Mapping
@@ -41,11 +34,7 @@ MAX_KNOWN_BOTS = 10_000
 
 @dataclass
 class _BotStatus:
-    """The last known status of a bot.
-
-    The mapping `kind` describes the game that the bot plays. The field `run_mark` contains the id
-    of the bot's run and the number of the connection.
-    """
+    """The last known status of a bot. `run_mark` identifies its run and connection."""
 
     online: asyncio.Event = field(default_factory=asyncio.Event)
     presence: PeerPresence = field(default_factory=PeerPresence)
@@ -56,23 +45,20 @@ class _BotStatus:
 
 @dataclass
 class _PendingRequest:
-    """A request that has not been answered yet."""
-
     name: str
     reply: "asyncio.Future[dict[str, Any]]"
 
 
 class BotClient:
-    """A client that requests moves from bots."""
+    """Requests moves from bots, and repeats each request until it is answered.
+
+    While the broker is disconnected, the time limits of the bots are paused.
+    """
 
     def __init__(
         self, broker: Broker, *, patience: float = BROKER_TIMEOUT_S, tell: Notify | None = None
     ) -> None:
-        """Connect to the broker, with a unique reply topic.
-
-        A lost broker connection may take up to `patience` seconds to return. The function `tell`
-        receives messages about the broker.
-        """
+        """Connect to the broker. `patience` is the timeout in seconds for a lost connection."""
         self._loop = asyncio.get_running_loop()
         self._monitor = BrokerMonitor(broker, patience=patience, tell=tell)
         self._monitor.on_change = self._on_broker_change
@@ -98,8 +84,7 @@ class BotClient:
     ) -> None:
         """Wait until a bot is online.
 
-        Raise EngineTimeoutError after `limit` seconds, and EngineOptionError if the bot plays a
-        different game or uses different game options.
+        Raise EngineTimeoutError after `limit` seconds, and EngineOptionError for another game.
         """
         broker = self._monitor.presence
         online = asyncio.ensure_future(self._bot(name).online.wait())
@@ -122,8 +107,7 @@ class BotClient:
     ) -> PlayResult:
         """Return a bot's move.
 
-        Raise EngineTimeoutError after `limit` seconds, and EngineError if the bot replies with an
-        error.
+        Raise EngineTimeoutError after `limit` seconds, and EngineError if the request is rejected.
         """
         request_id = secrets.token_hex(8)
         pending = _PendingRequest(name, self._loop.create_future())

@@ -1,12 +1,6 @@
-"""A broker connection whose methods never block.
+"""A connection to an MQTT broker that reconnects automatically.
 
-The connection runs in a thread with its own event loop, because MQTT and subprocesses need
-different loops on Windows. There are four kinds of messages:
-
-- A retained message is sent again after a reconnection. Only the last one on each topic is kept.
-- A persistent message is sent again after each reconnection, until it is cancelled.
-- Ordinary messages are sent in order. During a long disconnection, the oldest are dropped.
-- A best-effort message is sent only while the broker is connected.
+It has its own thread, because MQTT and subprocesses need different event loops on Windows.
 """
 
 import asyncio
@@ -69,7 +63,7 @@ _JITTER = random.Random()
 
 @dataclass(frozen=True, slots=True)
 class _Publication:
-    """A payload to be published with acknowledgement, and its position in a queue."""
+    """A payload to be published (QoS 1), and the queue and key under which it is stored."""
 
     queue: str
     key: str
@@ -78,7 +72,7 @@ class _Publication:
 
 
 class Connection:
-    """A connection that publishes and receives messages until closed, and reconnects when lost."""
+    """A broker connection that reconnects when lost. Publishing never blocks."""
 
     def __init__(
         self,
@@ -93,13 +87,12 @@ class Connection:
         use_heartbeat: bool = False,
         max_payload: int = MAX_PAYLOAD_BYTES,
     ) -> None:
-        """Start connecting.
+        """Start connecting in a thread.
 
-        The broker publishes the retained message `will` if the client is lost. If `keep_session` is
-        set, an MQTT 5 broker is asked to keep messages while the client is disconnected. Under
-        older MQTT versions, such a session would never expire. If `use_heartbeat` is set, the
-        connection also detects a connected broker that does not respond. Received payloads may have
-        at most `max_payload` bytes.
+        - `will`: the topic and payload that the broker publishes (retained) if the client is lost.
+        - `keep_session`: ask an MQTT 5 broker to keep messages while the client is disconnected.
+        - `use_heartbeat`: detect a connected broker that does not respond.
+        - `max_payload`: the maximum size of a received payload in bytes.
         """
         self.broker = broker
         self._will = will
@@ -136,7 +129,10 @@ class Connection:
         self._thread.start()
 
     def publish_retained(self, topic: str, payload: Payload) -> None:
-        """Publish a retained payload (QoS 1). It replaces an unsent payload on the same topic."""
+        """Publish a retained payload (QoS 1) now and after each reconnection.
+
+        It replaces the previous payload on the same topic.
+        """
         data = payloads.encode(payload)
         with self._lock:
             self._retained[topic] = data
@@ -159,13 +155,12 @@ class Connection:
         self._wake()
 
     def cancel_persistent(self, key: str) -> None:
-        """Stop publishing a persistent payload."""
         with self._lock:
             self._persistent.pop(key, None)
             self._unsent_persistent.pop(key, None)
 
     def publish(self, topic: str, payload: Payload) -> None:
-        """Publish a payload in order, at least once (QoS 1)."""
+        """Publish a payload in order (QoS 1). A full queue drops its oldest payload."""
         data = payloads.encode(payload)
         with self._lock:
             self.dropped += len(self._messages) == MAX_QUEUED_MESSAGES
@@ -173,19 +168,13 @@ class Connection:
         self._wake()
 
     def publish_best_effort(self, topic: str, payload: Payload) -> None:
-        """Publish a payload at most once (QoS 0).
-
-        The payload replaces an unsent best-effort payload on the same topic.
-        """
+        """Publish a payload at most once (QoS 0). It replaces an unsent one on the same topic."""
         with self._lock:
             self._best_effort[topic] = payloads.encode(payload)
         self._wake()
 
     def close(self, limit: float = 5.0) -> None:
-        """Send pending payloads for at most `limit` seconds, then disconnect.
-
-        The will is not sent.
-        """
+        """Send pending payloads for at most `limit` seconds, then disconnect without a will."""
         deadline = time.monotonic() + limit
         while self.connected.is_set() and self.pending_count and time.monotonic() < deadline:
             time.sleep(0.01)
@@ -195,13 +184,13 @@ class Connection:
 
     @property
     def pending_count(self) -> int:
-        """The number of pending payloads, excluding best-effort payloads."""
+        """The number of unsent payloads, without best-effort payloads."""
         with self._lock:
             return len(self._unsent_retained) + len(self._unsent_persistent) + len(self._messages)
 
     @property
     def seconds_disconnected(self) -> float:
-        """The seconds since the connection to the broker was lost, or 0 if it is connected."""
+        """The seconds since the connection was lost, or 0 while connected."""
         return 0.0 if self._reported else time.monotonic() - self._disconnected_at
 
     def _run(self) -> None:
@@ -324,7 +313,7 @@ class Connection:
         return None
 
     async def _publish(self, client: "_Client", item: _Publication) -> None:
-        """Publish one payload. If the payload cannot be published, drop it and log the reason."""
+        """Publish one payload. A rejected payload is dropped, and the reason is recorded."""
         attempts = self._attempts[1] + 1 if self._attempts[0] == item else 1
         self._attempts = item, attempts
         if attempts > MAX_PUBLISH_ATTEMPTS:
@@ -344,7 +333,7 @@ class Connection:
             self._remove_published(item)
 
     def _remove_published(self, item: _Publication) -> None:
-        """Remove a published item from its queue, unless the item was replaced in the meantime."""
+        """Remove a published item from its queue, unless it was replaced in the meantime."""
         if item.queue == "messages":
             if self._messages and self._messages[0][1] is item.data:
                 self._messages.popleft()
@@ -400,9 +389,9 @@ class Connection:
 
 
 class _Client(aiomqtt.Client):
-    """An MQTT client that reports payloads that the broker rejects, unlike aiomqtt.
+    """An aiomqtt client that reports rejected payloads.
 
-    Only one payload is published at a time.
+    Only one payload may be published at a time.
     """
 
     _rejection = ""
@@ -435,4 +424,4 @@ def _describe(error: Exception) -> str:
 
 
 def _no_op() -> None:
-    """Do nothing. This is the wake-up callback before the event loop runs."""
+    """Do nothing before the event loop runs."""

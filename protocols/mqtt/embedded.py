@@ -1,5 +1,3 @@
-"""A small MQTT broker (amqtt) that runs in a thread and listens on the loopback address."""
-
 import asyncio
 import logging
 import threading
@@ -14,13 +12,10 @@ START_TIMEOUT_S = 10.0
 
 
 class EmbeddedBroker:
-    """A broker without authentication, for programs on this machine."""
+    """A small MQTT broker (amqtt) in a thread, for programs on this machine."""
 
     def __init__(self, port: int = 1883) -> None:
-        """Start the broker.
-
-        Raise BrokerError if the broker cannot start, for example because the port is in use.
-        """
+        """Start the broker. Raise BrokerError if it cannot start, for example on a used port."""
         self.address = Broker(HOST, port)
         self._started: Future[None] = Future()
         self._stop: asyncio.Event | None = None

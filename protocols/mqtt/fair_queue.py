@@ -1,9 +1,3 @@
-"""A bounded queue that shares time fairly between clients.
-
-The client that has used the least time is served next. A new or returning client starts with the
-used time of the client that was served last, so idle time gives no advantage.
-"""
-
 import asyncio
 from collections import OrderedDict, deque
 from typing import Generic, TypeVar
@@ -15,7 +9,10 @@ Item = TypeVar("Item")
 
 
 class FairQueue(Generic[Item]):
-    """A queue with at most `max_items` items in total and at most `max_per_client` per client."""
+    """A bounded queue that serves the client with the least used time first.
+
+    A new or returning client starts with the used time of the client that was served last.
+    """
 
     def __init__(self, max_items: int, max_per_client: int) -> None:
         self._max_items = max_items
@@ -29,9 +26,9 @@ class FairQueue(Generic[Item]):
         return sum(map(len, self._waiting.values()))
 
     def put(self, client: str, item: Item) -> Item | None:
-        """Add an item, and return an item that was dropped, or None if no limit is exceeded.
+        """Add an item. Return the item that was rejected, or None if no limit is exceeded.
 
-        The dropped item is `item` or the newest item of the client with the most waiting items.
+        The rejected item is `item` or the newest item of the client with the most items.
         """
         items = self._waiting.get(client, ())
         if len(items) >= self._max_per_client:
@@ -50,7 +47,7 @@ class FairQueue(Generic[Item]):
         return rejected
 
     async def get(self) -> tuple[str, Item]:
-        """Wait for an item, and return the next client and the client's oldest item."""
+        """Wait for an item. Return the next client and its oldest item."""
         while not self._waiting:
             self._not_empty.clear()
             await self._not_empty.wait()
@@ -63,7 +60,7 @@ class FairQueue(Generic[Item]):
         return client, item
 
     def charge(self, client: str, seconds: float) -> None:
-        """Add `seconds` to the time that a client has used."""
+        """Add `seconds` to the used time of a client."""
         self._time_used[client] = self._time_used.get(client, self._virtual_time) + seconds
         idle = [name for name in self._time_used if name not in self._waiting]
         for name in idle[: max(0, len(idle) - MAX_IDLE_CLIENTS)]:

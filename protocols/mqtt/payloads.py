@@ -1,7 +1,6 @@
-"""Encode, decode and validate payloads.
+"""Encode, decode and validate JSON payloads.
 
-A payload is a JSON object with finite numbers, which schema.json describes. The module implements
-only the parts of JSON Schema that schema.json uses, to avoid a dependency.
+Only the parts of JSON Schema that schema.json uses are implemented, to avoid a dependency.
 """
 
 import json
@@ -18,15 +17,12 @@ Check = Callable[[Any, Any], str]
 
 
 def encode(payload: Mapping[str, Any]) -> bytes:
-    """Return a payload as JSON bytes."""
+    """Return a payload as compact JSON. Raise ValueError for infinite or NaN numbers."""
     return json.dumps(payload, separators=(",", ":"), allow_nan=False).encode()
 
 
 def decode(data: object, max_bytes: int) -> dict[str, Any] | None:
-    """Decode a received payload.
-
-    Return None if the payload is not a JSON object or is longer than `max_bytes`.
-    """
+    """Decode a JSON object. Return None if it is invalid or longer than `max_bytes`."""
     if not isinstance(data, bytes | bytearray) or len(data) > max_bytes:
         return None
     try:
@@ -37,10 +33,7 @@ def decode(data: object, max_bytes: int) -> dict[str, Any] | None:
 
 
 def find_error(definition: str, payload: Any) -> str:
-    """Validate a payload against the definition named `definition` in the schema.
-
-    Return the first error, or "" if the payload is valid.
-    """
+    """Return the first violation of the schema's `definition`, or "" if the payload is valid."""
     return _problem(_definitions()[definition], payload)
 
 
@@ -123,11 +116,9 @@ def _bound(
     fits: Callable[[Any, Any], bool],
     text: str,
 ) -> Check:
-    """Return a check that compares the size of a value with a bound in the schema.
+    """Return a check that compares a value's size with a bound from the schema.
 
-    The check is skipped if `applies(value)` is false. The function `size` returns the size of a
-    value, and `fits` returns whether a size satisfies a bound. The error message is `text`,
-    followed by the bound.
+    The check is skipped if `applies(value)` is false.
     """
 
     def check(bound: Any, value: Any) -> str:

@@ -1,8 +1,3 @@
-"""Detect whether a broker supports MQTT 5 or only MQTT 3.1.1.
-
-Only MQTT 5 brokers report rejected payloads.
-"""
-
 import asyncio
 import contextlib
 
@@ -18,7 +13,7 @@ MIN_CONNACK_LENGTH = 3
 
 
 async def supports_mqtt5(broker: Broker) -> bool:
-    """Return whether a broker supports MQTT 5.
+    """Return whether a broker supports MQTT 5 or only MQTT 3.1.1.
 
     Raise OSError or TimeoutError if the broker is unreachable.
     """

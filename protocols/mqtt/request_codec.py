@@ -32,7 +32,7 @@ class RequestError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class GameVariant:
-    """The game in a request, which is chess, Chess960, or another game with its options."""
+    """A game with its options. The default is standard chess."""
 
     name: str = CHESS
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -43,22 +43,19 @@ CHESS_VARIANT = GameVariant()
 
 
 def public_name(game: str) -> str:
-    """Return the public name of a game. For a game loaded from a file, this is the class name."""
+    """Return a game's name, or CLASS for a game of the form FILE.py:CLASS."""
     return game.rpartition(":")[2]
 
 
 def options_equal(value: Any, other: Any) -> bool:
-    """Return whether two option values are equal in JSON, where tuples equal lists."""
+    """Return whether two option values are equal in JSON. A tuple equals a list."""
     if isinstance(value, list | tuple) and isinstance(other, list | tuple):
         return len(value) == len(other) and all(map(options_equal, value, other))
     return bool(value == other)
 
 
 def incompatibility(kind: Mapping[str, Any], variant: GameVariant) -> str:
-    """Return the reason why a bot cannot play a variant, or "" if the bot can play it.
-
-    The mapping `kind` describes the game in the bot's status.
-    """
+    """Return why a bot of the given kind cannot play a variant, or "" if it can play it."""
     plays = sanitize_name(kind["name"])
     if plays != variant.name:
         return f"plays {plays}, not {variant.name}"
@@ -76,15 +73,12 @@ def incompatibility(kind: Mapping[str, Any], variant: GameVariant) -> str:
 
 
 def encode_variant(variant: GameVariant) -> dict[str, Any]:
-    """Return a game and its options as JSON values.
-
-    Options that JSON cannot represent are left out.
-    """
+    """Return a game and its options as JSON, without options that JSON cannot represent."""
     return {"name": variant.name, "options": _plain_options(variant.options)}
 
 
 def encode_request(request: SearchRequest, variant: GameVariant = CHESS_VARIANT) -> dict[str, Any]:
-    """Return a request's game, position and limits as JSON values."""
+    """Return a request's game, position and limits as JSON."""
     limits: dict[str, Any] = {
         name: value
         for name in ("movetime", "moves_to_go", *COUNT_LIMITS)
@@ -100,7 +94,10 @@ def encode_request(request: SearchRequest, variant: GameVariant = CHESS_VARIANT)
 
 
 def time_limit(payload: Mapping[str, Any], max_seconds: float) -> float:
-    """Return the time limit of a valid request in seconds, capped at `max_seconds`."""
+    """Return a request's time limit in seconds, at most `max_seconds`.
+
+    Raise RequestError if the move time exceeds `max_seconds`.
+    """
     movetime = payload["limits"].get("movetime", 0)
     if movetime > max_seconds:
         raise RequestError(f"movetime: must be at most {max_seconds:g} s (got {movetime:g})")
@@ -110,8 +107,7 @@ def time_limit(payload: Mapping[str, Any], max_seconds: float) -> float:
 def parse_limits(limits: Mapping[str, Any], known: Collection[str]) -> dict[str, Any]:
     """Return the limits of a valid request as arguments for SearchRequest.
 
-    The collection `known` contains the names of the limits that the engine supports besides time
-    limits. Raise RequestError if there is no limit or a limit is not supported.
+    Raise RequestError if limits are missing or not in `known`. Time limits are always supported.
     """
     if unsupported := [name for name in COUNT_LIMITS if name in limits and name not in known]:
         supported = ", ".join(("movetime", "white and black clocks", *sorted(known)))
@@ -134,7 +130,6 @@ def parse_limits(limits: Mapping[str, Any], known: Collection[str]) -> dict[str,
 
 
 def encode_answer(answer: PlayResult) -> dict[str, Any]:
-    """Return a search result as JSON values."""
     info = answer.info
     return {
         "move": answer.move,
@@ -153,11 +148,7 @@ def encode_answer(answer: PlayResult) -> dict[str, Any]:
 
 
 def parse_reply(reply: Mapping[str, Any], name: str, elapsed: float) -> PlayResult:
-    """Return the move in a bot's reply.
-
-    The time between the request and the reply is `elapsed` seconds. Raise EngineError if the reply
-    is an error or invalid.
-    """
+    """Return the move in a bot's reply. Raise EngineError if it is an error or invalid."""
     if problem := payloads.find_error("reply", reply):
         raise EngineError(f"bot {name}: invalid reply: {problem[:MAX_ERROR_LENGTH]}")
     error: Any = reply.get("error")
@@ -191,13 +182,11 @@ def _clock(clock: Mapping[str, Any] | None) -> SideClock | None:
 
 
 def _integer(number: float | None) -> int | None:
-    """Convert an integral number to int, since JSON allows 5.0 for 5."""
+    """Convert an integral JSON number such as 5.0 to an integer."""
     return None if number is None else int(number)
 
 
 def _plain_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options whose values are numbers, strings, booleans, or lists of these."""
-
     def is_plain(value: Any) -> bool:
         if isinstance(value, list | tuple):
             return all(map(is_plain, value))

@@ -1,9 +1,6 @@
-"""Parse move requests with positions of chess or another game.
+"""Parse move requests for chess and other games, and check them against the rules.
 
-A request is checked against the rules of the game before it reaches an engine. The moves are
-normalised, so that the engine gets exactly the position that was checked. A bot plays only one
-game, so requests never load code. A request may change only the options that GTP can set, which are
-the board size and, in Go, the komi.
+Requests never load code. They may change only the board size and the komi of the bot's game.
 """
 
 import re
@@ -38,28 +35,24 @@ _CHESS_MOVE = re.compile(r"(?:[a-h][1-8]){2}[nbrq]?")
 
 
 class RequestParser(Protocol):
-    """A parser for a bot's requests.
-
-    The bot plays the variant `variant` by default.
-    """
+    """Parses a bot's requests, which by default are for the game `variant`."""
 
     variant: GameVariant
 
     def parse(
         self, payload: Mapping[str, Any], deadline: float
     ) -> tuple[SearchRequest, GameVariant]:
-        """Return the search request and the variant. The payload must conform to the schema.
+        """Return the search request and the game of a payload that conforms to the schema.
 
-        The time `deadline` is a value of `time.monotonic`. Raise RequestError if the request is
-        invalid, and TimeoutError after the deadline.
+        Raise RequestError for an invalid request, and TimeoutError after the monotonic `deadline`.
         """
 
 
 class ChessRequestParser:
-    """A parser for positions of chess and Chess960.
+    """Parses requests for chess and Chess960.
 
-    The collection `limits` contains the names of the limits that the engine supports besides time
-    limits. If `from_start` is set, only games from the standard start position are accepted.
+    `limits` contains the names of the supported limits besides time limits. If `from_start` is set,
+    only the standard start position is accepted.
     """
 
     def __init__(
@@ -111,9 +104,9 @@ class ChessRequestParser:
 
 
 class GameRequestParser:
-    """A parser for positions of other games, given as the moves from the initial position.
+    """Parses requests for other games, given as moves from the initial position.
 
-    Raise GameError for an unknown game or invalid options.
+    The constructor raises GameError for an unknown game or invalid options.
     """
 
     def __init__(
@@ -157,10 +150,7 @@ class GameRequestParser:
         return request, GameVariant(name, options)
 
     def _replay(self, options: Mapping[str, Any], moves: list[str], deadline: float) -> GameHistory:
-        """Return the history of a game after the given moves.
-
-        If the moves continue the last game, only the new moves are played.
-        """
+        """Return the game after the given moves. If it continues the last game, reuse it."""
         if len(moves) > MAX_PLIES:
             raise RequestError(f"moves: too many (at most {MAX_PLIES} plies, got {len(moves)})")
         # The cached game is not shared during the replay, because this call may be abandoned.

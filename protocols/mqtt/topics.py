@@ -1,5 +1,3 @@
-"""MQTT topics of tournaments, their games, and bots."""
-
 import re
 from importlib.resources import files
 
@@ -10,12 +8,7 @@ NAME_RULE = "a bot's name must be 1 to 100 characters without / + #"
 
 
 def tournament(name: str, *rest: str) -> str:
-    """Return the root topic of a tournament, or a topic below the root topic.
-
-    The topics `runner`, `status`, `standings` and `boards/N` are retained. Messages on
-    `games/PAIR.GAME/moves` and `games/PAIR.GAME/result` are sent at least once, and messages on
-    `games/PAIR.GAME/info` at most once.
-    """
+    """Return a topic of a tournament, such as `standings` or `games/PAIR.GAME/moves`."""
     return "/".join((PREFIX, "tournaments", name, *rest))
 
 
@@ -25,7 +18,7 @@ def is_name(name: str) -> bool:
 
 
 def bot(name: str, *rest: str) -> str:
-    """Return the topic `status` (retained) or `requests` of a bot."""
+    """Return a topic of a bot, such as `status` (retained) or `requests`."""
     return "/".join((PREFIX, "bots", name, *rest))
 
 
@@ -35,5 +28,5 @@ def replies(client: str) -> str:
 
 
 def schema_text() -> str:
-    """Return the JSON Schema of all payloads, with one definition for each payload type."""
+    """Return the JSON Schema of all payloads."""
     return (files("protocols.mqtt") / "schema.json").read_text("utf-8")

@@ -1,1 +1,1 @@
-"""Remote engines, with a client for Kempelen servers and an engine provider for lichess.org."""
+"""Remote engines: a client for Kempelen servers and an engine provider for lichess.org."""

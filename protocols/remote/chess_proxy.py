@@ -1,8 +1,3 @@
-"""Base class for the UCI and xboard proxies.
-
-The proxy holds lines while no server is connected, and chooses a fallback move.
-"""
-
 from __future__ import annotations
 
 from collections import deque
@@ -13,7 +8,7 @@ from protocols.remote.proxy import MAX_HELD_LINES
 
 
 class ChessProxy:
-    """Base class for the UCI and xboard proxies.
+    """Base class for the UCI and xboard proxies. It stores lines while no server is connected.
 
     If no clock is running, the proxy waits `timeout` seconds for a server.
     """
@@ -34,10 +29,9 @@ class ChessProxy:
     def _best_move(
         self, candidate: str, fen: str | None, moves: Sequence[str], chess960: bool
     ) -> str | None:
-        """Return the move to play if the server does not answer, or None if there is no legal move.
+        """Return `candidate`, or any legal move if it is illegal, or None if the game is over.
 
-        The result is `candidate`, or else any legal move. While a server is connected, `candidate`
-        is not checked for legality.
+        While a server is connected, `candidate` is not checked for legality.
         """
         if self._connected and is_uci_move(candidate):
             return candidate
@@ -45,6 +39,6 @@ class ChessProxy:
 
 
 def keep_last(lines: dict[str, str], name: str, line: str) -> None:
-    """Store a line as the last line for `name`. The dictionary stays in the order of arrival."""
+    """Store the last line for `name`. The dictionary stays in the order of arrival."""
     lines.pop(name, None)
     lines[name] = line

@@ -26,8 +26,7 @@ def connect(
 ) -> LineChannel:
     """Connect within about `timeout` seconds and send the token.
 
-    Raise OSError if the connection fails or the certificate is not trusted, and ServerRejectedError
-    if the server rejects the client.
+    Raise OSError if the connection fails, and ServerRejectedError if the server rejects the client.
     """
     started = time.monotonic()
     tcp = TcpStream(address, timeout)

@@ -16,10 +16,7 @@ class CredentialsError(ValueError):
 
 
 def read_address(text: str) -> Address:
-    """Parse a server address.
-
-    Raise CredentialsError if the address is invalid or contains a secret.
-    """
+    """Parse a server address. Raise CredentialsError if it is invalid or contains a token."""
     if "@" in text:  # Do not print the part before it, which may be a token.
         raise CredentialsError(
             f"server address: must not contain a token (use {TOKEN_VARIABLE} or --token-file)"
@@ -31,7 +28,7 @@ def read_address(text: str) -> Address:
 
 
 def read_token(path: str | None, variable: str = TOKEN_VARIABLE) -> str | None:
-    """Return the token from a file or else from the environment, or None if there is no token.
+    """Return the token from the file `path` or the environment, or None if it is not set.
 
     Raise CredentialsError if the file is unreadable or the token is not a single word.
     """

@@ -1,7 +1,7 @@
-"""A remote engine, which is a session on a server that survives lost connections.
+"""A remote engine session that survives lost connections.
 
-The reading thread forwards the front end's lines. A second thread connects to the server and
-forwards the server's lines. A third thread enforces deadlines.
+The reading thread forwards the front end's lines. A second thread forwards the server's lines and
+reconnects. A third thread enforces deadlines.
 """
 
 from __future__ import annotations
@@ -30,15 +30,13 @@ SERVER_SILENT = "no answer from the server"
 
 
 class RemoteEngine:
-    """A session that connects one front end to a server.
+    """Connects one front end, such as a chess GUI, to a server and reconnects when necessary.
 
-    The object `proxy` implements the protocol.
-    The function `connect` connects within the given number of seconds. It raises OSError or
-    ServerRejectedError if the connection fails.
-    The function `send` sends lines to the front end, and may be called from any thread.
-    The function `report` shows a message to the user.
-    The function `end` ends the session.
-    The session fails after `timeout` seconds if the server is never reached or rejects the session.
+    - `proxy`: the state of the session in its protocol.
+    - `connect`: connects within a number of seconds, or raises OSError or ServerRejectedError.
+    - `send`: sends lines to the front end. Must be thread-safe.
+    - `end`: is called when the session fails.
+    - `timeout`: seconds until the session fails if no server accepts it.
     """
 
     def __init__(
@@ -57,7 +55,7 @@ class RemoteEngine:
         self._report = report
         self._on_end = end
         self._timeout = timeout
-        # When the current period without a server began: never reached, or rejecting the session.
+        # Start of the period in which the server was unreachable or rejected the session.
         self._unreachable_since: float | None = time.monotonic()
         self._changed = threading.Condition()
         self._retry_now = threading.Event()
@@ -77,7 +75,7 @@ class RemoteEngine:
         return self._proxy.finished or self._ended
 
     def handle_line(self, line: str) -> Iterator[str]:
-        """Forward a line to the server. Answers are sent through the function `send`."""
+        """Forward a line to the server. Answers are passed to the function `send`."""
         with self._changed:
             if not self._ended:
                 now = time.monotonic()
@@ -86,7 +84,7 @@ class RemoteEngine:
                     and self._channel is not None
                     and not self._proxy.has_pending()
                 ):
-                    self._unreachable_since = now  # No answer was pending before.
+                    self._unreachable_since = now  # No command was pending before.
                 self._send_outgoing(self._proxy.on_frontend_line(line, now))
                 if self._channel is None:
                     self._retry_now.set()
@@ -97,10 +95,9 @@ class RemoteEngine:
             yield from self._proxy.on_overlong_line().frontend
 
     def drain(self, timeout: float | None = None) -> bool:
-        """Wait for pending answers after the end of input, at most FINAL_REPLIES_TIMEOUT_S seconds.
+        """Wait for pending answers after the end of input. Return whether the wait is over.
 
-        Without a server, pending commands are answered immediately. Return whether the wait is
-        over.
+        The wait ends after FINAL_REPLIES_TIMEOUT_S seconds, or when no server is connected.
         """
         with self._changed:
             if self._drain_deadline is None:
@@ -115,7 +112,7 @@ class RemoteEngine:
             return self._idle() or remaining <= 0
 
     def close(self, timeout: float) -> bool:
-        """End the session. The threads are daemons, so they do not keep the process alive."""
+        """Disconnect. The threads are daemons, so they do not keep the process alive."""
         with self._changed:
             self._ended = True
             self._disconnect()
@@ -239,8 +236,7 @@ class RemoteEngine:
     def _on_no_server(self, error: OSError | ServerRejectedError, broken: bool = False) -> None:
         """Record why no server is available, and end the session if retrying is pointless.
 
-        A rejection may be temporary, because the server may still count the lost connection as
-        open.
+        A rejection may be temporary, because the server may still count the lost connection.
         """
         with self._changed:
             if self._ended:
@@ -268,7 +264,6 @@ class RemoteEngine:
             threading.Thread(target=_preload, name="prepare", daemon=True).start()
 
     def _report_break(self, message: str) -> None:
-        """Report a lost connection to the front end and the user. The caller must hold the lock."""
         self._reports += 1
         if self._reports < MAX_REPORTS:
             self._report(message)
@@ -277,7 +272,6 @@ class RemoteEngine:
         self._send_outgoing(self._proxy.notify(message))
 
     def _fail(self, reason: str) -> None:
-        """End the session with an error. The caller must hold the lock."""
         self._report(reason)
         self._send_outgoing(self._proxy.abort(time.monotonic(), reason))
         self.exit_status, self._ended = 1, True
@@ -299,5 +293,5 @@ def describe(error: OSError | ServerRejectedError) -> str:
 
 
 def _preload() -> None:
-    """Import the modules needed to answer without a server. They are slow to load."""
+    """Import slow modules that are needed to answer without a server."""
     import chess  # noqa: F401

@@ -1,8 +1,4 @@
-"""The GTP proxy, which stores the game and the unanswered commands.
-
-Every command gets exactly one response. The proxy's own commands for replaying the game go through
-the same queue.
-"""
+"""The GTP proxy, which stores the game and the unanswered commands."""
 
 from __future__ import annotations
 
@@ -24,9 +20,9 @@ INTERRUPT = "# interrupt"
 class PendingCommand:
     """An unanswered command. Times are in seconds of the monotonic clock.
 
-    The flag `internal` tells whether the proxy itself sent the command. The list `lines` contains
-    the response lines received so far. The flag `streaming` tells whether the response is forwarded
-    line by line and the first line has been sent.
+    - `internal`: whether the proxy itself sent the command to replay the game.
+    - `lines`: the response lines received so far.
+    - `streaming`: whether the first line has been forwarded before the response is complete.
     """
 
     line: str
@@ -44,7 +40,7 @@ class PendingCommand:
 
 
 class GtpProxy:
-    """The proxy for a GTP session.
+    """The proxy for GTP. Every command from the front end gets exactly one response.
 
     If no clock is running, the proxy waits `timeout` seconds for a server.
     """
@@ -132,7 +128,7 @@ class GtpProxy:
         )
 
     def notify(self, message: str) -> OutgoingLines:
-        """Send nothing: GTP has no messages."""
+        """Send nothing, because GTP has no messages."""
         return NOTHING
 
     def has_pending(self) -> bool:
@@ -146,7 +142,7 @@ class GtpProxy:
         return [command for command in self._queue if not command.internal]
 
     def _complete(self, command: PendingCommand, now: float) -> OutgoingLines:
-        """Forward the complete response to `command`, which must be the first in the queue."""
+        """Forward the complete response to the first command in the queue."""
         self._queue.popleft()
         succeeded = command.lines[0].startswith("=")
         if command.internal:
@@ -184,5 +180,5 @@ def _call(line: str) -> ParsedCommand:
 
 
 def _failure_reply(command: PendingCommand, reason: str) -> str:
-    """Return a failure response, or the end of the response if an analysis has started."""
+    """Return a failure response, or the end of the response if its first line was sent."""
     return "" if command.streaming else failure_response(command.call, reason)

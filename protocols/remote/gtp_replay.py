@@ -1,5 +1,3 @@
-"""Record a game as GTP commands, and return commands that replay the game."""
-
 from __future__ import annotations
 
 from agent.limits import SideClock
@@ -48,7 +46,7 @@ GENMOVE_COMMANDS = (
 
 
 class GtpReplay:
-    """The settings, moves and clocks that a new server needs to resume a game."""
+    """Records a game as GTP commands that replay the game on a new server."""
 
     def __init__(self) -> None:
         self._settings: dict[tuple[str, str], str] = {}
@@ -98,7 +96,7 @@ class GtpReplay:
     ) -> list[str]:
         """Return the commands that replay the game.
 
-        The command `pending` has been running for `seconds`, or is None if no command is running.
+        The command `pending`, if given, has been running for `seconds` of its player's time.
         """
         order = sorted(self._settings.items(), key=lambda setting: setting[0][0] != "size")
         lines = [line for _, line in order] + self._history
@@ -112,7 +110,7 @@ class GtpReplay:
         return lines
 
     def remaining_time(self, pending: ParsedCommand) -> float | None:
-        """Return the remaining seconds on the clock for a command, or None if unknown."""
+        """Return the seconds left on the clock of the command's player, or None if unknown."""
         if self._clocks is None or command_colour(pending) not in self._clocks:
             return None
         side = self._clocks[command_colour(pending)]
@@ -152,7 +150,7 @@ class GtpReplay:
 
 
 def command_colour(call: ParsedCommand) -> str:
-    """Return the colour in a command's arguments, which is b, w, or "" if there is no colour."""
+    """Return the first colour in a command's arguments ("b" or "w"), or ""."""
     words = (COLOURS.get(word.lower(), "") for word in call.arguments)
     return next((word for word in words if word), "")
 
@@ -162,7 +160,6 @@ def _clocks(system: TimeSystem) -> dict[str, GtpClock]:
 
 
 def _system(call: ParsedCommand) -> TimeSystem | None:
-    """Return the time system set by a successful command, or None if it cannot be parsed."""
     arguments = Arguments(call.arguments)
     try:
         if call.name != "time_settings":
@@ -173,10 +170,7 @@ def _system(call: ParsedCommand) -> TimeSystem | None:
 
 
 def _time_left_arguments(clock: SideClock, system: TimeSystem, elapsed: float) -> str:
-    """Return the arguments of the command time_left after `elapsed` seconds.
-
-    The arguments are a time and a number of stones or periods.
-    """
+    """Return the arguments of time_left after `elapsed` seconds: time, and stones or periods."""
     if clock.time > elapsed or clock.overtime is None:
         return f"{max(clock.time - elapsed, 0.0):.2f} 0"
     period, over = clock.overtime, elapsed - clock.time

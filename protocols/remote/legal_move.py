@@ -1,7 +1,4 @@
-"""Choose a legal chess move when no engine is available.
-
-The package python-chess is imported lazily.
-"""
+"""Choose a legal chess move when no engine is available."""
 
 from __future__ import annotations
 
@@ -12,18 +9,17 @@ _MOVE = re.compile(r"[a-h][1-8][a-h][1-8][qrbn]?")
 
 
 def is_uci_move(text: str) -> bool:
-    """Return whether a text has the form of a move in coordinate notation."""
+    """Return whether a text has the form of a move in UCI notation. Legality is not checked."""
     return _MOVE.fullmatch(text) is not None
 
 
 def choose_legal_move(
     fen: str | None, moves: Sequence[str], preferred: str = "", chess960: bool = False
 ) -> str | None:
-    """Return `preferred` if it is legal, or else a mate, the best capture, or any legal move.
+    """Return `preferred` if it is legal, or else a mate, a promotion, a capture, or any move.
 
-    The start position is `fen`, or None for the standard one. The moves in `moves` and `preferred`
-    are in coordinate notation or SAN. Return None if there is no legal move, or if the position or
-    a move is invalid.
+    Moves are in UCI notation or SAN. The position `fen` defaults to the standard start position.
+    Return None if there is no legal move, or if the position or a move is invalid.
     """
     import chess
 

@@ -1,8 +1,7 @@
 """Client for lichess's external engine API over HTTP.
 
-Source: 'External engine' in lichess's API documentation, and its example provider. The module uses
-http.client, because an upload must notice immediately when the server closes the connection. Other
-libraries report a closed connection only at the next write.
+Source: 'External engine' in lichess's API documentation. The module uses http.client, because an
+upload must notice a closed connection before the next write.
 """
 
 from __future__ import annotations
@@ -31,15 +30,11 @@ _LIMITS = ("movetime", "depth", "nodes")
 
 
 class LichessError(Exception):
-    """A permanent error from lichess. If possible, the message says how to fix the problem."""
+    """A permanent error from lichess."""
 
 
 class LichessUnavailableError(Exception):
-    """A temporary error from lichess.
-
-    The field `retry_after` is the number of seconds to wait before a retry, as requested by the
-    server, or 0 if the server requests no delay.
-    """
+    """A temporary error from lichess. Wait `retry_after` seconds or longer before a retry."""
 
     def __init__(self, message: str, retry_after: float = 0.0) -> None:
         super().__init__(message)
@@ -50,8 +45,7 @@ class LichessUnavailableError(Exception):
 class AnalysisRequest:
     """An analysis request from lichess.
 
-    The mapping `limits` contains movetime (in milliseconds), depth and nodes. The mapping is empty
-    if the search is unlimited.
+    The mapping `limits` may contain movetime (in milliseconds), depth and nodes.
     """
 
     id: str
@@ -66,7 +60,7 @@ class AnalysisRequest:
 
     @classmethod
     def from_json(cls, answer: Any) -> AnalysisRequest:
-        """Parse the server's JSON. Raise ValueError, with the reason, if the JSON is invalid."""
+        """Parse the server's JSON. Raise ValueError if it is invalid or not supported."""
         try:
             work_id, work = answer["id"], answer["work"]
             moves = work["moves"]
@@ -94,11 +88,9 @@ class AnalysisRequest:
 
 
 class LichessClient:
-    """Client for the two servers of the API.
+    """Client for the two servers of the API. The methods raise the two exceptions of this module.
 
-    Engines are registered at the server `url`, and `engine_url` is the server that distributes
-    work. The access token `token` is for the server at `url`, and is never shown. The object
-    `trust` is the TLS context.
+    The server at `engine_url` distributes analysis requests. The other calls use `url` and `token`.
     """
 
     def __init__(self, url: str, engine_url: str, token: str, trust: ssl.SSLContext) -> None:
@@ -123,9 +115,9 @@ class LichessClient:
         self._request("POST", path, registration)
 
     def acquire_work(self, secret: str) -> AnalysisRequest | None:
-        """Wait for an analysis request. Return None if no request arrives before the timeout.
+        """Wait for an analysis request. Return None if the server has no work.
 
-        Raise ValueError for an invalid request.
+        Raise ValueError if the request is invalid.
         """
         connection = _connection(self._engine_url, self._tls_context, POLL_TIMEOUT_S)
         answer = self._exchange(
@@ -134,7 +126,6 @@ class LichessClient:
         return None if answer is None else AnalysisRequest.from_json(self._json(answer))
 
     def upload(self, work: AnalysisRequest) -> AnalysisUpload:
-        """Start uploading the results for an analysis request."""
         connection = _connection(self._engine_url, self._tls_context, TIMEOUT_S)
         return AnalysisUpload(connection, f"/api/external-engine/work/{work.id}")
 
@@ -153,7 +144,7 @@ class LichessClient:
         body: Mapping[str, Any] | None,
         headers: dict[str, str],
     ) -> bytes | None:
-        """Send a request, and return the response body, or None for a response without content."""
+        """Send a request. Return the response body, or None for a response without content."""
         headers["Accept"] = "application/json"
         data = None
         if body is not None:
@@ -214,7 +205,7 @@ class AnalysisUpload:
         return True
 
     def finish(self) -> None:
-        """End the upload, and check that the server accepted it."""
+        """End the upload. Raise an error if the server rejects it."""
         try:
             self._connection.send(b"0\r\n\r\n")
             response = self._connection.getresponse()

@@ -1,7 +1,4 @@
-"""Provide an engine for lichess.org's analysis board.
-
-The provider fetches analysis requests and uploads the results.
-"""
+"""An engine provider for lichess.org's analysis board."""
 
 from __future__ import annotations
 
@@ -33,10 +30,7 @@ FIXED_OPTIONS = {"UCI_AnalyseMode": "true", "UCI_Chess960": "true", "OwnBook": "
 
 @dataclass(frozen=True, slots=True)
 class EngineRegistration:
-    """The description of an engine that is offered to lichess.
-
-    Requests without a limit are searched to `depth`.
-    """
+    """An engine that is offered to lichess. Requests without a limit are searched to `depth`."""
 
     name: str
     threads: int
@@ -46,10 +40,10 @@ class EngineRegistration:
 
 
 class LichessProvider:
-    """A provider that fetches analysis requests from lichess until stopped.
+    """Fetches analysis requests from lichess until stopped, and uploads the results.
 
-    A new request cancels the running analysis, because the board sends a request after every move.
-    The function `factory` creates a UCI engine that passes its output to the given function.
+    A new request cancels the running analysis. The function `factory` creates a UCI engine that
+    passes its output to the given function.
     """
 
     def __init__(
@@ -81,7 +75,7 @@ class LichessProvider:
         self._cancelled.set()
 
     def close(self, timeout: float) -> bool:
-        """Stop the engine, and return whether the engine ended within about `timeout` seconds."""
+        """Stop the engine. Return whether it ended within about `timeout` seconds."""
         self.stop()
         return self._engine.close(timeout)
 
@@ -170,11 +164,7 @@ class ProviderEngine:
     def answer(
         self, work: AnalysisRequest, upload: AnalysisUpload, cancelled: threading.Event
     ) -> bool:
-        """Search and upload the results, and return whether all results were uploaded.
-
-        If the search is cancelled or the connection is lost, the search is stopped and False is
-        returned.
-        """
+        """Search a position and upload the results. Return False if cancelled or disconnected."""
         self._prepare(work)
         self._send_line(" ".join(["position fen", work.fen, "moves", *work.moves]))
         self._send_line(self._go(work))

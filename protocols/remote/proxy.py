@@ -1,8 +1,6 @@
 """The interface of a proxy, which stores a session's state so that another server can continue.
 
-A proxy performs no I/O. The argument `now` is the current time of a monotonic clock in seconds.
-While no server is connected, the proxy holds the commands from the front end. The method
-`on_connected` replays the whole state to a new server and repeats unanswered commands.
+A proxy performs no I/O. The argument `now` is the time in seconds of a monotonic clock.
 """
 
 from __future__ import annotations
@@ -26,10 +24,7 @@ REPLY_TOLERANCE_S = 3.0
 
 
 class OutgoingLines(NamedTuple):
-    """Lines to send to the server and to the front end.
-
-    The flag `disconnect` tells whether to disconnect from the current server.
-    """
+    """Lines for the server and the front end, and a flag to disconnect from the server."""
 
     server: Sequence[str] = ()
     frontend: Sequence[str] = ()
@@ -40,42 +35,39 @@ NOTHING = OutgoingLines()
 
 
 class Proxy(Protocol):
-    """The state of one session in one protocol."""
+    """The state of one session in one protocol, such as UCI.
+
+    Without a server, commands are stored until a server is connected or an answer is due.
+    """
 
     # Whether the front end has ended the session.
     finished: bool
-    # Why the session cannot continue; "" while it can.
+    # The reason why the session cannot continue, or "".
     failure: str
 
     def on_frontend_line(self, line: str, now: float) -> OutgoingLines:
-        """Handle a line from the front end."""
+        """Handle a line from the front end, such as a chess GUI."""
 
     def on_server_line(self, line: str, now: float) -> OutgoingLines:
         """Handle a line from the server."""
 
     def on_connected(self, now: float) -> OutgoingLines:
-        """Return the lines that restore the session on a new server."""
+        """Return the lines that restore the session and the unanswered commands on a server."""
 
     def on_disconnected(self, now: float) -> OutgoingLines:
         """Record that the connection to the server was lost."""
 
     def deadline(self) -> float | None:
-        """Return the time at which the next answer is due, or None if no answer is due.
-
-        The deadline applies whether or not a server is connected.
-        """
+        """Return the time at which the next answer is due, or None if no answer is due."""
 
     def on_timeout(self, now: float, reason: str) -> OutgoingLines:
-        """Answer the commands that are due.
-
-        The text `reason` says why no server has answered.
-        """
+        """Answer the commands that are due, and give `reason` as the explanation."""
 
     def abort(self, now: float, reason: str) -> OutgoingLines:
         """Answer all pending commands, and send `reason` to the front end."""
 
     def on_overlong_line(self) -> OutgoingLines:
-        """Report that a line from the front end was dropped because it was too long."""
+        """Report that an overlong line from the front end was dropped."""
 
     def notify(self, message: str) -> OutgoingLines:
         """Send a message to the front end if the protocol supports messages."""
@@ -88,21 +80,20 @@ class Proxy(Protocol):
 
 
 def earliest(times: Iterable[float | None]) -> float | None:
-    """Return the earliest time, or None if all times are None."""
     return min((time for time in times if time is not None), default=None)
 
 
 def silent_server_deadline(asked: float, seconds: float) -> float:
-    """Return the time at which to play the best known move if a connected server does not answer.
+    """Return when to play the best known move if a connected server does not answer.
 
-    The command arrived at the time `asked`, when the clock had `seconds` left.
+    The clock had `seconds` left at the time `asked`.
     """
     return asked + seconds - min(LAST_RESERVE_FRACTION * seconds, MAX_LAST_RESERVE_S)
 
 
 def no_server_deadline(asked: float, seconds: float) -> float:
-    """Return the time at which to answer a command if no server is connected.
+    """Return when to answer a command if no server is connected.
 
-    The command arrived at the time `asked`, when the clock had `seconds` left.
+    The clock had `seconds` left at the time `asked`.
     """
     return asked + seconds - min(TIME_RESERVE_FRACTION * seconds, MAX_TIME_RESERVE_S)

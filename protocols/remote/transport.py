@@ -1,6 +1,6 @@
 """Byte streams and line channels to a server over TCP or TLS.
 
-Only one thread may read, and any thread may write.
+Only one thread may receive, and any thread may send.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Protocol
 from agent.io.sanitize import sanitize_line
 from protocols.server.addresses import Address
 
-# Engines send no longer lines.
+# A longer line is a protocol error.
 MAX_LINE_BYTES = 1 << 20
 CHUNK_BYTES = 1 << 16
 # A connection that accepts no data for this time counts as broken.
@@ -30,7 +30,7 @@ class ServerRejectedError(Exception):
 
 
 class ServerConnectionError(OSError):
-    """The peer does not behave like a Kempelen server."""
+    """The peer has closed the connection or does not behave like a Kempelen server."""
 
 
 class ByteStream(Protocol):
@@ -43,7 +43,7 @@ class ByteStream(Protocol):
         """Wait for bytes and return them. Return b"" at the end of the stream."""
 
     def close(self) -> None:
-        """Close the stream, and wake up a thread that waits in `receive`."""
+        """Close the stream and wake up a thread that waits in `receive`."""
 
 
 class LineChannel(Protocol):
@@ -53,18 +53,13 @@ class LineChannel(Protocol):
         """Send lines immediately."""
 
     def receive(self) -> list[str]:
-        """Wait for lines and return them as printable text.
-
-        Raise OSError at the end of the stream.
-        """
+        """Wait for lines and return them as printable text. Raise OSError at the end."""
 
     def close(self) -> None:
-        """Close the channel, and wake up a thread that waits in `receive`."""
+        """Close the channel and wake up a thread that waits in `receive`."""
 
 
 class TcpStream:
-    """A byte stream over TCP."""
-
     def __init__(self, address: Address, timeout: float) -> None:
         """Connect within `timeout` seconds. Raise OSError if the connection fails."""
         self._socket = socket.create_connection((address.host, address.port), timeout)
@@ -95,8 +90,7 @@ class TcpStream:
 class TlsStream:
     """A byte stream over TLS.
 
-    TLS works on memory buffers instead of on the socket. A thread can therefore wait for data in
-    `receive` without the lock that `send` needs.
+    It uses memory buffers, so that `send` can run while `receive` waits for data.
     """
 
     def __init__(self, tcp: TcpStream, context: ssl.SSLContext, host: str) -> None:
@@ -149,8 +143,6 @@ class TlsStream:
 
 
 class StreamLineChannel:
-    """A line channel over a byte stream."""
-
     def __init__(self, stream: ByteStream) -> None:
         self._stream = stream
         self._partial = b""

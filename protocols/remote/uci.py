@@ -35,11 +35,11 @@ COMMANDS = frozenset(
 class PendingSearch:
     """An unanswered `go` command. Times are in seconds of the monotonic clock.
 
-    The `position` command before the search is `position`.
-    The clock started for the search at the time `since`, which is None while pondering.
-    The front end stopped the search at the time `stopped_at`, or None if it did not.
-    The connection to the server was lost at the time `lost`, or None if it was not.
-    The last `info` line with a principal variation is `best`, or "" if there was none.
+    - `position`: the `position` command before the search.
+    - `since`: when the clock started, or None while pondering.
+    - `lost`: when the connection was lost, or None while connected.
+    - `stopped_at`: when the front end stopped the search, or None.
+    - `best`: the last `info` line with a principal variation, or "".
     """
 
     line: str
@@ -67,7 +67,7 @@ class PendingSearch:
             return PositionCommand(None, ())
 
     def deadline(self, timeout: float) -> float | None:
-        """Return the latest time at which to answer, or None if there is no limit.
+        """Return the latest time at which to answer, or None for no limit.
 
         If no clock is running, the proxy waits `timeout` seconds for a server.
         """
@@ -100,8 +100,6 @@ class PendingSearch:
 
 
 class UciProxy(ChessProxy):
-    """The proxy for a UCI session."""
-
     def __init__(self, timeout: float) -> None:
         super().__init__(timeout)
         self._uciok_seen = False

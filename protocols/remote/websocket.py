@@ -1,5 +1,3 @@
-"""A line channel over WebSocket (RFC 6455) text messages."""
-
 from __future__ import annotations
 
 import threading
@@ -37,10 +35,9 @@ class WebSocketLineChannel:
         token: str | None,
         deadline: float,
     ) -> None:
-        """Perform the opening handshake before `deadline`, which is a time of the monotonic clock.
+        """Perform the opening handshake before the monotonic time `deadline`.
 
-        Raise OSError if the handshake fails, and ServerRejectedError if the server rejects the
-        client.
+        Raise OSError if it fails, and ServerRejectedError if the server rejects the client.
         """
         uri = parse_uri(f"{address}/{protocol}")
         self._stream = stream
@@ -82,7 +79,7 @@ class WebSocketLineChannel:
         self._stream.close()
 
     def _message_lines(self, frame: Frame) -> list[str]:
-        """Add a frame, and return the lines of the message that it completes, or else []."""
+        """Add a frame. Return the message's lines if the frame is its last one, or else []."""
         if frame.opcode not in (Opcode.TEXT, Opcode.CONT):
             return []
         self._partial += frame.data

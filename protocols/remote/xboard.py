@@ -1,7 +1,6 @@
 """The xboard proxy (CECP version 2), which stores the settings, the game and the side to move.
 
-If it is the engine's turn, a new server continues with that move. If it is the opponent's turn, a
-new server stays in force mode until the opponent's move arrives.
+If it is the opponent's turn, a new server stays in force mode until the opponent's move.
 """
 
 from __future__ import annotations
@@ -49,8 +48,6 @@ _RESULT = re.compile(r"(1-0|0-1|1/2-1/2|resign)\b")
 
 
 class XboardProxy(ChessProxy):
-    """The proxy for an xboard session."""
-
     def __init__(self, timeout: float) -> None:
         super().__init__(timeout)
         self._lost_at: float | None = None
@@ -63,7 +60,7 @@ class XboardProxy(ChessProxy):
         self._board = ""
         self._moves: list[str] = []
         self._mode = "play"
-        # When the engine's move became due, and when "?" demanded the move.
+        # When the engine's turn began, and when the front end sent "?" (move now).
         self._thinking_since: float | None = None
         self._move_now_at: float | None = None
         self._best_line = ""
@@ -189,7 +186,6 @@ class XboardProxy(ChessProxy):
         return OutgoingLines(frontend=("Error (line too long): ignored",))
 
     def notify(self, message: str) -> OutgoingLines:
-        """Send the front end a comment for its log."""
         return OutgoingLines(frontend=(f"# {message}",))
 
     def has_pending(self) -> bool:
@@ -205,10 +201,7 @@ class XboardProxy(ChessProxy):
         )
 
     def _change_game(self, name: str, line: str, now: float) -> bool:
-        """Handle a command that changes the game or the players.
-
-        Return whether the line is such a command.
-        """
+        """Handle a command that changes the game or the players. Return False for others."""
         if name == "new":
             self._new_game, self._board, self._variant, self._mode = True, "", "", "play"
             self._moves.clear()
@@ -265,10 +258,7 @@ class XboardProxy(ChessProxy):
         return lines
 
     def _time_budget(self) -> tuple[float, bool] | None:
-        """Return the available seconds, and whether the game is lost if the engine takes longer.
-
-        Return None if the available time is unknown.
-        """
+        """Return the available seconds, and whether exceeding them loses the game, or None."""
         words = self._settings.get("clock", "").split()
         if words[:1] == ["st"] and len(words) == 2 and words[1].replace(".", "", 1).isdecimal():
             return float(words[1]), False

@@ -1,7 +1,4 @@
-"""Listen addresses of the form SCHEME://HOST:PORT.
-
-The scheme is tcp, tls, ws or wss.
-"""
+"""Listen addresses of the form SCHEME://HOST:PORT, where SCHEME is tcp, tls, ws or wss."""
 
 from __future__ import annotations
 
@@ -15,18 +12,13 @@ SCHEMES = ("tcp", "tls", "ws", "wss")
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A listen address with a scheme, a host and a port."""
-
     scheme: str
     host: str
     port: int
 
     @classmethod
     def from_text(cls, text: str) -> Address:
-        """Parse an address. The text HOST:PORT without a scheme means tcp://HOST:PORT.
-
-        Raise ValueError if the address is invalid.
-        """
+        """Parse [SCHEME://]HOST:PORT. The default scheme is tcp. Raise ValueError if invalid."""
         parts = urls.split_valid_url(text if "://" in text else f"tcp://{text}")
         host, port = parts.hostname, parts.port
         if parts.scheme not in SCHEMES or not host or port is None or parts.path not in ("", "/"):
@@ -44,7 +36,7 @@ class Address:
 
     @property
     def is_loopback(self) -> bool:
-        """Whether the address can be reached only from this machine."""
+        """Whether the host is localhost or a loopback IP address."""
         try:
             return ipaddress.ip_address(self.host).is_loopback
         except ValueError:
@@ -59,7 +51,6 @@ class Address:
 
 
 def is_ip_or_localhost(host: str | None) -> bool:
-    """Return whether `host` is an IP address or localhost, so that no name resolution is needed."""
     try:
         return host == "localhost" or bool(host and ipaddress.ip_address(host))
     except ValueError:

@@ -20,8 +20,7 @@ ANONYMOUS = "-"  # name of all clients of a server without tokens
 class RejectedError(Exception):
     """A client is rejected. The message is the reason.
 
-    The metrics use the short key `code`. The field `retry_after` is the number of seconds after
-    which a retry may succeed, or 0 if that is unknown.
+    The metrics use the short key `code`. The value `retry_after` is in seconds, or 0 if unknown.
     """
 
     def __init__(self, code: str, reason: str, retry_after: float = 0.0) -> None:
@@ -31,9 +30,9 @@ class RejectedError(Exception):
 
 
 class AdmissionControl:
-    """A counter of connections and sessions that enforces their limits.
+    """Counts connections, sessions, wrong tokens and requests, and enforces their limits.
 
-    If the token file `tokens` is None, every client is admitted without a token.
+    If `tokens` is None, every client is admitted without a token.
     """
 
     def __init__(self, limits: ServerLimits, tokens: TokenFile | None) -> None:
@@ -47,25 +46,18 @@ class AdmissionControl:
         self._request_limiter = RateLimiter(limits.request_rate, BURST_SECONDS)
 
     def open_slot(self, host: str) -> ConnectionSlot:
-        """Count a new connection from a host.
-
-        The caller must close the returned slot when the connection ends.
-        """
+        """Count a new connection. The caller must close the returned slot when it ends."""
         return ConnectionSlot(self, address_group(host))
 
     def charge_request(self, visitor: Hashable, cost: float = 1.0) -> None:
-        """Charge a visitor for `cost` requests.
-
-        Raise RejectedError if the request rate is exceeded.
-        """
+        """Count `cost` requests of a visitor. Raise RejectedError above the request rate."""
         if seconds := self._request_limiter.try_take(visitor, time.monotonic(), cost):
             raise RejectedError("requests", "too many requests; try again later", seconds)
 
     def authenticate(self, token: str, address: str) -> str:
         """Return the name of a token's owner.
 
-        Wrong tokens are counted for the client's address `address`. Raise RejectedError if the
-        token is wrong or the address has sent too many wrong tokens.
+        Raise RejectedError if the token is wrong or the address has sent too many wrong tokens.
         """
         self._check_auth_failures(address)
         assert self.tokens is not None
@@ -77,7 +69,6 @@ class AdmissionControl:
         raise RejectedError("token", "wrong token")
 
     def _check_auth_failures(self, address: str) -> None:
-        """Raise RejectedError if an address sent too many wrong tokens in the last minute."""
         times = self._auth_failures.get(address)
         if times is None:
             return
@@ -106,7 +97,7 @@ class AdmissionControl:
 
 
 class ConnectionSlot:
-    """A counted connection. The connection counts as waiting until its client has a session."""
+    """A counted connection. It counts as waiting until the client is admitted."""
 
     def __init__(self, admission: AdmissionControl, address: str) -> None:
         self.name: str | None = None
@@ -118,7 +109,7 @@ class ConnectionSlot:
 
     @property
     def over_hard_limit(self) -> bool:
-        """Whether a hard limit is exceeded, so that the client is rejected without a message."""
+        """Whether the client must be disconnected without an error message."""
         admission, limits = self._admission, self._admission.limits
         hard_limit = HARD_LIMIT_FACTOR * limits.max_sessions_per_ip
         return (
@@ -135,28 +126,19 @@ class ConnectionSlot:
             raise RejectedError("sessions", "too many clients are waiting for authorization")
 
     def authenticate(self, token: str) -> None:
-        """Admit the client as the owner of a token.
-
-        Raise RejectedError if the token is wrong or a session limit is reached.
-        """
+        """Admit a token's owner. Raise RejectedError for a wrong token or at a session limit."""
         self._admit(self._admission.authenticate(token, self._address))
 
     def check_token(self, token: str) -> None:
-        """Raise RejectedError if the token is wrong. The client is not admitted yet."""
+        """Raise RejectedError if the token is wrong. Does not admit the client."""
         self._admission.authenticate(token, self._address)
 
     def admit_as(self, name: str) -> None:
-        """Admit a client that is already authenticated.
-
-        Raise RejectedError if a session limit is reached.
-        """
+        """Admit an authenticated user. Raise RejectedError at a session limit."""
         self._admit(name)
 
     def admit_anonymous(self) -> None:
-        """Admit a client to a server that has no tokens.
-
-        Raise RejectedError if the session limit is reached.
-        """
+        """Admit a client without a token. Raise RejectedError at the session limit."""
         self._admit(ANONYMOUS)
 
     def end_session(self) -> None:
@@ -184,15 +166,12 @@ class ConnectionSlot:
 
 
 def client_key(host: str, name: str = "") -> Hashable:
-    """Return the key for counting a client's limits.
-
-    The key is the user name, or the address group for an anonymous client.
-    """
+    """Return the key for a client's rate limit, which is the user name or the address group."""
     return ("address", address_group(host)) if name in ("", ANONYMOUS) else ("name", name)
 
 
 def address_group(host: str) -> str:
-    """Return the group in which a host is counted, an IPv4 address or an IPv6 /64 network."""
+    """Return the IPv4 address or the IPv6 /64 network that shares a connection limit."""
     try:
         address = ipaddress.ip_address(host.partition("%")[0])
     except ValueError:

@@ -1,5 +1,3 @@
-"""The server's event log, with one escaped line per event and without secrets."""
-
 from __future__ import annotations
 
 import json
@@ -12,7 +10,7 @@ Field = str | int | float
 
 
 class EventLog:
-    """A log that passes each event as one line, in JSON or as text, to the function `write`."""
+    """Formats each event as one escaped line, in JSON or as text, for the function `write`."""
 
     def __init__(self, write: Callable[[str], None], *, as_json: bool = False) -> None:
         self._write = write

@@ -1,4 +1,4 @@
-"""The limits of the server, in total, per token, per address and per session."""
+"""Limits of the server, and token buckets that enforce rates."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 MIN_LINE_BYTES, MAX_LINE_BYTES = 1 << 10, 4 << 20
 # A web page loads all its files at once, and many users may share one address.
 BURST_SECONDS = 20.0
-# At most this many clients are remembered; the least recently seen are dropped.
+# Maximum number of remembered clients. The least recently seen are dropped.
 MAX_TRACKED_CLIENTS = 10_000
 
 
@@ -21,10 +21,9 @@ def _limit(default: float, meaning: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class ServerLimits:
-    """The limits of the server. Each limit must be above 0.
+    """The limits of the server. The metadata key `meaning` of each field is its help text.
 
-    The `meaning` in each field's metadata is used in help texts. Raise ValueError, with the name of
-    the field, for an invalid value.
+    The constructor raises ValueError if a limit is invalid.
     """
 
     sessions: int = _limit(256, "maximum number of sessions")
@@ -67,7 +66,7 @@ class TokenBucket:
         self._updated = now
 
     def reserve(self, now: float) -> float:
-        """Take one token, and return the seconds to wait before the token may be used."""
+        """Take one token. Return the seconds to wait before it may be used."""
         self._refill(now)
         self._tokens -= 1.0
         return max(-self._tokens / self._rate, 0.0)
@@ -75,8 +74,7 @@ class TokenBucket:
     def try_take(self, now: float, cost: float = 1.0) -> float:
         """Take `cost` tokens and return 0 if at least one token is available.
 
-        The number of tokens may become negative. If no token is available, return the seconds until
-        a token is available.
+        Otherwise, return the seconds until a token is available. The balance may become negative.
         """
         self._refill(now)
         if self._tokens < 1.0:
@@ -90,7 +88,7 @@ class TokenBucket:
 
 
 class RateLimiter:
-    """Token buckets for clients. The least recently used buckets are dropped."""
+    """One token bucket per client. The least recently used buckets are dropped."""
 
     def __init__(self, rate: float, seconds: float) -> None:
         self._rate = rate
@@ -98,7 +96,7 @@ class RateLimiter:
         self._buckets: dict[Hashable, TokenBucket] = {}
 
     def try_take(self, key: Hashable, now: float, cost: float = 1.0) -> float:
-        """Take `cost` tokens from a client's bucket in the same way as `TokenBucket.try_take`."""
+        """Call `TokenBucket.try_take` for the client with the key `key`."""
         bucket = self._buckets.pop(key, None) or TokenBucket(self._rate, now, self._seconds)
         self._buckets[key] = bucket
         if len(self._buckets) > MAX_TRACKED_CLIENTS:

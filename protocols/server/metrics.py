@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
-# Name -> (help text, function that returns the current value).
+# Name -> (help text, value).
 Gauges = Mapping[str, tuple[str, float]]
 
 # Name -> (help text, name of the label or "").
@@ -25,7 +25,7 @@ COUNTERS = {
 
 
 class Metrics:
-    """Counters that are identified by a name in COUNTERS and a label value."""
+    """Counters by name and label value. The names and labels are listed in COUNTERS."""
 
     def __init__(self) -> None:
         self._started = time.time()
@@ -38,7 +38,7 @@ class Metrics:
         return self._counts[name][label]
 
     def render(self, gauges: Gauges) -> str:
-        """Return all counters, the start time and the given gauges in the Prometheus format."""
+        """Return the counters, the start time and the gauges in the Prometheus format."""
         start = {"start_time_seconds": ("Start time of the server in Unix seconds.", self._started)}
         lines: list[str] = []
         for name, (help_text, value) in (start | dict(gauges)).items():

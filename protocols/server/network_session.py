@@ -1,7 +1,6 @@
-"""One session over the network, which connects a transport to a protocol.
+"""Network sessions, which pass lines between a transport and a protocol.
 
-A thread pool handles the lines of a session in order, so the event loop never blocks. An idle
-session occupies no thread. Output goes through a SendQueue, which never blocks the sending thread.
+A thread pool handles the lines of each session in order, so the event loop never blocks.
 """
 
 from __future__ import annotations
@@ -22,11 +21,11 @@ from protocols.tasks import cancel_all
 # Creates the protocol of a session. The argument sends output that is not a reply to a line.
 ProtocolFactory = Callable[[Callable[[str], None]], ThreadedLineProtocol]
 
-# Timeouts in seconds. First: pending replies to a client that has closed its side.
+# Timeout for pending replies to a client that has closed its side.
 FINAL_REPLIES_TIMEOUT_S = 10.0
-# The last output and the closing handshake.
+# Timeout for the last output and the closing handshake.
 CLOSE_TIMEOUT_S = 2.0
-# Threads that outlive the session, such as a thread that loads a kernel.
+# Timeout for threads that outlive the session, such as a thread that loads a kernel.
 THREAD_EXIT_TIMEOUT_S = 30.0
 # A client that does not read a chunk of output within this time is disconnected.
 WRITE_CHUNK_BYTES = 64 << 10
@@ -35,23 +34,15 @@ WRITE_TIMEOUT_S = 60.0
 
 @dataclass(frozen=True, slots=True)
 class _EndRequest:
-    """A request to end a session.
-
-    The log and the metrics use the short key `code`. The text `reason` is the message for the
-    client. Pending replies may take up to `grace` seconds.
-    """
-
     code: str
     reason: str
     grace: float
 
 
 class NetworkSession:
-    """A session that passes lines between a transport and a protocol.
+    """Passes lines between a transport and a protocol until either ends or a limit is reached.
 
-    The session lasts until the transport or the protocol ends or a limit is reached. The function
-    `factory` creates the protocol named `name`. The list `initial_lines` contains lines that were
-    received before the session started.
+    The lines in `initial_lines` were received before the session started.
     """
 
     def __init__(
@@ -84,17 +75,13 @@ class NetworkSession:
     def end(self, code: str, reason: str, grace: float = 0.0) -> None:
         """End the session after at most `grace` seconds for pending replies.
 
-        The log and the metrics use the short key `code`. The text `reason` is the message for the
-        client.
+        The log and the metrics use the short key `code`. The client receives `reason`.
         """
         if not self._end_request.done():
             self._end_request.set_result(_EndRequest(code, reason, grace))
 
     async def run(self) -> str:
-        """Serve until the session ends, and return the reason in one or two words.
-
-        The transport stays open, so that the caller can send a last line.
-        """
+        """Serve until the session ends and return the reason. The transport stays open."""
         protocol = await self._loop.run_in_executor(
             self._pool, self._factory, self._send_queue.send
         )
@@ -134,10 +121,6 @@ class NetworkSession:
     async def _finish(
         self, protocol: ThreadedLineProtocol, writing: asyncio.Task[str], reading: asyncio.Task[str]
     ) -> str:
-        """Finish pending replies, and return the reason why the session ended.
-
-        If the server ended the session, the reason is also sent to the client.
-        """
         if writing.done():
             return writing.result()
         if self._end_request.done():
@@ -160,7 +143,7 @@ class NetworkSession:
                 return
 
     async def wait_for_threads(self) -> bool:
-        """Wait for threads that outlived the session, and return whether all ended in time."""
+        """Wait for threads that outlived the session. Return whether all ended in time."""
         ends = [self._current_call] if self._current_call is not None else []
         if self._protocol is not None and not self._closed:
             closing = self._loop.run_in_executor(
@@ -172,7 +155,7 @@ class NetworkSession:
         return self._closed and all(end.done() for end in ends)
 
     async def _read(self, protocol: ThreadedLineProtocol) -> str:
-        """Handle lines until the protocol finishes or the input ends, and return the reason."""
+        """Handle lines until the protocol finishes or the input ends. Return the reason."""
         received, self._initial_lines = self._initial_lines, []
         try:
             while True:
@@ -207,7 +190,7 @@ class NetworkSession:
             self._send_queue.send(reply)
 
     async def _write(self) -> str:
-        """Write queued output until the queue is closed. Return the reason for a failure, or ""."""
+        """Write output until the queue is closed. Return "" or the reason for a failure."""
         try:
             while lines := await self._send_queue.get():
                 for chunk in chunked(lines, WRITE_CHUNK_BYTES):

@@ -1,5 +1,3 @@
-"""A bounded queue for output that a client has not read yet. Sending never blocks."""
-
 from __future__ import annotations
 
 import asyncio
@@ -15,10 +13,9 @@ HIGH_WATER_MARK = 256 << 10
 
 
 class SendQueue:
-    """A queue that passes lines from any thread to the event loop that writes them.
+    """A bounded queue of lines from any thread to the event loop that writes them.
 
-    If more than `max_bytes` bytes are unsent, `on_overflow` is called in the event loop and the
-    queue is closed.
+    Above `max_bytes` unsent bytes, the queue closes and calls `on_overflow` in the event loop.
     """
 
     def __init__(self, on_overflow: Callable[[], None], max_bytes: int = MAX_UNSENT_BYTES) -> None:
@@ -35,7 +32,7 @@ class SendQueue:
         self._drained = asyncio.Event()
 
     def send(self, line: str) -> None:
-        """Queue a line without its newline. Thread-safe; never blocks or raises an exception."""
+        """Queue a line without its newline. Thread-safe. Never blocks or raises an exception."""
         data = line.encode(errors="backslashreplace")
         with self._lock:
             if self._closed or self.overflowed:
@@ -52,10 +49,7 @@ class SendQueue:
             self._call_in_loop(self._available.set)
 
     def close(self) -> None:
-        """Accept no more lines. Thread-safe.
-
-        The method `get` then returns the remaining lines, and after that [].
-        """
+        """Accept no more lines. Queued lines can still be read. Thread-safe."""
         with self._lock:
             self._closed = True
             self._wake_pending = True
@@ -75,18 +69,17 @@ class SendQueue:
             await self._available.wait()
 
     def mark_sent(self, lines: list[bytes]) -> None:
-        """Subtract the size of written lines from the number of unsent bytes."""
+        """Record that lines were written, so that they no longer count as unsent."""
         with self._lock:
             self._unsent -= sum(len(line) + 1 for line in lines)
         self._drained.set()
 
     async def drain(self) -> None:
-        """Wait until fewer than HIGH_WATER_MARK bytes are unsent or the queue has overflowed."""
+        """Wait until at most HIGH_WATER_MARK bytes are unsent or the queue has overflowed."""
         while self._unsent > HIGH_WATER_MARK and not self.overflowed:
             self._drained.clear()
             await self._drained.wait()
 
     def _call_in_loop(self, function: Callable[[], object]) -> None:
-        """Schedule a function in the event loop, unless the loop is closed."""
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(function)

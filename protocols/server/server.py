@@ -1,4 +1,4 @@
-"""The network server, which listens, admits clients, and runs a session for each client."""
+"""The network server, which admits clients and runs a session for each client."""
 
 from __future__ import annotations
 
@@ -34,11 +34,10 @@ GC_INTERVAL_S = 3.0  # time for the last lines after a session has ended
 
 
 class Server:
-    """A server for `protocol`, or for all protocols in `factories` if `protocol` is ANY_PROTOCOL.
+    """A server for `protocol`, or for all protocols in `factories` if it is ANY_PROTOCOL.
 
-    If the token file `tokens` is None, every client is admitted. The TLS context `tls` is used for
-    secure addresses. Web pages from `origins` may open a WebSocket, as may pages from the server's
-    own origin. The function `extra_gauges` returns additional metrics.
+    If `tokens` is None, every client is admitted. Web pages from `origins` may open a WebSocket.
+    The function `extra_gauges` returns additional metrics.
     """
 
     def __init__(
@@ -72,10 +71,9 @@ class Server:
         self._gc_timer: asyncio.TimerHandle | None = None
 
     async def listen(self, address: Address) -> Address:
-        """Listen on an address, and return the address with the actual port.
+        """Listen on an address. Return the address with the actual port.
 
-        Raise OSError if listening fails, and ImportError if the address needs the package
-        websockets and the package is missing.
+        Raise OSError if listening fails, and ImportError if the package websockets is missing.
         """
         tls = self._tls if address.uses_tls else None
         if address.uses_http:
@@ -92,14 +90,11 @@ class Server:
         return address.with_port(server.sockets[0].getsockname()[1])
 
     async def listen_status(self, address: Address) -> Address:
-        """Serve only /health and /metrics over HTTP on an address.
-
-        Raises the same errors as `listen`.
-        """
+        """Serve only /health and /metrics over HTTP. Raises the same errors as `listen`."""
         return await self._listen_web(address, None, status_only=True)
 
     async def close(self) -> bool:
-        """End all sessions within the grace period, and return whether all threads have ended."""
+        """End all sessions. Return whether all threads have ended in time."""
         self.shutting_down = True
         if self._gc_timer is not None:
             self._gc_timer.cancel()
@@ -123,7 +118,6 @@ class Server:
         return not self._threads_abandoned
 
     def metrics_text(self) -> str:
-        """Return the response body for `/metrics`."""
         return self.metrics.render(
             {
                 "sessions": ("Running sessions.", self.admission.sessions),
@@ -134,16 +128,11 @@ class Server:
         )
 
     def supports(self, protocol: str) -> bool:
-        """Return whether the server offers a protocol."""
         return protocol in self._factories and self.protocol in (ANY_PROTOCOL, protocol)
 
     async def serve_client(
         self, transport: Transport, slot: ConnectionSlot, protocol: str, over: str
     ) -> None:
-        """Serve a client until its session ends, or reject the client.
-
-        No exception is raised except on cancellation.
-        """
         task = asyncio.current_task()
         assert task is not None
         self._connections[task] = None
@@ -182,7 +171,6 @@ class Server:
                 self._schedule_gc()
 
     def log_rejection(self, peer: str, over: str, error: RejectedError) -> None:
-        """Count and log a client that was rejected before it had a transport."""
         self.metrics.count("connections", over)
         self.metrics.count("refused", error.code)
         self._log.write("refused", peer=peer, over=over, reason=str(error))
@@ -204,7 +192,7 @@ class Server:
             self._connections[task] = None
 
     async def _admit(self, transport: Transport, slot: ConnectionSlot) -> list[str | None]:
-        """Admit a client. Return the first lines from the client, or [] if there are no lines."""
+        """Admit a client. Return its first lines, or [] at the end of input."""
         if self.shutting_down:
             raise RejectedError("end", SHUTDOWN_MESSAGE)
         slot.check_limits()
@@ -286,8 +274,7 @@ class Server:
     def _schedule_gc(self) -> None:
         """Schedule a collection of the reference cycles that ended sessions leave behind.
 
-        The automatic collector is triggered by the number of objects, not by their size. It would
-        run too late for a few large objects.
+        The automatic collector counts objects instead of bytes, so it would run too late.
         """
         if self._gc_timer is None and not self.shutting_down:
             self._gc_timer = asyncio.get_running_loop().call_later(
@@ -315,7 +302,6 @@ async def _send_line(transport: Transport, line: str) -> None:
 
 
 async def _close(transport: Transport) -> None:
-    """Close a connection gracefully, or abort it if the client takes too long."""
     try:
         async with asyncio.timeout(CLOSE_TIMEOUT_S):
             await transport.close()

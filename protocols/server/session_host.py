@@ -1,5 +1,3 @@
-"""The interface through which listeners use the server."""
-
 from __future__ import annotations
 
 from typing import Protocol
@@ -10,10 +8,9 @@ from protocols.server.transport import Transport
 
 
 class SessionHost(Protocol):
-    """The server as seen by its listeners.
+    """The interface through which listeners use the server.
 
-    The default protocol is `protocol`. Web pages from `origins` may open a WebSocket. The flag
-    `shutting_down` tells whether new clients are rejected because the server is shutting down.
+    The default protocol is `protocol`. Web pages from `origins` may open a WebSocket.
     """
 
     protocol: str
@@ -23,7 +20,7 @@ class SessionHost(Protocol):
     shutting_down: bool
 
     def supports(self, protocol: str) -> bool:
-        """Return whether the server offers a protocol."""
+        """Return whether clients may use a protocol."""
 
     def metrics_text(self) -> str:
         """Return the response body for `/metrics`."""
@@ -34,4 +31,4 @@ class SessionHost(Protocol):
     async def serve_client(
         self, transport: Transport, slot: ConnectionSlot, protocol: str, over: str
     ) -> None:
-        """Serve a client until its session ends, or reject the client."""
+        """Serve a client until its session ends, or reject it. Raises only CancelledError."""

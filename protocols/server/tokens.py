@@ -1,7 +1,6 @@
-"""Access tokens of a server. The token file stores only salted hashes.
+"""Access tokens, which are stored only as salted SHA-256 hashes.
 
-A token has 256 random bits, so a dictionary attack is impossible and one round of SHA-256 is
-enough. Each line of the file contains a name, a salt and a hash.
+A token has 256 random bits, so a slow password hash is unnecessary.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ class TokenError(ValueError):
 
 
 class TokenFile:
-    """The tokens in a file. The file is reloaded whenever it changes."""
+    """The tokens in a file, which is reloaded when it changes."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -43,8 +42,7 @@ class TokenFile:
     def find_name(self, token: str) -> str | None:
         """Return the name of a token's owner, or None if the token is unknown.
 
-        The comparison takes constant time. If the file has become unreadable, no token is valid,
-        and `problem` contains the reason.
+        If the file has become unreadable, no token is valid, and `problem` contains the reason.
         """
         self._reload()
         owner = None
@@ -54,10 +52,7 @@ class TokenFile:
         return owner
 
     def salt_of(self, name: str) -> str:
-        """Return the salt of a user's token, or "" if the user is unknown.
-
-        A new token for the same user has a different salt.
-        """
+        """Return the salt of the user's current token, or "" if the user has no token."""
         self._reload()
         return next((salt.hex() for known, salt, _ in self._entries if known == name), "")
 
@@ -79,10 +74,9 @@ class TokenFile:
 
 
 def new_token(path: str, name: str) -> str:
-    """Create a token, add it to a file, and return the token. A missing file is created.
+    """Create a token, add its hash to a file, and return the token.
 
-    Only the hash is stored, so the token cannot be recovered later. Raise TokenError if the name or
-    the file is invalid, and OSError if the file cannot be read or written.
+    Raise TokenError if the name or the file is invalid, and OSError if reading or writing fails.
     """
     if not NAME_PATTERN.fullmatch(name):
         raise TokenError(f"{name!r}: {NAME_RULE}")

@@ -1,7 +1,4 @@
-"""Transports that carry the lines of a session over TCP or TLS.
-
-Transports over WebSocket are in the module websocket.
-"""
+"""Transports that carry the lines of a session over TCP or TLS."""
 
 from __future__ import annotations
 
@@ -21,35 +18,29 @@ _KEEPALIVE_PROBES = 4
 
 
 class ConnectionLostError(Exception):
-    """The connection is lost. The message gives the reason in one or two words."""
+    """The connection is lost. The message is the reason in one or two words."""
 
     def __init__(self, reason: str = "lost") -> None:
         super().__init__(reason)
 
 
 class Transport(Protocol):
-    """A transport that carries lines to and from one client.
-
-    The text `host` is the client's host, and `peer` is the client's host and port.
-    """
+    """Carries lines to and from one client. The attribute `peer` is the client's host and port."""
 
     host: str
     peer: str
 
     async def receive(self) -> list[str | None]:
-        """Return the next lines, or [] at the end of input. A line that was too long becomes None.
+        """Return the next lines, or [] at the end of input. An overlong line becomes None.
 
         Raise ConnectionLostError if the connection is lost. Cancellation loses no lines.
         """
 
     async def write(self, lines: Sequence[bytes]) -> None:
-        """Write lines and wait until the client has read most of the output.
-
-        Raise ConnectionLostError if the connection is lost.
-        """
+        """Write lines and wait for the send buffer to drain. May raise ConnectionLostError."""
 
     async def close(self) -> None:
-        """Close the connection gracefully. The call may have to wait for the client."""
+        """Close the connection gracefully. This may wait for the client."""
 
     def abort(self) -> None:
         """Close the connection immediately."""
@@ -115,7 +106,7 @@ def chunked(lines: Sequence[bytes], size: int) -> Iterator[list[bytes]]:
 
 
 def peer_names(peername: Any) -> tuple[str, str]:
-    """Return a peer's host, and the peer's host and port as one text."""
+    """Return a peer's host, and the host and port as "HOST:PORT"."""
     if not isinstance(peername, tuple):
         return "nobody", "nobody"  # The peer has already disconnected.
     host, port = peername[:2]

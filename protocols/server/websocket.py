@@ -1,8 +1,4 @@
-"""HTTP listeners of the server for sessions over WebSocket, /health and /metrics.
-
-The package websockets implements RFC 6455. Only the decision which clients may open a WebSocket is
-made here.
-"""
+"""HTTP listeners for WebSocket sessions, /health and /metrics."""
 
 from __future__ import annotations
 
@@ -88,7 +84,7 @@ class WebSocketTransport:
 
 
 class CountedConnection(ServerConnection):
-    """A connection that admission control counts during its whole lifetime."""
+    """A connection that occupies a slot in admission control during its whole lifetime."""
 
     slot: ConnectionSlot
     listener: WebListener
@@ -106,10 +102,7 @@ class CountedConnection(ServerConnection):
 
 
 class WebListener:
-    """A listener on one HTTP address.
-
-    If `status_only` is set, only /health and /metrics are served.
-    """
+    """An HTTP listener. With `status_only`, it serves only /health and /metrics."""
 
     def __init__(self, server: SessionHost, *, status_only: bool) -> None:
         self._server = server
@@ -118,10 +111,7 @@ class WebListener:
         self._scheme = ""
 
     async def listen(self, address: Address, tls: ssl.SSLContext | None) -> Address:
-        """Start listening, and return the address with the actual port.
-
-        Raise OSError if listening fails.
-        """
+        """Start listening. Return the address with the actual port. Raise OSError on failure."""
         limits = self._server.limits
         self._scheme = address.scheme
         self._web_server = await serve(
@@ -154,7 +144,7 @@ class WebListener:
             self._web_server.close(close_connections=False)
 
     async def wait_closed(self) -> None:
-        """Abort idle connections, and wait until all connections have ended."""
+        """Abort the remaining connections and wait until they have ended."""
         if self._web_server is not None:
             for connection in self._web_server.handlers:
                 connection.transport.abort()
@@ -173,7 +163,7 @@ class WebListener:
         await self._server.serve_client(transport, connection.slot, protocol, self._scheme)
 
     def _process_request(self, connection: ServerConnection, request: Request) -> Response | None:
-        """Respond to an HTTP request, or return None to let the client open a WebSocket."""
+        """Respond to an HTTP request, or return None to accept a WebSocket."""
         assert isinstance(connection, CountedConnection)
         try:
             return self._respond(connection, request)
@@ -220,10 +210,7 @@ class WebListener:
     def _check_origin(self, request: Request) -> None:
         """Reject web pages from other origins. Programs send no Origin header.
 
-        Without this check, any web page in a user's browser could use a server on the local
-        network. On a server without tokens, the host in the request must be an IP address or
-        localhost. Otherwise, an attacker could make another name resolve to this machine (DNS
-        rebinding).
+        Without tokens, the host must be an IP address or localhost, to prevent DNS rebinding.
         """
         server = self._server
         own_hosts = {
@@ -243,7 +230,6 @@ def _protocol_in_path(request: Request) -> str:
 
 
 def _bearer_token(request: Request) -> str | None:
-    """Return the bearer token in a request's Authorization header, or None."""
     for value in request.headers.get_all("Authorization"):
         scheme, _, token = value.partition(" ")
         if scheme.lower() == "bearer":

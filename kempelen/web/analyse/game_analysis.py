@@ -1,7 +1,6 @@
 """Convert games of chess and Go between files and the JSON format of the analysis page.
 
-The page holds the game and sends it with each request. The server stores nothing, so the page keeps
-working after a restart of the server.
+The server stores no games. The page sends its game with each request.
 """
 
 from __future__ import annotations
@@ -116,15 +115,12 @@ def _parse_go(data: object) -> ParsedGoGame:
 
 
 def go_query(data: Mapping[str, Any]) -> Query:
-    """Parse a game of Go as a query for the KataGo analysis engine.
-
-    Raise QueryError if the game is invalid.
-    """
+    """Parse a game of Go as an analysis query. Raise QueryError if the game is invalid."""
     return read_query("study", FieldReader(dict(data)), DEFAULTS)[0]
 
 
 def load_games(text: str) -> list[dict[str, Any]]:
-    """Return the games in a PGN or SGF text, or the position in a FEN, as JSON for the page.
+    """Convert the games in a PGN or SGF text, or the position in a FEN, to JSON.
 
     Raise AnalysisError if the text is invalid.
     """
@@ -219,9 +215,9 @@ def _go_comments(score: ParsedGoGame) -> list[tuple[int, str]]:
 
 
 def add_move(data: Mapping[str, Any], ply: int, move: str) -> dict[str, Any]:
-    """Return the game up to `ply` with `move` appended.
+    """Return the game up to `ply` with `move`, in any notation, appended.
 
-    The move may be in any notation. Raise AnalysisError if the move is illegal.
+    Raise AnalysisError if the move is illegal.
     """
     study = parse_game(data)
     if isinstance(study, ParsedChessGame):
@@ -249,7 +245,7 @@ def add_move(data: Mapping[str, Any], ply: int, move: str) -> dict[str, Any]:
 
 
 def _player_names(data: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the names of the first and the second player. An unknown name is "?"."""
+    """Return the names of the first and the second player, or "?" for unknown names."""
     names = data.get("players")
     if not isinstance(names, list) or len(names) != 2:
         return "?", "?"
@@ -288,17 +284,15 @@ def _chess_move(board: chess.Board, text: str) -> str:
 
 
 def review_to_json(review: GameReview) -> list[dict[str, Any]]:
-    """Return the moves of a review as JSON for the page."""
     names = ("move", "best", "line", "expected", "cp", "mate", "lead", "loss", "grade", "player")
     return [{name: getattr(move, name) for name in names} for move in review.moves]
 
 
 def annotate(data: Mapping[str, Any]) -> dict[str, str]:
-    """Return a reviewed game as an annotated file, with the file's name and text.
+    """Return the file name and text of a reviewed game as annotated PGN or SGF.
 
-    The mapping `data` comes from the page. It contains the type and the source of the game, the
-    evaluations of its positions (in "said"), and the number of nodes per position. Raise
-    AnalysisError if `data` is invalid.
+    The page sends the game in "source", the evaluations in "said" and the search limit in "nodes".
+    Raise AnalysisError if `data` is invalid.
     """
     source, said, nodes = data.get("source"), data.get("said"), data.get("nodes")
     if not isinstance(source, str) or len(source) > MAX_SOURCE_LENGTH or not isinstance(said, list):
@@ -322,7 +316,7 @@ def annotate(data: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _parse_assessments(score: AnalysedGame, said: Sequence[Any]) -> AnalysisFile:
-    """Return the validated evaluations of all positions. Raise SettingsError if any is invalid."""
+    """Return the evaluations of all positions. Raise SettingsError if one is invalid."""
     if len(said) != len(score.moves) + 1:
         raise SettingsError("the review does not match the game")
     known = AnalysisFile(None, "")

@@ -1,4 +1,4 @@
-"""Live analysis, which shows results for the displayed position during the search."""
+"""Live analysis, which sends search results to the page during the search."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def make_uci_engine(site: SiteContext, send: Callable[[str], None]) -> UciProtoc
 
 @contextmanager
 def go_search_resources(site: SiteContext, threads: int = 1) -> Iterator[SearchSettings]:
-    """Reserve hash memory for concurrent Go searches during the block, and yield the settings."""
+    """Reserve hash memory for Go searches during the block, and yield the settings."""
     megabytes = site.budget.reserve(DEFAULT_SEARCH_CONFIG.megabytes, threads)
     try:
         yield SearchSettings(
@@ -60,14 +60,10 @@ def go_search_resources(site: SiteContext, threads: int = 1) -> Iterator[SearchS
 
 
 class ChessAnalysis:
-    """The live analysis of chess positions for one visitor, with one search at a time."""
+    """Analyses chess positions for one visitor, one at a time."""
 
     def __init__(self, site: SiteContext, send: Send) -> None:
-        """Create the engine.
-
-        The function `send` receives all lines of the current search. It may be called from any
-        thread.
-        """
+        """Create the engine. The function `send` must be thread-safe."""
         self._send = send
         self._started = 0
         self._finished = 0
@@ -78,10 +74,7 @@ class ChessAnalysis:
         self._send_line(f"setoption name MultiPV value {MULTIPV}")
 
     def analyse(self, number: int, score: ParsedChessGame, ply: int) -> None:
-        """Search the position after `ply` moves.
-
-        The page identifies its request by `number`, which is returned with the results.
-        """
+        """Search the position after `ply` moves. The results contain the request's `number`."""
         board = score.game.board()
         for text in score.moves[:ply]:
             board.push_uci(text)
@@ -101,7 +94,6 @@ class ChessAnalysis:
         self._send_line("stop")
 
     def close(self) -> None:
-        """Stop the engine and its threads."""
         self._uci.close(CLOSE_TIMEOUT_S)
 
     def _send_line(self, line: str) -> None:
@@ -149,7 +141,7 @@ def _line_to_json(info: Info[str], board: chess.Board) -> dict[str, Any]:
 
 
 class GoAnalyses:
-    """The live analysis of Go positions for all visitors, which share one analysis engine."""
+    """Analyses Go positions for all visitors with one shared analysis engine."""
 
     def __init__(self, site: SiteContext) -> None:
         self._site = site
@@ -162,8 +154,7 @@ class GoAnalyses:
     def analyse(self, number: int, score: ParsedGoGame, ply: int, send: Send) -> str:
         """Search the position after `ply` moves, and return the search's name for `stop`.
 
-        The page identifies its request by `number`. The function `send` receives the lines in the
-        format of `ChessAnalysis`, with scores from Black's point of view.
+        The results passed to `send` contain `number`. Scores are from Black's point of view.
         """
         name = str(next(self._numbers))
 
@@ -187,12 +178,11 @@ class GoAnalyses:
         return name
 
     def stop(self, name: str) -> None:
-        """Stop the search named `name` if it is running."""
+        """Stop a search, unless it has finished."""
         if self._listeners.pop(name, None) is not None:
             self._send_query({"id": f"stop {name}", "action": "terminate", "terminateId": name})
 
     def close(self) -> None:
-        """Stop the engine and its threads."""
         if self._engine is not None:
             self._engine.close(CLOSE_TIMEOUT_S)
         self._memory.close()
@@ -221,7 +211,7 @@ class GoAnalyses:
 
 
 def _answer_to_json(answer: dict[str, Any]) -> dict[str, Any]:
-    """Convert an engine response to JSON, with scores from Black's point of view."""
+    """Convert a reply of the analysis engine to JSON for the page."""
     lines = [
         {
             "expected": info["winrate"],

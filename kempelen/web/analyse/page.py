@@ -1,7 +1,6 @@
 """The page for analysing positions and games.
 
-The page reads files through HTTP requests, and receives search results through a WebSocket channel.
-The message `look` searches the displayed position, and `review` reviews the whole game.
+Files are read through HTTP requests. Search results are sent through a WebSocket channel.
 """
 
 from __future__ import annotations
@@ -57,12 +56,12 @@ MAX_TOTAL_NODES = {"chess": 60_000_000, "go": 60_000}
 MAX_CONCURRENT = 1
 REPORT_INTERVAL_S = 0.5
 _NO_LIMIT = nullcontext()
-# A search that takes longer (in seconds) counts as hung.
+# A search that takes longer counts as hung.
 SEARCH_TIMEOUT_S = 600.0
 
 
 class AnalysePage:
-    """The analysis page, with its routes and its visitors' searches."""
+    """The routes of the analysis page, and the searches of its visitors."""
 
     name = "analyse"
     paths = ("/analyse",)
@@ -83,7 +82,7 @@ class AnalysePage:
         )
 
     async def start(self) -> None:
-        """Do nothing: searches start on request."""
+        """Do nothing, because searches start on request."""
 
     async def stop(self) -> None:
         """Stop the Go searches. Chess searches stop when their channels close."""
@@ -113,10 +112,9 @@ class AnalysePage:
         make: Callable[[], dict[str, Any]],
         limiter: AbstractAsyncContextManager[Any] = _NO_LIMIT,
     ) -> Response:
-        """Run a slow request in a thread.
+        """Run a slow request in a thread, one per visitor at a time.
 
-        Only one such request per visitor runs at a time. The context manager `limiter` limits the
-        number of running requests of all visitors. Raise HTTPException if the input is invalid.
+        The `limiter` counts the requests of all visitors. Raise HTTPException for invalid input.
         """
         try:
             async with self.site.visitor_locks.lock(self.site.client_key(request)), limiter:
@@ -169,7 +167,7 @@ class AnalysisSession:
             self._channel.send({"kind": "refused", "text": str(error)})
 
     async def close(self) -> None:
-        """Stop all searches, including a search that a thread starts after the page was closed."""
+        """Stop all searches, including a search that is still being started."""
         await self._cancel_review()
         if self._pending is not None:
             await asyncio.gather(self._pending, return_exceptions=True)
@@ -190,7 +188,7 @@ class AnalysisSession:
         await self._run_in_thread(self._search, number, study, ply)
 
     async def _study(self, message: dict[str, Any]) -> AnalysedGame:
-        """Parse the game in a message. Runs in a thread, because long games are slow to parse."""
+        """Parse the game in a message in a thread, because long games are slow to parse."""
         study = message.get("study")
         if not isinstance(study, dict):
             raise AnalysisError("missing study")
@@ -273,11 +271,7 @@ class AnalysisSession:
     async def _send_review(
         self, study: AnalysedGame, known: AnalysisFile, done: int, limits: TimeControl | None = None
     ) -> None:
-        """Send the state of a review. A thread encodes the review, because long reviews are slow.
-
-        The argument `limits` contains the search limits if the review is complete, and is None
-        otherwise.
-        """
+        """Send the state of a review. `limits` is None until the review is complete."""
         message = await asyncio.to_thread(_review_message, study, known, done, limits)
         self._channel.send(message)
 
@@ -309,12 +303,12 @@ def _review_message(
 
 
 def _encode_ownership(owners: Sequence[float]) -> str:
-    """Encode the ownership of each point as one letter, with k for neutral points."""
+    """Encode the ownership of each point as a letter from a to u. Neutral points are k."""
     return "".join(chr(ord("k") + round(10 * owner)) for owner in owners)
 
 
 async def _json_object(request: Request) -> dict[str, Any]:
-    """Return the JSON object in the body of a request, or {} if the body is empty."""
+    """Return the JSON object in the body of a request, or {} if the body is invalid."""
     try:
         data = await request.json()
     except (ValueError, RecursionError):

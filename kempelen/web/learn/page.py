@@ -1,8 +1,6 @@
-"""The page for learning, with exported pages of the lab and step-by-step pages made on request.
+"""The learning page, with exported pages of the lab and step-by-step pages made on request.
 
-The lab's pages contain inline scripts, so they are served in a sandbox. A policy gives each of them
-an opaque origin without cookies, network, or access to the server. These pages cannot submit forms,
-but downloads are allowed.
+These pages contain inline scripts, so they are served in a sandbox without cookies or network.
 """
 
 from __future__ import annotations
@@ -39,7 +37,7 @@ _TITLE = re.compile(r"<title>([^<]*)</title>", re.IGNORECASE)
 
 
 class LearnPage:
-    """The learning page, which lists and serves the pages in the operator's folder."""
+    """Lists and serves the HTML files in the operator's folder, and makes step-by-step pages."""
 
     name = "learn"
     paths = ("/learn",)
@@ -82,10 +80,6 @@ class LearnPage:
         return AsciiJsonResponse(await asyncio.to_thread(self._site.resources.choices))
 
     async def _steps(self, request: Request) -> Response:
-        """Make one step-by-step page at a time.
-
-        Only a POST request from the server's own origin is accepted.
-        """
         self._require_login(request)
         make_page = self._site.resources.steps
         if make_page is None:

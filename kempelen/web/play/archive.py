@@ -1,7 +1,4 @@
-"""Saved games and their export as files.
-
-Each game is a row in the database, which is updated after every move.
-"""
+"""Saved games in the database, and their export as files."""
 
 from __future__ import annotations
 
@@ -33,11 +30,7 @@ MAX_LISTED = 500
 
 @dataclass(slots=True)
 class SavedGame:
-    """A saved game.
-
-    The list `clocks` contains the remaining seconds of players 0 and 1, or is None if the game has
-    no clocks.
-    """
+    """A saved game. The clocks contain the remaining seconds of players 0 and 1."""
 
     id: str
     owner: str
@@ -50,8 +43,6 @@ class SavedGame:
 
 
 class Archive:
-    """The saved games in the database."""
-
     def __init__(self, store: Database) -> None:
         self._store = store
         store.execute(_SCHEMA)
@@ -75,18 +66,16 @@ class Archive:
         )
 
     def find(self, game: str) -> SavedGame | None:
-        """Return the game with the id `game`, or None if there is no such game."""
         rows = self._store.fetch_all(f"SELECT {_COLUMNS} FROM played WHERE id = ?", game)
         return _read(rows[0]) if rows else None
 
     def count(self, owner: str) -> int:
-        """Return the number of a visitor's saved games."""
         return int(
             self._store.fetch_all("SELECT count(*) FROM played WHERE owner = ?", owner)[0][0]
         )
 
     def list_games(self, owner: str) -> list[SavedGame]:
-        """Return a visitor's saved games. The most recently changed game comes first."""
+        """Return a visitor's last MAX_LISTED saved games, newest change first."""
         rows = self._store.fetch_all(
             f"SELECT {_COLUMNS} FROM played WHERE owner = ? ORDER BY changed DESC LIMIT ?",
             owner,
@@ -121,7 +110,7 @@ def player_names(game: SavedGame, board: PlayedGame) -> tuple[str, str]:
 
 
 def export_game(game: SavedGame, board: PlayedGame) -> tuple[str, str, str]:
-    """Export a game. Return the suffix, media type and text of the file."""
+    """Export a game as PGN, SGF or text. Return the suffix, media type and text of the file."""
     game_result = game.game_result or GameResult("*", Termination.RULES, "the game goes on")
     white, black = player_names(game, board)
     base = game.setup.base

@@ -1,4 +1,4 @@
-"""The state of the games on the play page, with moves as text, results and views."""
+"""The state of the games on the play page, with moves, results and views."""
 
 from __future__ import annotations
 
@@ -29,10 +29,9 @@ _SQUARES = re.compile(r"\d+")
 
 
 class PlayedGame(Protocol):
-    """The state of one game. Player 0 moves first, and then player 1.
+    """The state of one game, in which player 0 moves first.
 
-    The list `moves` contains all moves and chance events as text, and `movers` the player number
-    for each of them. The number of the player with the white pieces is `white`.
+    The list `movers` contains the player of each move or chance event in `moves`.
     """
 
     moves: list[str]
@@ -47,24 +46,19 @@ class PlayedGame(Protocol):
         """Return the legal moves, or [] if the game is over."""
 
     def play(self, text: str) -> None:
-        """Make a move and all chance events that follow.
-
-        Raise ValueError if the move is illegal.
-        """
+        """Make a move and all chance events after it. Raise ValueError if it is illegal."""
 
     def undo(self) -> None:
         """Undo the last move or chance event."""
 
     def game_result(self) -> GameResult | None:
-        """Return the result by the rules, or None while the game continues. May be slow in Go."""
+        """Return the result, or None while the game continues. May be slow in Go."""
 
     def view(self) -> dict[str, Any]:
         """Return the position as JSON for the page."""
 
 
 class ChessGame:
-    """A game of chess."""
-
     white = 0
 
     def __init__(self, setup: GameSetup) -> None:
@@ -123,7 +117,7 @@ class ChessGame:
 
 
 class BoardGame:
-    """Any game other than chess."""
+    """A game other than chess."""
 
     white = 1
 
@@ -152,10 +146,6 @@ class BoardGame:
         return [] if self.game.outcome() is not None else self.board.legal_moves()
 
     def play(self, text: str) -> None:
-        """Make a move and all chance events that follow.
-
-        Raise ValueError if the move is illegal.
-        """
         self.replay(text)
         self._play_chance_events()
 
@@ -216,10 +206,7 @@ class BoardGame:
             self.replay(self.game.text(event))
 
     def _move_cells(self) -> dict[str, list[list[int]]]:
-        """Return a mapping from each legal move to its cells.
-
-        A cell is [row, column], and rows are counted from the top.
-        """
+        """Return the cells of each legal move, as [row, column] with rows from the top."""
         game = self.game
         if isinstance(game, Checkers):
             return {
@@ -268,7 +255,6 @@ class GoGame(BoardGame):
         self._dead = (-1, [])
 
     def game_result(self) -> GameResult | None:
-        """Return the result by the game's rules, or None while the game continues."""
         if self.game.outcome() is None:
             return super().game_result()
         self.dead()
@@ -312,6 +298,6 @@ def replay_game(setup: GameSetup, moves: Sequence[str]) -> PlayedGame:
 
 
 def _square(number: int) -> list[int]:
-    """Return the row (from the top) and column of a checkers square, numbered from 1 to 32."""
+    """Return the row (from the top) and column of a checkers square from 1 to 32."""
     row, index = divmod(number - 1, 4)
     return [row, 2 * index + 1 - row % 2]

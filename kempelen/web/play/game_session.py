@@ -1,7 +1,6 @@
 """One game between a visitor and an opponent, with turns, clocks, hints and draw offers.
 
-Everything except slow calls runs in the event loop. A lock protects changes of the game. After each
-change, the game is saved and sent to all viewers. A restarted server resumes the saved game.
+After each change, the game is saved and sent to all viewers. A restarted server resumes the game.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ IDLE_OPPONENT_TIMEOUT_S = 120.0
 
 
 class GameSession:
-    """A game that is being played or viewed."""
+    """A game that is being played or viewed. A lock serialises changes of the game."""
 
     def __init__(self, saved: SavedGame, site: SiteContext, archive: Archive) -> None:
         self.saved = saved
@@ -63,11 +62,11 @@ class GameSession:
 
     @property
     def idle(self) -> bool:
-        """Whether there are no viewers and no running tasks."""
+        """Whether there are no viewers, no search and no running opponent."""
         return not self._watchers and self._search_task is None and self._opponent is None
 
     async def serve(self, channel: Channel) -> None:
-        """Serve a page until it disconnects. Only the owner of the game may change the game."""
+        """Serve a page until it disconnects. Only the owner may change the game."""
         is_owner = channel.owner == self.saved.owner
         if self._suspend_timer is not None:
             self._suspend_timer.cancel()
@@ -94,7 +93,7 @@ class GameSession:
                 )
 
     def state(self) -> dict[str, Any]:
-        """Return the full state of the game for the page."""
+        """Return the full state of the game as JSON for the page."""
         saved, board = self.saved, self.board
         white, black = player_names(saved, board)
         names = [white, black] if board.white == 0 else [black, white]
@@ -269,7 +268,7 @@ class GameSession:
         self._save_and_broadcast()
 
     async def _check_result(self) -> None:
-        """Set the result if the game is over. Must run in a thread, because scoring Go is slow."""
+        """Set the result if the game is over. Go is scored in a thread, because this is slow."""
         if isinstance(self.board, ChessGame):
             self.saved.game_result = self.board.game_result()
             return
@@ -383,19 +382,13 @@ class GameSession:
 
     @property
     def _clock_running(self) -> bool:
-        """Whether the clock of the player to move is running.
-
-        The clock is stopped while the opponent is starting, and after the opponent has failed.
-        """
+        """Whether a clock is running. It stops while the opponent is starting or has failed."""
         mover = self.board.mover
         ready = mover == self.saved.setup.side or self._opponent is not None
         return self.saved.game_result is None and mover in (0, 1) and ready
 
     def _charge_clock(self, mover: int) -> None:
-        """Deduct the elapsed time from the clock of player `mover`.
-
-        The player loses if the clock reaches zero.
-        """
+        """Deduct the elapsed time from a player's clock. The player loses if it reaches zero."""
         clocks = self.saved.clocks
         if clocks is None:
             return
@@ -407,7 +400,7 @@ class GameSession:
             clocks[mover] += self.saved.setup.increment
 
     def _set_flag(self) -> None:
-        """Schedule a check of the clock for the time when the clock would reach zero."""
+        """Schedule a check of the clock for the time at which it would reach zero."""
         if self._flag_timer is not None:
             self._flag_timer.cancel()
         clocks = self._clocks()

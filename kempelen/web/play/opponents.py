@@ -1,7 +1,4 @@
-"""Opponents and hint engines for the play page.
-
-An opponent is the built-in engine or an external engine that the operator provides.
-"""
+"""Start opponents and hint engines for the play page."""
 
 from __future__ import annotations
 
@@ -32,7 +29,7 @@ SEARCH_TIMEOUT_MARGIN_S = 60.0
 
 
 class Opponent(Protocol):
-    """A started engine."""
+    """A running engine that chooses moves or hints."""
 
     async def search(
         self, request: SearchRequest, limit: float, on_info: InfoCallback | None = None
@@ -53,10 +50,7 @@ async def start_opponent(setup: GameSetup, board: PlayedGame, site: SiteContext)
 
 
 async def start_hint_engine(setup: GameSetup, board: PlayedGame, site: SiteContext) -> Opponent:
-    """Start the built-in engine at full strength to give hints.
-
-    Raise EngineError if the engine fails to start.
-    """
+    """Start the built-in engine at full strength. Raise EngineError if this fails."""
     plain = replace(
         setup, opponent="", level=None, algorithm="", evaluation="", base=None,
         seconds=HINT_SECONDS,
@@ -127,7 +121,7 @@ async def _start_external(line: str, setup: GameSetup, board: PlayedGame) -> Opp
 async def _start(
     engine: UciClient | GtpClient | XboardClient, options: Mapping[str, str | int | float | bool]
 ) -> Opponent:
-    """Start an engine and set its options. If this fails, close the engine and raise the error."""
+    """Start an engine and set its options. If this fails, close it and raise the error."""
     try:
         await engine.start()
         await engine.configure(options)

@@ -1,5 +1,3 @@
-"""The page for playing, with a form for new games, the saved games, and a channel per game."""
-
 from __future__ import annotations
 
 import asyncio
@@ -30,7 +28,7 @@ UNPLAYABLE_MESSAGE = "this game is no longer available"
 
 
 class PlayPage:
-    """The play page, with its routes and the sessions of the games in memory."""
+    """The page for playing, with a form for new games, the saved games, and a channel per game."""
 
     name = "play"
     paths = ("/play", "/play/{game:str}")
@@ -51,10 +49,9 @@ class PlayPage:
         )
 
     async def start(self) -> None:
-        """Do nothing: a game resumes when its page reconnects."""
+        """Do nothing, because a game resumes when its page reconnects."""
 
     async def stop(self) -> None:
-        """Stop all searches."""
         await asyncio.gather(*(session.suspend() for session in self._sessions.values()))
 
     async def _choices(self, request: Request) -> Response:
@@ -143,10 +140,7 @@ class PlayPage:
         await serve_channel(socket, self._site, serve)
 
     async def _session(self, name: str) -> GameSession | None:
-        """Return a game's session, which is resumed from the archive if necessary.
-
-        Return None if the game is unknown.
-        """
+        """Return the session of a game, from memory or the archive, or None if it is unknown."""
         if name not in self._sessions:
             saved = self._archive.find(name)
             if saved is None:
@@ -163,10 +157,6 @@ class PlayPage:
                 del self._sessions[name]
 
     def _replay(self, game: SavedGame, moves: Sequence[str]) -> PlayedGame:
-        """Return the state of a saved game after `moves`.
-
-        Raise HTTPException if the rules of the game are no longer available.
-        """
         try:
             return replay_game(game.setup, moves)
         except ValueError as error:

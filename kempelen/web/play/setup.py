@@ -1,7 +1,4 @@
-"""The setup of a new game, validated from the page's form.
-
-The setup is saved as JSON together with the game.
-"""
+"""The setup of a new game, validated from the page's form and saved with the game."""
 
 from __future__ import annotations
 
@@ -60,17 +57,13 @@ class SetupError(ValueError):
 class GameSetup:
     """A visitor's choices for a new game.
 
-    The game's name in the catalogue is `game`, and `options` are the arguments of its constructor.
-    The visitor's player number is `side`, where player 0 moves first.
-    The name of the external engine is `opponent`, or "" for the built-in engine.
-    The opponent's Elo rating in chess is `level`, or None for full strength.
-    The name of the search algorithm is `algorithm`, or "" for the game's default.
-    The name of the evaluation is `evaluation`, or "" for the default.
-    If there is no clock, the opponent thinks for `seconds` per move.
-    The clock starts with `base` seconds and gains `increment` seconds per move.
-    If there is no clock, `base` is None.
-    The start position of chess is given by `fen` and `chess960`.
-    The fields `handicap` and `rules` apply to Go.
+    - `game`, `options`: the game's name in the catalogue and its constructor arguments.
+    - `side`: the visitor's player number. Player 0 moves first.
+    - `opponent`: the name of the external engine, or "" for the built-in engine.
+    - `level`: the opponent's Elo rating in chess, or None for full strength.
+    - `algorithm`, `evaluation`: names, or "" for the defaults.
+    - `seconds`: the opponent's time per move in a game without clocks.
+    - `base`, `increment`: the clock in seconds. Without clocks, `base` is None.
     """
 
     game: str = CHESS
@@ -110,7 +103,6 @@ def builtin_evaluations(game: str) -> tuple[str, ...]:
 
 
 def playable_games(offers: SiteResources) -> list[str]:
-    """Return the names of all games that visitors can play."""
     return [name for name in catalogue.names() if name not in _EXCLUDED_GAMES] + list(offers.games)
 
 
@@ -219,10 +211,6 @@ def _read_position(reader: _Form) -> dict[str, Any]:
 
 
 def _engines_for(game: str, offers: SiteResources) -> Iterable[str]:
-    """Return the names of the external engines for a game.
-
-    GTP engines play Go. UCI and xboard engines play chess.
-    """
     for name, text in offers.engines.items():
         if (game == CHESS and not text.startswith("gtp ")) or (
             is_go(game) and text.startswith("gtp ")
@@ -253,7 +241,7 @@ def _read_options(reader: _Form, game: str) -> dict[str, Any]:
 
 
 class _Form:
-    """The fields of an untrusted form, with methods that read and validate them."""
+    """Reads and validates the fields of an untrusted form."""
 
     def __init__(self, form: Mapping[str, Any]) -> None:
         self.form = form

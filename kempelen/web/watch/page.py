@@ -1,8 +1,4 @@
-"""The page for watching tournaments, with boards, standings, charts and finished games.
-
-All viewers of a tournament receive its changes. Finished games are loaded on request, because there
-may be many.
-"""
+"""The page for watching tournaments, with boards, standings, charts and finished games."""
 
 from __future__ import annotations
 
@@ -45,10 +41,7 @@ MAX_OPTION = 30
 
 @dataclass(slots=True)
 class _LastGridPosition:
-    """The most recent position on a grid board.
-
-    The tuple `game` contains the numbers of the pair and of the game.
-    """
+    """The last position on a grid board. `game` is a pair number and a game number."""
 
     game: tuple[Any, Any]
     moves: int
@@ -57,7 +50,7 @@ class _LastGridPosition:
 
 
 class WatchedTournament:
-    """A tournament and its viewers."""
+    """A tournament and the channels of its viewers."""
 
     def __init__(self, spectator: TournamentView) -> None:
         self.spectator = spectator
@@ -78,20 +71,16 @@ class WatchedTournament:
             return GameSettings()
 
     def state(self) -> dict[str, Any]:
-        """Return the state of the tournament without the finished games.
-
-        Pending changes are first sent to all viewers, so that all viewers have the same state.
-        """
+        """Send pending changes to all viewers. Return the state without the finished games."""
         self.send_changes()
         return {"kind": "all", "state": self._sent}
 
     def send_changes(self) -> None:
-        """Send the changes since the last call to all viewers."""
         if changes := self.changes():
             self.subscribers.broadcast({"kind": "change", "state": changes})
 
     def changes(self) -> dict[str, Any]:
-        """Return the changes since the last call."""
+        """Return the changed parts of the state since the last call."""
         parts = self._current_state()
         new = {key: part for key, part in parts.items() if self._sent.get(key) != part}
         curve = new.get("curve")
@@ -102,7 +91,7 @@ class WatchedTournament:
         return new
 
     def games(self, before: int) -> list[dict[str, Any]]:
-        """Return the finished games with numbers below `before`, newest first."""
+        """Return at most MAX_LISTED finished games with numbers below `before`, newest first."""
         records = list(self.spectator.games.items())[:before]
         shown = ("white", "black", "result", "termination", "detail", "started")
         return [
@@ -113,7 +102,7 @@ class WatchedTournament:
     def replay(self, key: str) -> dict[str, Any]:
         """Return a finished game with all its positions.
 
-        Raise ValueError if a move is illegal or the game is not allowed to be replayed.
+        Raise ValueError if a move is illegal or replaying the game is not allowed.
         """
         record = self.spectator.games[key]
         played = [str(move["move"]) for move in record["moves"]]
@@ -173,10 +162,7 @@ class WatchedTournament:
     def _last_cells(
         self, board: str, part: Mapping[str, Any], rows: Sequence[str]
     ) -> list[list[int]]:
-        """Return the cells of the last move on a board.
-
-        Return [] if the previous position is unknown.
-        """
+        """Return the cells of the last move, or [] if the previous position is unknown."""
         game = (part.get("pair"), part.get("game"))
         old = self._grids.get(board)
         grid = _LastGridPosition(game, part["moves"], rows)
@@ -190,7 +176,7 @@ class WatchedTournament:
 
 
 class WatchPage:
-    """The watch page, with its routes and the watched tournaments."""
+    """The routes of the watch page, and the watched tournaments."""
 
     name = "watch"
     paths = ("/watch", "/watch/{number:number}", "/watch/{number:number}/board/{board:number}")
@@ -198,10 +184,7 @@ class WatchPage:
     def __init__(
         self, site: SiteContext, spectators: Callable[[], Sequence[TournamentView]]
     ) -> None:
-        """Create the page.
-
-        The function `spectators` returns the watched tournaments. Tournaments may be added later.
-        """
+        """Create the page. The function `spectators` returns the tournaments known so far."""
         self._site = site
         self._spectators = spectators
         self._watched: list[WatchedTournament] = []
@@ -217,7 +200,6 @@ class WatchPage:
         )
 
     async def start(self) -> None:
-        """Start polling the tournaments."""
         await self._poll()
         self._task = asyncio.create_task(self._poll_forever())
 
