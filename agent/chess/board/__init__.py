@@ -1,1 +1,1 @@
-"""Positions, moves and move generation in the kernel."""
+"""Chess positions, moves and move generation, compiled with Numba."""

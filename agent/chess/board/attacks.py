@@ -1,4 +1,4 @@
-"""Attack tables of the chess kernel and tests whether a piece attacks a square."""
+"""Attacked squares of each piece, and tests whether a square is attacked."""
 
 from agent.chess.board.lookup_tables import (
     between_table,
@@ -26,7 +26,6 @@ def has(bits: Bits, square: int) -> bool:
 
 @kernel
 def rook_attacks(square: int, occupied: Bits) -> Bits:
-    """Return the squares that a rook attacks, including the first blocker in each direction."""
     entry = 4 * square
     index = (occupied & magic_word(entry)) * magic_word(entry + 1) >> magic_word(entry + 2)
     return slider_attack_table(index + magic_word(entry + 3))
@@ -34,7 +33,6 @@ def rook_attacks(square: int, occupied: Bits) -> Bits:
 
 @kernel
 def bishop_attacks(square: int, occupied: Bits) -> Bits:
-    """Return the squares that a bishop attacks, including the first blocker in each direction."""
     entry = 256 + 4 * square
     index = (occupied & magic_word(entry)) * magic_word(entry + 1) >> magic_word(entry + 2)
     return slider_attack_table(index + magic_word(entry + 3))
@@ -47,7 +45,7 @@ def pawn_attacks(side: int, square: int) -> Bits:
 
 @kernel
 def piece_attacks(kind: int, square: int, occupied: Bits) -> Bits:
-    """Return the squares that a piece of type `kind` attacks. The piece must not be a pawn."""
+    """Return the squares attacked by a piece of type `kind`, which must not be PAWN."""
     if kind == KNIGHT:
         return knight_attacks(square)
     if kind == BISHOP:
@@ -61,22 +59,19 @@ def piece_attacks(kind: int, square: int, occupied: Bits) -> Bits:
 
 @kernel
 def between(a: int, b: int) -> Bits:
-    """Return the squares strictly between `a` and `b`, or no squares if no line joins them."""
+    """Return the squares strictly between `a` and `b`, or 0 if they are not aligned."""
     return between_table(64 * a + b)
 
 
 @kernel
 def line(a: int, b: int) -> Bits:
-    """Return the line through `a` and `b` from edge to edge, or no squares if there is none."""
+    """Return the whole rank, file or diagonal through `a` and `b`, or 0 if they are not aligned."""
     return line_table(64 * a + b)
 
 
 @kernel
 def attackers(position: Position, square: int, occupied: Bits) -> Bits:
-    """Return the pieces of both sides that attack `square`.
-
-    `occupied` contains all blocking pieces.
-    """
+    """Return the pieces of both sides that attack `square`. `occupied` contains all blockers."""
     kinds = position.kinds
     pawns = kinds[PAWN]
     queens = kinds[QUEEN]
@@ -92,7 +87,7 @@ def attackers(position: Position, square: int, occupied: Bits) -> Bits:
 
 @kernel
 def is_attacked(position: Position, square: int, by: int, occupied: Bits) -> bool:
-    """Return whether side `by` attacks `square`. `occupied` contains all blocking pieces."""
+    """Return whether side `by` attacks `square`. `occupied` contains all blockers."""
     kinds = position.kinds
     enemy = position.sides[by]
     queens = kinds[QUEEN]

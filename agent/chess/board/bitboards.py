@@ -1,4 +1,4 @@
-"""Bitboard operations (shifts and fills), and distances between squares."""
+"""Bitboard shifts and fills, and distances between squares."""
 
 from agent.kernel.decorators import kernel
 from agent.kernel.intrinsics import U64, Bits
@@ -14,13 +14,12 @@ RANKS = tuple(U64(0xFF << 8 * rank) for rank in range(8))
 
 @kernel
 def shift_forward(bits: Bits, side: int) -> Bits:
-    """Shift all squares one rank forward from the point of view of `side`."""
     return bits << U64(8) if side == 0 else bits >> U64(8)
 
 
 @kernel
 def fill_forward(bits: Bits, side: int) -> Bits:
-    """Return `bits` and all squares in front of them from the point of view of `side`."""
+    """Return `bits` and all squares in front of them from `side`'s point of view."""
     if side == 0:
         bits |= bits << U64(8)
         bits |= bits << U64(16)
@@ -32,18 +31,17 @@ def fill_forward(bits: Bits, side: int) -> Bits:
 
 @kernel
 def adjacent_on_rank(bits: Bits) -> Bits:
-    """Return the squares that are directly left or right of a square in `bits`."""
+    """Return the squares directly left or right of the squares in `bits`."""
     return (bits & ~FILE_A) >> U64(1) | (bits & ~FILE_H) << U64(1)
 
 
 @kernel
 def king_distance(a: int, b: int) -> int:
-    """Return the number of king moves between two squares (Chebyshev distance)."""
     return max(abs((a >> 3) - (b >> 3)), abs((a & 7) - (b & 7)))
 
 
 @kernel
 def king_flank(square: int) -> Bits:
-    """Return the four files around a king: the files a to d, c to f, or e to h."""
+    """Return the four files around a king on `square`: files a-d, c-f or e-h."""
     file = square & 7
     return QUEENSIDE if file < 3 else CENTRE_FILES if file < 5 else ~QUEENSIDE

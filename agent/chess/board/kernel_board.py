@@ -1,4 +1,4 @@
-"""A chess board that gives Python code access to the compiled kernel."""
+"""Conversion between `chess.Board` and the positions of the compiled engine."""
 
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -44,10 +44,7 @@ _TERMINATIONS = (
 
 @entry_point(numba.void(Worker, numba.types.Array(numba.int32, 1, "C", readonly=True)))
 def _load_game(worker: Worker, moves: npt.NDArray[np.int32]) -> None:
-    """Compute the derived fields of the position at ply 0, and then play `moves` from it.
-
-    Each move is encoded as `from | to << 6 | promotion << 12`.
-    """
+    """Compute the root's derived fields and play `moves` (`from | to << 6 | promotion << 12`)."""
     root = position_at(worker, 0)
     refresh(root)
     worker.game_key_count = 0
@@ -90,8 +87,6 @@ def _perft(worker: Worker, ply: int, depth: int) -> int:
 
 
 class Network(Protocol):
-    """The properties of a neural network that the kernel needs."""
-
     @property
     def address(self) -> int:
         """Address of the weights in memory."""
@@ -102,10 +97,7 @@ class Network(Protocol):
 
 
 class KernelBoard:
-    """A kernel worker whose root position is loaded from a `chess.Board`.
-
-    `worker` is the worker record, and `address` is its address in memory.
-    """
+    """The state of one search thread, whose root position is loaded from a `chess.Board`."""
 
     def __init__(self) -> None:
         self.worker, self.address = allocate(Worker)
@@ -122,11 +114,7 @@ class KernelBoard:
     def set_network(
         self, network: Network | None, allocate: Callable[[Any], npt.NDArray[np.uint8]]
     ) -> None:
-        """Attach `network` and newly allocated accumulators to the worker.
-
-        `allocate` returns new accumulators for a network. If `network` is None, the current network
-        is detached.
-        """
+        """Attach `network` with new NNUE accumulators, or detach the old one if it is None."""
         if network is self._network:
             return
         self._network = network
@@ -141,9 +129,9 @@ class KernelBoard:
         worker.accumulators = U64(self._accumulators.ctypes.data)
 
     def load(self, board: chess.Board) -> None:
-        """Load the position on `board` as the root, and the earlier positions that can recur.
+        """Load `board` as the root position, with its history since the last irreversible move.
 
-        Each side must have exactly one king, and the side that is not to move must not be in check.
+        Each side must have exactly one king. The side that is not to move must not be in check.
         """
         moves = board.move_stack
         first = len(moves)
@@ -177,12 +165,12 @@ class KernelBoard:
         _load_game(self.worker, np.array(played, dtype=np.int32))
 
     def legal_moves(self) -> list[int]:
-        """Return the legal moves of the root position, in the kernel's encoding."""
+        """Return the legal moves of the root position as 16-bit numbers (see `records`)."""
         n = _generate_legal_moves(self.worker)
         return self.worker.frames[0].moves[:n].tolist()
 
     def decode_move(self, move: int) -> chess.Move:
-        """Convert a kernel move to a `chess.Move` in the castling notation of the loaded board."""
+        """Convert a 16-bit move to a `chess.Move`, in Chess960 notation if the board uses it."""
         start, target = move & 63, move >> 6 & 63
         flag = move & FLAG_MASK
         if flag == PROMOTION:
@@ -196,19 +184,17 @@ class KernelBoard:
         return int(self.worker.positions[0].key)
 
     def outcome(self) -> chess.Termination | None:
-        """Return how the game has ended in the root position, or None if the game continues.
+        """Return how the game has ended in the root position, or None if it continues.
 
         Threefold repetition and the fifty-move rule end the game without a claim.
         """
         return _TERMINATIONS[_termination_index(self.worker)]
 
     def perft(self, depth: int) -> int:
-        """Return the number of leaves in the tree of legal moves at `depth` plies (perft)."""
         return int(_perft(self.worker, 0, depth))
 
 
 def perft(board: chess.Board, depth: int) -> int:
-    """Return the number of leaves in the tree of legal moves at `depth` plies (perft)."""
     game = KernelBoard()
     game.load(board)
     return game.perft(depth)

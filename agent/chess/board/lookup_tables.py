@@ -1,9 +1,7 @@
-"""Lookup tables for attacks, for lines between squares, and for Zobrist keys.
+"""Lookup tables for attacks, lines between squares and Zobrist keys.
 
-Each process builds the tables once with NumPy. The kernel reads them through `external_table`.
-Squares are numbered from a1 = 0 to h8 = 63. The attacks of bishops and rooks use magic bitboards: a
-multiplication maps the blocking pieces to the index of the attacks (Kannan, 'Magic move-bitboard
-generation', 2007).
+Squares are numbered from a1 = 0 to h8 = 63. The attacks of bishops and rooks use magic bitboards
+(Kannan, 'Magic move-bitboard generation', 2007).
 """
 
 from collections.abc import Iterable
@@ -183,10 +181,7 @@ def _bitboard(squares: Iterable[int]) -> int:
 
 
 def _ray_attacks(ray: list[int]) -> tuple[BitboardArray, BitboardArray]:
-    """Return all sets of blocking pieces on a ray, and the attacked squares for each set.
-
-    The last square of the ray never blocks, because there is no square behind it.
-    """
+    """Return two arrays: all sets of blockers on a ray, and the attacked squares for each set."""
     *inner, last = ray
     blockers, attacks = [0], [1 << last]
     for square in reversed(inner):
@@ -207,18 +202,18 @@ def _attacks_by_blockers(rays: Iterable[list[int]]) -> tuple[BitboardArray, Bitb
 
 
 def _magic_tables() -> tuple[BitboardArray, BitboardArray]:
-    """Return the arrays `entries` and `attacks` for magic bitboards.
+    """Return the arrays `entries` and `attacks` of the magic bitboards.
 
-    Each square has four words in `entries`: mask, magic number, shift and offset. The words for
-    rooks come first, and those for bishops start at word 256. The index into `attacks` is
-    `((blockers & mask) * magic >> shift) + offset`.
+    `entries` has four words per square: mask, magic number, shift and offset. The bishops follow
+    the rooks, from word 256. The index into `attacks` is `((blockers & mask) * magic >> shift) +
+    offset`.
     """
     entries: list[int] = []
     attacks: list[BitboardArray] = []
     offset = 0
     for directions, magics in ((ROOK_DIRECTIONS, ROOK_MAGICS), (BISHOP_DIRECTIONS, BISHOP_MAGICS)):
         for square, magic in enumerate(magics):
-            # A blocker on the edge hides no square: the ends of the rays are not in the mask.
+            # Blockers on the edge hide no square, so the mask omits the ends of the rays.
             rays = [_ray(square, direction) for direction in directions]
             mask = _bitboard(target for ray in rays for target in ray[:-1])
             shift = 64 - mask.bit_count()
@@ -232,11 +227,7 @@ def _magic_tables() -> tuple[BitboardArray, BitboardArray]:
 
 
 def _line_tables() -> tuple[BitboardArray, BitboardArray]:
-    """Return two tables with the index `64 * a + b` for the squares `a` and `b`.
-
-    The first table contains the squares strictly between `a` and `b`. The second table contains the
-    line through `a` and `b` from edge to edge.
-    """
+    """Return the tables for `between` and `line` in `attacks`, indexed by `64 * a + b`."""
     between, line = np.zeros(4096, dtype=np.uint64), np.zeros(4096, dtype=np.uint64)
     for square in range(64):
         for up, right in ROOK_DIRECTIONS + BISHOP_DIRECTIONS:

@@ -1,8 +1,4 @@
-"""The encoding of moves and the generator of legal moves.
-
-Only legal moves are generated. If the king is in check, every other piece must block the check or
-capture the checking piece. A pinned piece can move only along the line of its pin.
-"""
+"""Fields of encoded moves, and the generator of legal moves."""
 
 from agent.chess.board.attacks import (
     attackers,
@@ -49,13 +45,13 @@ def from_square(move: int) -> int:
 
 @kernel
 def to_square(move: int) -> int:
-    """Return the destination square of a move. For castling, this is the square of the rook."""
+    """Return the destination square. For castling, this is the rook's square."""
     return move >> 6 & 63
 
 
 @kernel
 def promotion_kind(move: int) -> int:
-    """Return the piece type that the pawn promotes to."""
+    """Return the promotion piece type of `move`, which must be a promotion."""
     return (move >> 12 & 3) + 1
 
 
@@ -72,7 +68,6 @@ def is_noisy(position: Position, move: int) -> bool:
 
 @kernel
 def find_pinned(position: Position, king: int, side: int) -> Bits:
-    """Return the pieces of `side` that are pinned to its king on the square `king`."""
     queens = position.kinds[QUEEN]
     snipers = (
         (rook_rays(king) & (position.kinds[ROOK] | queens))
@@ -133,7 +128,7 @@ def _shift(bits: Bits, step: int) -> Bits:
 
 @kernel
 def en_passant_is_legal(position: Position, square: int, target: int) -> bool:
-    """Return whether the en passant capture from `square` to `target` leaves the king safe."""
+    """Return whether the en passant capture from `square` to `target` leaves the own king safe."""
     side = position.turn
     captured = target - 8 if side == 0 else target + 8
     occupied = (position.sides[0] | position.sides[1]) ^ bit(square) ^ bit(captured) | bit(target)
@@ -193,7 +188,7 @@ def _en_passant_moves(
 
 @kernel
 def castling_squares(king: int, rook: int) -> tuple[int, int]:
-    """Return the squares of the king and the rook after castling (files g and f, or c and d)."""
+    """Return the king's and the rook's squares after castling (files g and f, or c and d)."""
     rank = king & 56
     if rook > king:
         return rank + 6, rank + 5
@@ -228,10 +223,10 @@ def _castling_moves(position: Position, frame: Frame, n: int, king: int, count_o
 def generate(
     position: Position, frame: Frame, n: int, kinds: int, sources: Bits, count_only: bool
 ) -> int:
-    """Write legal moves to `frame.moves` from index `n` on, and return the new number of moves.
+    """Write legal moves to `frame.moves` from index `n`, and return `n` plus their number.
 
-    Only the pieces on the squares in `sources` are moved. `kinds` selects the moves and is NOISY,
-    QUIET or ALL. If `count_only` is true, the moves are counted but not written.
+    Only the pieces on the squares in `sources` move. `kinds` is NOISY, QUIET or ALL. If
+    `count_only` is true, the moves are not written.
     """
     side = position.turn
     own, enemy = position.sides[side], position.sides[1 - side]

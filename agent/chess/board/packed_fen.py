@@ -1,8 +1,4 @@
-"""Fast conversion of packed positions to FEN.
-
-The conversion uses NumPy and creates no `chess.Board` objects. The fastest searches take about one
-millisecond per position, so the conversion must take much less.
-"""
+"""Fast conversion of packed positions to FEN, without `chess.Board` objects."""
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +11,7 @@ _FILES = "abcdefgh"
 _WHITE_KING, _BLACK_KING = 5, 5 + BLACK_PIECE
 _WHITE_ROOK, _BLACK_ROOK = CASTLING_ROOK, CASTLING_ROOK + BLACK_PIECE
 _EMPTY = 16
-# The FEN letter of each piece code. "?" marks unused codes; the last code is an empty square.
+# FEN letter of each piece code. "?" marks unused codes. The last code is an empty square.
 _LETTERS = np.frombuffer(b"PNBRQKR?pnbrqkr?1", np.uint8)
 _RUNS = tuple(("1" * length, str(length)) for length in range(8, 1, -1))
 # FEN letters of castling rights in standard chess, by (rank, file) of the rook.
@@ -24,10 +20,10 @@ _STANDARD_KING_FILE = 4
 
 
 def packed_fens(positions: npt.NDArray[np.void]) -> list[tuple[str, bool]]:
-    """Return the FEN of each packed position, and whether its castling rights require Chess960.
+    """Return the FEN of each position, and whether its castling rights require Chess960.
 
-    Castling rights that require Chess960 are written as the files of the rooks (Shredder-FEN). The
-    stored en passant square is written even if no en passant capture is legal.
+    Chess960 castling rights are written as rook files (Shredder-FEN). The stored en passant square
+    is written even if no en passant capture is legal.
     """
     pieces = _pieces(positions)
     boards = np.full((len(positions), 8, 9), ord("/"), np.uint8)
@@ -60,7 +56,6 @@ def _pieces(positions: npt.NDArray[np.void]) -> npt.NDArray[np.uint8]:
 
 
 def _castling(pieces: npt.NDArray[np.uint8]) -> tuple[str, bool]:
-    """Return the castling field of the FEN, and whether these castling rights require Chess960."""
     rights, standard = "", ""
     chess960 = False
     for rook, king in ((_WHITE_ROOK, _WHITE_KING), (_BLACK_ROOK, _BLACK_KING)):

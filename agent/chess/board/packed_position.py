@@ -1,9 +1,4 @@
-"""The record format of training data: a position and its label in 32 bytes.
-
-The pieces are stored in the order of their squares with four bits per piece. The piece type is 0
-for a pawn to 5 for a king, and 8 is added for Black. A rook with castling rights has the piece type
-6. This covers all castling rights, including those of Chess960.
-"""
+"""The record format of training positions."""
 
 from typing import Annotated
 
@@ -20,7 +15,11 @@ BLACK_TO_MOVE = 128
 
 
 class PackedPosition:
-    """A chess position and its label, in a record of 32 bytes."""
+    """A position with its search score and game result, in 32 bytes.
+
+    The pieces are stored in square order with four bits each: 0 (pawn) to 5 (king), or 6 for a rook
+    with castling rights. Black pieces add 8.
+    """
 
     occupied: Bits
     pieces: Annotated[FixedArray[Bits], 2]  # 16 pieces per word, the first in the lowest bits
@@ -36,7 +35,7 @@ packed_dtype = layout(PackedPosition, align=False)
 
 
 def unpack_board(packed: np.void) -> chess.Board:
-    """Return the board for a packed position. Chess960 mode is set only if castling requires it."""
+    """Convert a packed position. Chess960 mode is set only if the castling rights require it."""
     board = chess.Board(None)
     for i, square in enumerate(chess.scan_forward(int(packed["occupied"]))):
         piece = int(packed["pieces"][i >> 4]) >> 4 * (i & 15) & 15

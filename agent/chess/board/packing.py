@@ -1,4 +1,4 @@
-"""Conversion between kernel positions and the format in `agent.chess.board.packed_position`."""
+"""Conversion between `Position` and `PackedPosition` records."""
 
 import numba
 
@@ -22,7 +22,7 @@ packed_type = numba.from_dtype(packed_dtype)
 
 @kernel
 def pack(packed: PackedPosition, position: Position) -> None:
-    """Write `position` to `packed` without the label. The position must have at most 32 pieces."""
+    """Write a position of at most 32 pieces to `packed`, without score, result and depth."""
     occupied = position.sides[0] | position.sides[1]
     packed.occupied = occupied
     packed.pieces[0] = packed.pieces[1] = U64(0)
@@ -44,7 +44,6 @@ def pack(packed: PackedPosition, position: Position) -> None:
 
 @kernel
 def unpack(packed: PackedPosition, position: Position) -> None:
-    """Read the position from `packed` and store it in `position`."""
     for kind in range(6):
         position.kinds[kind] = U64(0)
     position.sides[0] = position.sides[1] = position.castling = U64(0)

@@ -1,4 +1,4 @@
-"""Perft divide: the number of leaves in the tree of legal moves below each root move."""
+"""Perft divide: the number of leaf nodes below each root move."""
 
 import threading
 from collections.abc import Iterator
@@ -14,9 +14,9 @@ MAX_UNINTERRUPTED_DEPTH = 6
 def divide(
     board: chess.Board, depth: int, stop: threading.Event
 ) -> Iterator[tuple[chess.Move, int]]:
-    """Yield each legal move on `board` with the number of leaves below it at `depth` plies.
+    """Yield each legal move with its number of leaf nodes at `depth` plies from `board`.
 
-    If `stop` is set, the count ends early and the last number is incomplete.
+    After `stop` is set, the last number may be incomplete.
     """
     board = board.copy(stack=False)
     for move in list(board.legal_moves):

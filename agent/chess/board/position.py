@@ -1,4 +1,4 @@
-"""Making moves, and detection of draws by insufficient material or repetition."""
+"""Making moves, and detecting draws by insufficient material or repetition."""
 
 from agent.chess.board.attacks import attackers, bit, has, king_square, pawn_attacks
 from agent.chess.board.bitboards import DARK_SQUARES
@@ -139,10 +139,9 @@ def refresh(position: Position) -> None:
 
 @kernel
 def encode_move(position: Position, start: int, target: int, promotion: int) -> int:
-    """Return the encoded move from `start` to `target`.
+    """Return the 16-bit encoding of a move. `promotion` is a piece type, or 0.
 
-    `promotion` is the piece type for a promotion, or 0. A king move by two squares or onto a rook
-    of the same side is encoded as castling.
+    Castling can be given as a king move by two squares or as a king move onto the rook.
     """
     side = position.turn
     kind = position.board[start]
@@ -169,11 +168,7 @@ def encode_move(position: Position, start: int, target: int, promotion: int) -> 
 def _prefetch_entry(
     worker: Worker, position: Position, kind: int, captured: int, start: int, target: int
 ) -> None:
-    """Prefetch the transposition table entry for the position after a move.
-
-    The key is only predicted. The prediction is wrong for castling, promotions and en passant
-    captures.
-    """
+    """Prefetch the transposition table entry for the position after an ordinary move."""
     side = position.turn
     key = position.key ^ piece_key(side, kind, start) ^ piece_key(side, kind, target)
     if captured != EMPTY:
@@ -183,7 +178,7 @@ def _prefetch_entry(
 
 @kernel
 def make_move(worker: Worker, ply: int, move: int) -> None:
-    """Make a legal move by copying the position from `ply` to `ply + 1` and changing the copy."""
+    """Copy the position at `ply` to `ply + 1`, and make a legal move there."""
     position = position_at(worker, ply)
     side = position.turn
     start, target, flag = from_square(move), to_square(move), move & FLAG_MASK
@@ -250,7 +245,7 @@ def make_move(worker: Worker, ply: int, move: int) -> None:
 
 @kernel
 def advance_root(worker: Worker, move: int) -> None:
-    """Make a legal move at the root, and append the previous root position to the game history."""
+    """Make a legal move at the root, and add the previous root position to the game history."""
     root = position_at(worker, 0)
     if worker.game_key_count == MAX_GAME_KEYS:
         for i in range(MAX_GAME_KEYS - 1):
@@ -264,7 +259,7 @@ def advance_root(worker: Worker, move: int) -> None:
 
 @kernel
 def make_null_move(worker: Worker, ply: int) -> None:
-    """Make a null move, which changes only the side to move. This side must not be in check."""
+    """Write the position after a null move to `ply + 1`. The side to move must not be in check."""
     position = position_at(worker, ply + 1)
     copy_position(position, position_at(worker, ply))
     if position.en_passant != NO_SQUARE:
@@ -281,10 +276,9 @@ def make_null_move(worker: Worker, ply: int) -> None:
 
 @kernel
 def is_insufficient_material(position: Position) -> bool:
-    """Return whether neither side has enough material to give mate.
+    """Return whether neither side has mating material.
 
-    This is true for two bare kings, for a single minor piece, and if there are only bishops on
-    squares of the same colour.
+    This means at most one minor piece in total, or only bishops on squares of one colour.
     """
     kinds = position.kinds
     if kinds[PAWN] | kinds[ROOK] | kinds[QUEEN]:
@@ -297,10 +291,9 @@ def is_insufficient_material(position: Position) -> bool:
 
 @kernel
 def is_repetition(worker: Worker, ply: int) -> bool:
-    """Return whether the position at `ply` is drawn by repetition.
+    """Return whether the search treats the position at `ply` as a draw by repetition.
 
-    The search counts a position as drawn if it has occurred once since the root or twice before the
-    root.
+    The position must have occurred once since the root (inclusive), or twice before the root.
     """
     position = position_at(worker, ply)
     key = position.repetition_key

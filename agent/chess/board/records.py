@@ -1,14 +1,10 @@
-"""The records (C-like structs) of the chess kernel.
+"""The records (C-like structs) of the compiled chess engine.
 
-A `Worker` is the complete state of one search thread. Kernel functions take a pointer to it. It
-contains a stack of `Position` records and a stack of `Frame` records, with one element for each
-ply. Making a move copies the position to the next ply and changes the copy ("copy-make"), so no
-move is ever undone.
+A move has 16 bits, from the lowest: 6 for the source square, 6 for the destination square, 2 for
+the promotion piece type minus 1, and 2 for a flag. Castling is the king's move onto its own rook.
 
-The sides are WHITE = 0 and BLACK = 1. The piece types are PAWN = 0 to KING = 5, and EMPTY = 6 marks
-an empty square. A move has 16 bits, from the lowest: source square (6), destination square (6),
-promotion piece type - 1 (2), and flag (2). Castling is encoded as the king's move onto its own
-rook. NO_MOVE is 0.
+Positions form a stack with one element per ply. Making a move copies the position to the next ply
+and changes the copy ("copy-make"), so no move is ever undone.
 """
 
 from typing import Annotated
@@ -41,11 +37,9 @@ MAX_GAME_KEYS = 256  # number of earlier game positions kept to detect repetitio
 
 @record
 class Position:
-    """A chess position, either at the root or at one ply of the search."""
-
-    kinds: Annotated[FixedArray[Bits], 6]  # squares of each kind of piece, of both sides
+    kinds: Annotated[FixedArray[Bits], 6]  # squares of each piece type, for both sides
     sides: Annotated[FixedArray[Bits], 2]  # squares of each side's pieces
-    board: Annotated[FixedArray[int], np.int8, 64]  # kind of the piece on each square
+    board: Annotated[FixedArray[int], np.int8, 64]  # piece type on each square
     key: Bits  # Zobrist key, as defined by Polyglot
     repetition_key: Bits  # as `key`, with en passant only if the capture is legal
     pawn_key: Bits  # Zobrist key of the pawns
@@ -63,19 +57,19 @@ class Position:
 
 @record
 class Frame:
-    """The state of the search at one ply (the "search stack")."""
+    """The state of the search at one ply (an entry of the "search stack")."""
 
     # Kernels read the elements as int64.
     moves: Annotated[FixedArray[int], np.int32, MAX_MOVES]
     scores: Annotated[FixedArray[int], np.int32, MAX_MOVES]
     count: int  # number of generated moves
     next_index: int  # index of the next move to pick
-    bad_noisy_count: int  # losing captures, set aside at the front of `moves`
+    bad_noisy_count: int  # number of losing captures, which are moved to the front of `moves`
     stage: int  # stage of move picking
     table_move: int
     skip_quiets: int  # set when the remaining quiet moves are pruned
     evaluation: int  # static evaluation, NO_EVALUATION in check
-    excluded: int  # the move that a singular search excludes, else NO_MOVE
+    excluded: int  # the move excluded by a singular extension search, else NO_MOVE
     piece_target: int  # index of piece and target of the move made, NO_PIECE_TARGET if none
     reduced_plies: int  # reduction of the move being searched
     # Moves searched or pruned at this node, in order.
@@ -101,15 +95,15 @@ class Worker:
     seldepth: int
     selective: int  # 0 disables pruning, reductions, extensions and the transposition table
     evaluate: Bits  # address of int32 evaluate(worker*, int64 ply)
-    network: Bits  # address of the network's weights, 0 if none
+    network: Bits  # address of the network's weights, or 0
     network_buckets: int  # number of output buckets of the network
     accumulators: Bits  # address of the network's accumulators
-    failure: Bits  # exception raised by a compiled evaluation, 0 if none
+    failure: Bits  # exception raised by a compiled evaluation, or 0
     table: Bits  # address of the transposition table
     table_clusters: Bits
     generation: int  # generation of new entries of the table
     null_move_min_ply: int  # null moves are disabled at lower plies
-    tablebase: Bits  # address of the directory of endgame tables, 0 if none
+    tablebase: Bits  # address of the index of endgame tables, or 0
     tablebase_hits: int  # positions found in endgame tables
     root_count: int
     root_depth: int  # depth of the current iteration
@@ -119,19 +113,19 @@ class Worker:
     root_nodes: Annotated[FixedArray[int], MAX_MOVES]
     best_move: int  # best root move so far, NO_MOVE before the first is searched
     best_score: int
-    # Quiet moves, by side, from and to.
+    # Quiet moves, by side, source and target square.
     quiet_history: Annotated[FixedArray[int], np.int16, 2 * 64 * 64]
-    # Noisy moves, by piece, to and captured kind.
+    # Captures and promotions, by piece, target square and captured piece type.
     capture_history: Annotated[FixedArray[int], np.int16, 12 * 64 * 7]
-    # Correction histories, by side to move and: pawn_key; piece_keys; the last two moves.
+    # Correction histories by side to move and by pawn key, piece keys, or last two moves.
     pawn_corrections: Annotated[FixedArray[int], np.int16, 2 * CORRECTION_ENTRIES]
     piece_corrections: Annotated[FixedArray[int], np.int16, 2 * 2 * CORRECTION_ENTRIES]
     line_corrections: Annotated[FixedArray[int], np.int16, 2 * CORRECTION_ENTRIES]
-    # Keys of positions, whose low 16 bits are replaced by the evaluation.
+    # Position keys with the evaluation in the low 16 bits.
     evaluation_cache: Annotated[FixedArray[Bits], EVALUATION_CACHE_ENTRIES]
     # The pawn hash table; see `pawn_structure`.
     pawn_table: Annotated[FixedArray[Bits], PAWN_TABLE_ENTRY_WORDS * PAWN_TABLE_ENTRIES]
-    # Quiet moves, by an earlier move.
+    # Quiet moves, by piece and target of an earlier move and of the move itself.
     continuation_history: Annotated[FixedArray[int], np.int16, PIECE_TARGETS * PIECE_TARGETS]
 
 

@@ -1,4 +1,4 @@
-"""Static exchange evaluation (SEE): the material gained by a sequence of captures on one square."""
+"""Static exchange evaluation (SEE)."""
 
 from agent.chess.board.attacks import attackers, bishop_attacks, bit, rook_attacks
 from agent.chess.board.movegen import from_square, promotion_kind, to_square
@@ -17,17 +17,13 @@ from agent.chess.board.records import (
 from agent.kernel.decorators import kernel
 from agent.kernel.intrinsics import U64
 
-# Centipawns, by kind: pawn to king, and 0 for an empty square.
+# Centipawns, by piece type from PAWN to EMPTY.
 PIECE_VALUES = (100, 320, 330, 500, 950, 10000, 0)
 
 
 @kernel
 def see_ge(position: Position, move: int, threshold: int) -> bool:
-    """Return whether the exchange that starts with `move` gains at least `threshold` centipawns.
-
-    Each side captures with its least valuable piece, and stops when another capture would lose
-    material. Pins are ignored.
-    """
+    """Return whether the SEE value of `move` is at least `threshold` centipawns, ignoring pins."""
     flag = move & FLAG_MASK
     if flag == CASTLING:
         return threshold <= 0
@@ -64,7 +60,7 @@ def see_ge(position: Position, move: int, threshold: int) -> bool:
         # The balance for the side that has just captured, if it loses the capturer.
         balance = -balance - 1 - PIECE_VALUES[kind]
         if balance >= 0:
-            # A king may not capture into an attack.
+            # The king cannot capture a defended piece.
             if kind == KING and remaining & position.sides[side]:
                 side = 1 - side
             break

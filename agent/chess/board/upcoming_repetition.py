@@ -1,8 +1,7 @@
-"""Detection of upcoming repetitions, which the side to move can reach with one move.
+"""Detection of repetitions that the side to move can reach with one move.
 
 If two positions differ by one reversible move, their keys differ by the key of that move. A hash
-table contains the keys of all reversible moves (Marcel van Kervinck, 2013). Therefore one lookup
-per earlier position is sufficient.
+table of these move keys replaces move generation (Marcel van Kervinck, 2013).
 """
 
 import numpy as np
@@ -27,10 +26,10 @@ _MASK = U64(_SLOTS - 1)
 
 
 def _reversible_moves() -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
-    """Return a hash table of all reversible moves as two arrays, the keys and the squares.
+    """Return a hash table of all reversible moves as two arrays: move keys and squares.
 
-    The two squares `a` and `b` of a move are stored as `a + 64 * b`. Collisions are resolved by
-    linear probing, and the key 0 marks an empty entry.
+    A move between squares a and b is stored as `a + 64 * b`. Collisions use linear probing, and the
+    key 0 marks an empty slot.
     """
     keys, squares = np.zeros(_SLOTS, np.uint64), np.zeros(_SLOTS, np.int64)
     attacks_by_kind = (
@@ -62,7 +61,7 @@ _move_squares = external_table("kempelen_move_squares", _SQUARES)
 
 @kernel
 def _move_squares_of_key(key: Bits) -> int:
-    """Return the squares `a + 64 * b` of the reversible move with this key, or 0 if none."""
+    """Return the squares `a + 64 * b` of the reversible move with this key, or 0."""
     slot = key & _MASK
     while True:
         slot_key = _move_key(int64(slot))
@@ -75,9 +74,9 @@ def _move_squares_of_key(key: Bits) -> int:
 
 @kernel
 def has_upcoming_repetition(worker: Worker, ply: int) -> bool:
-    """Return whether a legal move repeats a position between the root and `ply`.
+    """Return whether one move leads to an earlier position at or after the root.
 
-    Positions before the root are ignored, because they must occur three times for a draw.
+    Positions before the root are ignored, because only a threefold repetition of them is a draw.
     """
     position = position_at(worker, ply)
     max_distance = min(position.reversible_plies, ply)

@@ -1,1 +1,1 @@
-"""The chess engine: its search backend, its settings, and its limits on playing strength."""
+"""The chess engine: search backend, settings, learning and strength limits."""

@@ -1,8 +1,7 @@
-"""The search backend of a chess agent, which loads the compiled kernel and provides searchers.
+"""The search backend of the chess engine.
 
-Slow imports are delayed until `start` is called. The code for a search algorithm is loaded when the
-algorithm is selected. Until this code is loaded, the alpha-beta search is used. Until the
-alpha-beta search is loaded, a search in plain Python is used.
+Search code is compiled and loaded in the background. Until then, alpha-beta replaces Monte Carlo
+tree search (MCTS), and a slower search in plain Python replaces alpha-beta.
 """
 
 from __future__ import annotations
@@ -46,29 +45,28 @@ if TYPE_CHECKING:
     from agent.chess.search.chess_search import ChessSearch
     from agent.chess.search.mcts_search import FinalMoveRule, MctsSearch
 
-# The table size of a search that is not in use.
+# Table size of unused searches.
 _MIN_MEGABYTES = 1
 
 Opened = TypeVar("Opened")
 
-# How long commands such as `isready` wait for the kernel.
+# Maximum time that commands such as `isready` wait for compiled code.
 READY_TIMEOUT_S = 10.0
 
-# A stopped search with a compiled evaluation is abandoned if its node count does not change for
-# this time. A compiled evaluation that hung is not used again; a Python one may only have slept.
+# A stopped search with a compiled user evaluation is abandoned if its node count does not change
+# for this time.
 COMPILED_GRACE_S = 0.15
 
 
 class ChessBackend:
-    """The search backend of a chess agent.
+    """Loads, configures and selects the searches of the chess engine.
 
-    Settings can be changed before the kernel is loaded. Only `start`, `close` and `ready` are
-    thread-safe. All other methods must be called from the agent's thread.
+    Only `start`, `close` and `ready` are thread-safe.
 
-    `report` is called with a line of text for the user. `open_tables` takes `report` and opens the
-    built-in tablebase after the kernel has been loaded. `megabytes` is the initial size of the hash
-    table. `budget` is the memory that all engines of this process share. An engine with a budget
-    reserves its memory at its first search.
+    `report` is called with one-line messages for the user. `open_tables` opens the built-in endgame
+    tablebase, and is called after the alpha-beta code is loaded. `megabytes` is the initial size of
+    the hash table. `budget` is shared by all engines of the process, and the first search reserves
+    memory from it.
     """
 
     def __init__(
@@ -84,10 +82,10 @@ class ChessBackend:
         self._open_tables = open_tables
         self._builtin_tablebase: BuiltinTablebase | None = None
         self._settings = Settings(megabytes=megabytes)
-        self._default: Evaluation | None = None  # once it is loaded
-        # The evaluation in use: that of the settings, unless too many of its calls hang.
+        self._default: Evaluation | None = None  # None until it is loaded
+        # The evaluation of the settings, or the default evaluation after too many hung calls.
         self._evaluation = UNLOADED_DEFAULT
-        self._warned_evaluation: Evaluation | None = None  # batched, reported as slow
+        self._warned_evaluation: Evaluation | None = None  # last evaluation reported as slow
         self._current_searcher: ChessSearcher | None = None
         self._abandoned = AbandonedThreads()  # threads stuck in the evaluation of the settings
         kernel = KernelLoader(
@@ -101,19 +99,19 @@ class ChessBackend:
         self._loaders = {ALPHABETA: kernel, MCTS: tree}
         self._searchers: dict[str, ChessSearch] = {}
         self._fallback: ChessSearcher | None = None
-        self._seed = 0  # of the random choices of levels in this game
+        self._seed = 0  # random seed for limited strength
 
     @property
     def ready(self) -> OneShotEvent:
-        """Event that is set once the kernel is loaded or has failed to load."""
+        """Event that is set when the alpha-beta code is loaded or has failed to load."""
         return self._loaders[ALPHABETA].ready
 
     def start(self) -> None:
-        """Start loading the kernel in the background, unless loading has already started."""
+        """Start loading the alpha-beta code in the background. Later calls have no effect."""
         self._loaders[ALPHABETA].start()
 
     def close(self, timeout: float) -> bool:
-        """Stop compilation, and release the memory. No search may be running.
+        """Stop compilation and release the memory. No search may be running.
 
         Return whether loading ended within `timeout` seconds.
         """
@@ -130,8 +128,8 @@ class ChessBackend:
     def get_searcher(self, clock: SearchClock[chess.Move], stop: OneShotEvent) -> ChessSearcher:
         """Return the selected searcher, or a fallback if its code is not loaded in time.
 
-        If the strength is limited, alpha-beta is always used, because the Elo of each level was
-        measured with it.
+        Limited strength always uses alpha-beta, because its Elo levels were measured with
+        alpha-beta.
         """
         self._current_searcher = None
         self._abandoned.start_search()
@@ -148,11 +146,6 @@ class ChessBackend:
         return LimitedStrengthSearch(self._current_searcher, level, self._seed)
 
     def abandon(self, thread: threading.Thread) -> str | None:
-        """Abandon the search in `thread` if a call of the user's evaluation does not return.
-
-        Return a message for the user, or None if the search is not stuck. The thread keeps its
-        searcher, and the next search gets a new one.
-        """
         evaluation, searcher = self._settings.evaluation, self._current_searcher
         if searcher is None or not self._is_stuck(searcher):
             return None
@@ -217,11 +210,7 @@ class ChessBackend:
             self._evaluation = self._default_evaluation()
 
     def _create_searcher(self, name: str) -> ChessSearch:
-        """Create a searcher with a built-in evaluation.
-
-        The first searcher for each algorithm runs a short warm-up search, because the first search
-        of a process is slow.
-        """
+        """Create a searcher. The first one for each algorithm also runs a warm-up search."""
         import chess
 
         self._load_default_evaluation()
@@ -246,10 +235,10 @@ class ChessBackend:
         return self._python_search()
 
     def wait_for_kernel(self, stop: OneShotEvent) -> ChessSearch:
-        """Wait for the kernel, and return the compiled alpha-beta searcher.
+        """Wait for the compiled alpha-beta searcher, and return it.
 
-        Setting `stop` ends the wait for compilation, but not the short wait for code that is
-        already compiled. Raise `AgentError` if the kernel is not available.
+        Setting `stop` ends the wait for compilation, but not for code that is already compiled.
+        Raise `AgentError` if the searcher is not available.
         """
         self.start()
         wait_for_any(self.ready, stop)
@@ -264,9 +253,10 @@ class ChessBackend:
         return kernel
 
     def wait_until_loaded(self, job: Job) -> None:
-        """Wait until the kernel is loaded, loading takes too long, or `job` must end.
+        """Wait until the code of the selected search is loaded.
 
-        The time limit is READY_TIMEOUT_S seconds after the start of loading.
+        The wait ends READY_TIMEOUT_S after the start of loading, or if `job` is stopped or
+        superseded.
         """
         self.start()
         for name in dict.fromkeys((ALPHABETA, self._settings.search)):
@@ -285,10 +275,7 @@ class ChessBackend:
                     loader.fail(error)
 
     def set_megabytes(self, megabytes: int) -> None:
-        """Resize the hash table to `megabytes`.
-
-        On failure, raise `MemoryError` and keep the old table.
-        """
+        """Resize the hash table. On failure, raise `MemoryError` and keep the old size."""
         before, reserved = self._settings, self._reserved_megabytes
         if self._budget is not None:
             self._budget.resize(reserved, megabytes)
@@ -297,7 +284,7 @@ class ChessBackend:
         try:
             self._distribute_memory()
         except MemoryError:
-            # Other settings may have changed in between, such as the default evaluation: keep them.
+            # Keep other settings that have changed meanwhile, such as the default evaluation.
             self._settings = replace(self._settings, megabytes=before.megabytes)
             if self._budget is not None:
                 self._budget.resize(megabytes, reserved)
@@ -311,10 +298,7 @@ class ChessBackend:
         self._apply_threads()
 
     def set_evaluation(self, spec: str) -> None:
-        """Load the evaluation `spec` and use it.
-
-        On failure, raise `EvaluationError` and keep the old evaluation.
-        """
+        """Load and use an evaluation. On failure, raise `EvaluationError` and keep the old one."""
         evaluation = load_with_timeout(spec)
         for searcher in self._created_searchers():
             searcher.set_evaluation(evaluation)
@@ -327,7 +311,7 @@ class ChessBackend:
         self._fallback = None
 
     def set_search(self, name: str) -> None:
-        """Select the algorithm `name` from SEARCHES, and start to load its code."""
+        """Select a search algorithm from SEARCHES, and start to load its code."""
         self._settings = replace(self._settings, search=name)
         if name != ALPHABETA:
             self.start()
@@ -335,10 +319,7 @@ class ChessBackend:
         self._distribute_memory()
 
     def set_final_choice(self, choice: str) -> None:
-        """Set the rule by which Monte Carlo tree search chooses its move.
-
-        It must be in FINAL_CHOICES.
-        """
+        """Set the rule by which MCTS selects its final move, one of FINAL_CHOICES."""
         self._settings = replace(self._settings, final_choice=choice)
         if MCTS in self._searchers:
             self._set_final_choice(self._searchers[MCTS])
@@ -346,10 +327,9 @@ class ChessBackend:
     def set_level(
         self, *, skill: int | None = None, limit: bool | None = None, elo: int | None = None
     ) -> None:
-        """Set the playing strength. Parameters that are None keep their previous values.
+        """Set the playing strength. Arguments that are None keep their previous values.
 
-        `skill` is the skill level from 0 to 20. `elo` is the target Elo rating. If `limit` is true,
-        `elo` is used instead of `skill`.
+        `skill` is from 0 to 20 (full strength). `elo` replaces `skill` if `limit` is true.
         """
         settings = self._settings
         self._settings = replace(
@@ -368,10 +348,9 @@ class ChessBackend:
         self._update_tablebases()
 
     def use_gaviota(self, paths: str) -> None:
-        """Use the Gaviota tables in the folders `paths`, which are separated as in PATH.
+        """Use the Gaviota tables in the folders `paths`, which are separated by `os.pathsep`.
 
-        An empty string disables Gaviota tables. If no tables are found, raise `AgentError` and keep
-        the old tables.
+        An empty string disables them. On failure, raise `AgentError` and keep the old tables.
         """
         from agent.chess.endgames.external_tablebases import open_gaviota
 
@@ -380,10 +359,9 @@ class ChessBackend:
         self._exchange_tables("Gaviota", old, tables)
 
     def use_syzygy(self, paths: str) -> None:
-        """Use the Syzygy tables in the folders `paths`, which are separated as in PATH.
+        """Use the Syzygy tables in the folders `paths`, which are separated by `os.pathsep`.
 
-        An empty string disables Syzygy tables. If no tables are found, raise `AgentError` and keep
-        the old tables.
+        An empty string disables them. On failure, raise `AgentError` and keep the old tables.
         """
         from agent.chess.endgames.external_tablebases import open_syzygy
 
@@ -397,7 +375,7 @@ class ChessBackend:
         old: GaviotaTablebase | SyzygyTablebase | None,
         new: GaviotaTablebase | SyzygyTablebase | None,
     ) -> None:
-        """Give the searchers the new tables, which are already set, and close the old ones."""
+        """Update the searchers after the table setting has changed, and close the old tables."""
         self._update_tablebases()
         if old is not None:
             old.close()
@@ -425,14 +403,14 @@ class ChessBackend:
             searcher.clear()
 
     def new_game(self) -> None:
-        """Clear all search data, and choose a new random seed for searches of limited strength."""
+        """Clear all search data, and choose a new random seed for limited strength."""
         self._seed = int.from_bytes(os.urandom(4), "little")
         for searcher in (*self._created_searchers(), self._fallback):
             if searcher is not None:
                 searcher.new_game()
 
     def _created_searchers(self) -> list[ChessSearch]:
-        """Return all compiled searchers, including new ones for code that has just been loaded."""
+        """Create searchers for newly loaded code, and return all compiled searchers."""
         for name in (ALPHABETA, self._settings.search):
             self._searcher_unless_budgeted(name)
         return list(self._searchers.values())
@@ -461,7 +439,6 @@ class ChessBackend:
         return self._searcher_if_loaded(name) if self._budget is None else self._searchers.get(name)
 
     def _reserve_memory(self) -> None:
-        """Reserve memory for the hash table, limited to the rest of the budget."""
         if self._budget is None or self._reserved_megabytes:
             return
         requested = self._settings.megabytes
@@ -509,10 +486,7 @@ class ChessBackend:
             searcher.set_threads(self._settings.effective_threads)
 
     def _distribute_memory(self) -> None:
-        """Give the selected searcher the configured memory, and all other searchers the minimum.
-
-        Raise `MemoryError` if there is not enough memory.
-        """
+        """Give the selected searcher its configured memory, and all others the minimum."""
         in_use = self._searcher_unless_budgeted(
             self._settings.search
         ) or self._searcher_unless_budgeted(ALPHABETA)
@@ -531,10 +505,7 @@ class ChessBackend:
 
 
 def _board_function(evaluation: Evaluation) -> Callable[[chess.Board], int] | None:
-    """Return a Python evaluation as a function of a board, or None if the evaluation is compiled.
-
-    The returned function raises `EvaluationError` if the evaluation fails.
-    """
+    """Return a Python evaluation as a function of a board, or None if it is compiled."""
     if evaluation.batch:
         from agent.games.chess_batch import as_board_evaluation
 

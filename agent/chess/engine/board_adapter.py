@@ -1,4 +1,4 @@
-"""The `PositionAdapter` for chess. This module does not import the `chess` package at run time."""
+"""The agent's access to chess positions. This module does not import `chess` at run time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ChessSearcher: TypeAlias = "Searcher[chess.Board, chess.Move]"
 
 
 class BoardAdapter:
-    """The `PositionAdapter` for `chess.Board`. The move stack of the board contains the game."""
+    """Implements `PositionAdapter` for `chess.Board`. The move stack is the game history."""
 
     def copy(self, position: chess.Board, /) -> chess.Board:
         return position.copy()
@@ -27,11 +27,9 @@ class BoardAdapter:
         return position.legal_moves
 
     def terminal_score(self, position: chess.Board, /) -> Score:
-        """Return the score for a checkmate or stalemate position."""
         return Mate(0) if position.is_check() else Cp(0)
 
     def follows(self, later: chess.Board, move: chess.Move, earlier: chess.Board, /) -> bool:
-        """Return whether `earlier` leads to `later` by `move` and one reply."""
         if later.ply() != earlier.ply() + 2:
             return False
         moves_played = [*earlier.move_stack, move]

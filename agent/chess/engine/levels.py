@@ -1,10 +1,7 @@
 """Skill levels, which limit the playing strength.
 
-A skill level searches few nodes, so it misses deep tactics. It then chooses a move at random.
-Better moves are more likely, and moves that are much worse than the best move are excluded. A
-higher skill means a lower temperature and a smaller margin, so high levels make only small errors.
-The search is limited by nodes, so the strength does not depend on the machine. See
-`LimitedStrengthSearch`.
+A limited search visits few nodes and then picks a random move. Better moves are more likely, and
+bad moves are excluded. The limit is in nodes, so the strength is the same on every machine.
 """
 
 from dataclasses import dataclass
@@ -40,21 +37,21 @@ def skill_for_elo(elo: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class SkillLevel:
-    """A skill level. `skill` is at least 0 and less than MAX_SKILL."""
+    """A limited playing strength. `skill` is at least 0 and less than MAX_SKILL."""
 
     skill: float
 
     @property
     def nodes(self) -> int:
-        """The number of nodes after which no new iteration starts."""
+        """Soft node limit: no new iteration starts after this number of nodes."""
         return round(_MIN_NODES * 2 ** (_DOUBLINGS_PER_SKILL * self.skill))
 
     @property
     def temperature(self) -> float:
-        """The loss in centipawns that makes a move less likely by a factor of e (2.718)."""
+        """Loss in centipawns that divides a move's probability by e."""
         return _TEMPERATURE * (1 - self.skill / MAX_SKILL) ** 2
 
     @property
     def margin(self) -> float:
-        """The maximum difference in centipawns between a chosen move and the best move."""
+        """Maximum difference in centipawns between the best move and the chosen move."""
         return _MARGIN * self.temperature

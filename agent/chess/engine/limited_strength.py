@@ -1,5 +1,3 @@
-"""A search of limited strength, which chooses a random move from the results of a short search."""
-
 from __future__ import annotations
 
 import math
@@ -19,15 +17,15 @@ if TYPE_CHECKING:
 
 CANDIDATE_LINES = 4  # moves to choose from
 _MAX_OVERSHOOT = 4  # the hard node limit, in multiples of the level's nodes
-_MIN_NODES_PER_MOVE = 4  # for each move and line of the first iteration
+_MIN_NODES_PER_MOVE = 4  # per move and line, for the first iteration
 _MATE = 2500  # value of a mate in centipawns
 _MATE_STEP = 10  # centipawns subtracted for each move to mate
 
 
 class LimitedStrengthSearch(SearcherWrapper["chess.Board", "chess.Move"]):
-    """A wrapper around a searcher that limits its playing strength.
+    """Runs a short search and picks a random move from its best lines.
 
-    `seed` and the position determine the random choice.
+    `seed` and the position determine the random numbers.
     """
 
     def __init__(self, searcher: ChessSearcher, level: SkillLevel, seed: int) -> None:
@@ -38,9 +36,9 @@ class LimitedStrengthSearch(SearcherWrapper["chess.Board", "chess.Move"]):
     def search(
         self, board: chess.Board, limits: Limits[chess.Move], lines: int = 1
     ) -> Iterator[Info[chess.Move]]:
-        """Yield the lines of each completed iteration, starting with the chosen line."""
+        """Yield the lines of each completed iteration, with the randomly chosen line first."""
         n_moves = len(limits.search_moves) or board.legal_moves.count()
-        # Allow enough nodes for the first iteration: the choice needs a complete iteration.
+        # The choice needs at least one complete iteration.
         max_nodes = max(
             self._level.nodes * _MAX_OVERSHOOT, _MIN_NODES_PER_MOVE * CANDIDATE_LINES * n_moves
         )
@@ -72,9 +70,8 @@ class LimitedStrengthSearch(SearcherWrapper["chess.Board", "chess.Move"]):
     ) -> list[Info[chess.Move]]:
         """Return the lines with a randomly chosen line first.
 
-        The probability of a line is proportional to `exp(score / temperature)`. To choose a line,
-        Gumbel noise is added to each `score / temperature`, and the maximum is taken (Gumbel-max
-        trick). The noise for a move in a position is the same in every iteration.
+        The probability of a line is proportional to `exp(score / temperature)` (Gumbel-max trick).
+        Each move gets the same random number in every iteration.
         """
         from random import Random  # lazy import: slow to load
 
@@ -95,7 +92,7 @@ class LimitedStrengthSearch(SearcherWrapper["chess.Board", "chess.Move"]):
 
 
 def _value(score: Score) -> int:
-    """Return a score in centipawns. The value of a mate exceeds all other values."""
+    """Convert a score to centipawns. A mate outweighs every other score."""
     if isinstance(score, Cp):
         return min(max(score.value, -_MATE // 2), _MATE // 2)
     value = _MATE - _MATE_STEP * min(abs(score.moves), 50)

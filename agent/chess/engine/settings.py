@@ -1,5 +1,3 @@
-"""The settings of the chess engine that the user can change."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -22,10 +20,10 @@ DEFAULT_MEGABYTES = 16
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The settings of the chess engine.
+    """The settings of the chess engine that the user can change.
 
     `megabytes` is the size of the hash table or the MCTS tree. `elo` is used only if
-    `limit_strength` is true. `builtin_tablebase` enables the built-in endgame tablebase.
+    `limit_strength` is true.
     """
 
     megabytes: int = DEFAULT_MEGABYTES
@@ -48,12 +46,9 @@ class Settings:
 
     @property
     def effective_threads(self) -> int:
-        """The number of search threads.
+        """Number of search threads, at most one per CPU core.
 
-        There is at most one thread per CPU core, because otherwise the main thread would have to
-        wait for the others. One thread is used if the strength is limited, because such a search
-        has few nodes. One thread is also used for a Python evaluation, because of the global
-        interpreter lock (GIL).
+        Limited strength and Python evaluations (because of the GIL) use one thread.
         """
         if self.level is not None or self.evaluation.python is not None:
             return 1

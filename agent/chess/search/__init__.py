@@ -1,1 +1,1 @@
-"""The chess searches: alpha-beta, Monte Carlo tree search (MCTS), and the code that they share."""
+"""Chess searches: alpha-beta and Monte Carlo tree search (MCTS)."""

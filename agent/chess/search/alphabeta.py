@@ -1,14 +1,11 @@
 """The compiled alpha-beta search: a principal variation search with a transposition table.
 
-`search` and `quiescence` are fail-soft. Let v be the true value of the position at this depth. A
-result r <= alpha means v <= r, a result r >= beta means v >= r, and any other result is v. Scores
-are in centipawns for the side to move. A mate scores MATE minus its distance from the root in
-plies. After `worker.stop` is set, every function returns immediately, and its result is
-meaningless.
+`search` and `quiescence` are fail-soft. Scores are in centipawns for the side to move. A mate
+scores MATE minus its distance from the root in plies. After `worker.stop` is set, every function
+returns at once with a meaningless score.
 
-If `worker.selective` is 0, nothing is pruned, reduced, extended or read from the transposition
-table. The result is then that of plain minimax with the same quiescence search. The tests verify
-this.
+If `worker.selective` is 0, there is no pruning, reduction, extension or table lookup. The result is
+then that of plain minimax with the same quiescence search.
 """
 
 from numba import boolean
@@ -152,9 +149,9 @@ def _allows_null_move(position: Position) -> bool:
 
 @kernel
 def _hindsight_depth(worker: Worker, ply: int, depth: int) -> int:
-    """Return `depth`, reduced if the last move was reduced and worsened the evaluation.
+    """Return `depth`, minus 1 if the last move was reduced and lowered its side's evaluation.
 
-    The history score of the last move is also updated by the change in evaluation.
+    The history score of the last move is updated by its gain in static evaluation.
     """
     evaluation, parent = frame_at(worker, ply).evaluation, frame_at(worker, ply - 1)
     if parent.evaluation == NO_EVALUATION:
@@ -208,7 +205,7 @@ def _late_pruning_count(depth: int, improving: bool) -> int:
 
 @kernel
 def _node_reduction(in_pv: bool, was_pv: bool, cut_node: bool, improving: bool) -> int:
-    """Return the reduction that applies to all late moves of a node, in 1024ths of a ply."""
+    """Return the part of the late move reduction that depends on the node, in 1024ths of a ply."""
     total = 0
     if in_pv:
         total -= reduction_pv()
@@ -223,10 +220,7 @@ def _node_reduction(in_pv: bool, was_pv: bool, cut_node: bool, improving: bool) 
 
 @kernel
 def _move_reduction(depth: int, move_number: int, quiet: bool, killer: bool, history: int) -> int:
-    """Return the reduction that depends on the move, in 1024ths of a ply.
-
-    Moves with a good history are reduced less.
-    """
+    """Return the part of the late move reduction that depends on the move, in 1024ths of a ply."""
     total = reduction(depth, move_number)
     if not quiet:
         return total + reduction_noisy() - history * REDUCTION_UNIT // reduction_noisy_history()
@@ -273,7 +267,7 @@ def _should_update_correction(bound: int, best_score: int, evaluation: int) -> b
 
 @entry_point(int64(Worker, int64, int64, int64, int64, boolean))
 def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node: bool) -> int:
-    """Search the node at `ply` to `depth`, and return its score as defined in the module docstring.
+    """Return the fail-soft score of the node at `ply`, searched to `depth` plies.
 
     `ply` must be at least 1. `cut_node` is true if a beta cutoff is expected.
     """
@@ -338,8 +332,8 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
         depth = _hindsight_depth(worker, ply, depth)
 
     if selective and not in_pv and not in_check and excluded == NO_MOVE:
-        # Step 8. Reverse futility pruning: the evaluation exceeds beta by a margin. Like a null
-        # move it fails in zugzwang, so it is disabled in verification searches.
+        # Step 8. Reverse futility pruning: the evaluation exceeds beta by a margin. Zugzwang breaks
+        # it as it breaks null moves, so verification searches disable it.
         verifying = ply < worker.null_move_min_ply
         if not verifying and _passes_reverse_futility(depth, beta, evaluation, improving):
             return evaluation
@@ -353,7 +347,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
             if score <= alpha:
                 return score
 
-        # Step 10. Null move pruning: if passing already fails high, some move will.
+        # Step 10. Null move pruning: if a null move fails high, a real move will too.
         if (
             depth >= null_move_depth()
             and evaluation >= beta + null_entry_margin()
@@ -386,9 +380,8 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
         if _passes_table_probcut(data, ply, depth, beta):
             return beta + table_margin()
 
-    # Step 12. Internal iterative reduction: move ordering is bad without a hash move, or with a
-    # hash move from a much shallower search. A reduced search finds a better hash move for later.
-    # At expected all-nodes the order does not matter.
+    # Step 12. Internal iterative reduction: without a hash move from a similar depth, move ordering
+    # is bad. A reduced search finds a better hash move for later. All-nodes need no move ordering.
     if (
         selective
         and depth >= internal_reduction_depth()
@@ -546,11 +539,11 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
 
 @kernel
 def search_root(worker: Worker, depth: int, alpha: int, beta: int) -> int:
-    """Search the root moves from index `multipv_start` on, and move the best move to that index.
+    """Search the root moves from index `multipv_start`, and return the best score.
 
-    `worker.best_move`, `worker.best_score` and the principal variation in frame 0 are updated
-    during the search, so they are valid after a stop. Until the first move has been searched,
-    `best_move` is NO_MOVE, and `best_score` is the score of the previous search.
+    The best move is moved to that index. `worker.best_move`, `worker.best_score` and the PV in
+    frame 0 stay valid after a stop. Until the first move has been searched, `best_move` is NO_MOVE
+    and `best_score` is from the previous call.
     """
     position, frame = position_at(worker, 0), frame_at(worker, 0)
     worker.best_move = NO_MOVE

@@ -1,9 +1,6 @@
-"""The alpha-beta search for agents: iterative deepening with one kernel call per iteration.
+"""Iterative deepening with the compiled alpha-beta search.
 
-Iterative deepening ('Tema 2: Búsqueda en juegos', where it is called progressive deepening)
-searches to depth 1, 2, 3, and so on, so a move is available at any time. Each iteration improves
-the move ordering for the next one. The score of an iteration is the centre of the next aspiration
-window (see `aspiration`).
+Source: 'Tema 2: Búsqueda en juegos', where it is called progressive deepening.
 """
 
 import time
@@ -33,11 +30,10 @@ _MIN_NODES_PER_THREAD = 10_000
 
 
 class AlphaBetaSearch(ChessSearch):
-    """The compiled alpha-beta search, which implements `Searcher`.
+    """The compiled alpha-beta search. Its threads share a transposition table (Lazy SMP).
 
-    Its threads share a transposition table (Lazy SMP). If `evaluation` is None, the default
-    evaluation is used. If `selective` is False, pruning, reductions, extensions and the
-    transposition table are disabled, so that the search can be compared with plain minimax.
+    If `evaluation` is None, the default evaluation is used. If `selective` is False, pruning,
+    reductions, extensions and the transposition table are disabled.
     """
 
     def __init__(
@@ -55,10 +51,6 @@ class AlphaBetaSearch(ChessSearch):
         self._seeded_count = 0  # number of learned moves that are in the table
 
     def resize(self, megabytes: int) -> None:
-        """Replace the transposition table with an empty table of `megabytes`.
-
-        On failure, raise `MemoryError` and keep the old table.
-        """
         self._table = TableMemory(megabytes)
         self.set_learned_moves({}, ())
         self._seeded_count = 0
@@ -71,10 +63,10 @@ class AlphaBetaSearch(ChessSearch):
     def set_learned_moves(
         self, learned_moves: Mapping[str, LearnedMove], order: Sequence[str]
     ) -> None:
-        """Set the learned moves that the next search writes into the transposition table.
+        """Set moves from earlier games that the next search writes into the transposition table.
 
-        `order` contains the keys in the order of learning, and may grow between searches. Call this
-        method again after the table has been cleared or resized. See `table_seeding`.
+        `order` contains the keys in the order of learning, and may grow between searches. Clearing
+        or resizing the table removes the learned moves.
         """
         self._learned_moves, self._learned_order = learned_moves, order
 
@@ -144,10 +136,7 @@ class AlphaBetaSearch(ChessSearch):
                 return
 
     def _best_move(self) -> chess.Move | None:
-        """Return the best move of a stopped iteration, or None if there is none.
-
-        A move that fails high is at the front of the list while it is searched again.
-        """
+        """Return a stopped iteration's best move, or None if its first PV line was complete."""
         worker = self._workers.first.worker
         if worker.multipv_start:
             return None

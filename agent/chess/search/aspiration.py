@@ -1,9 +1,4 @@
-"""Aspiration windows: the root is searched with a narrow window around the expected score.
-
-The score of an iteration is usually close to the previous score, and a narrow window causes more
-cutoffs. If the score is outside the window, the window is widened on that side, and the search is
-repeated.
-"""
+"""Aspiration windows: root search with a narrow window around the expected score."""
 
 from agent.chess.board.records import Worker
 from agent.chess.search.alphabeta import search_root
@@ -19,9 +14,9 @@ _MAX_WIDTH = 600  # centipawns; a wider bound becomes infinite
 
 @entry_point(int64(Worker, int64, int64))
 def aspiration_search(worker: Worker, depth: int, previous_score: int) -> int:
-    """Search the root to `depth`, and return its score. `search_root` describes the other results.
+    """Search the root with a window around `previous_score`, and return the score.
 
-    `previous_score` is the score of the previous iteration.
+    The best move and the principal variation are stored as by `search_root`.
     """
     width = int64(_WIDTH)
     alpha, beta = int64(-INFINITE), int64(INFINITE)

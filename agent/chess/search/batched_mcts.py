@@ -1,10 +1,9 @@
-"""Monte Carlo tree search for chess with a Python evaluation that scores many positions at once.
+"""Monte Carlo tree search with an evaluation that scores many positions at once.
 
-Only phase 3 (simulation) differs from `mcts`. `collect_leaves` runs playouts down to leaves until a
-batch is full. `backup_leaves` backs up the scores of the batch, and adds all moves of each leaf to
-the tree with their priors. Pending playouts have virtual losses, so that later playouts take other
-paths (Chaslot, Winands and van den Herik, 'Parallel Monte-Carlo tree search', 2008). A playout that
-reaches a pending leaf is cancelled. Everything runs on one thread.
+`collect_leaves` runs playouts until a batch of leaves is full. `backup_leaves` then expands these
+leaves and backs up their scores. Virtual losses lead the playouts of a batch along different paths
+(Chaslot, Winands and van den Herik, 'Parallel Monte-Carlo tree search', 2008). Everything runs on
+one thread.
 """
 
 import numba
@@ -49,12 +48,12 @@ from agent.kernel.mcts_tree import (
 )
 from agent.kernel.scores import MATE
 
-# Columns of the arrays of leaves: bitboards, and numbers.
+# Columns of the leaf arrays `bitboards` and `numbers`.
 KINDS, SIDES, CASTLING, BITBOARD_COLUMNS = 0, 6, 8, 9
 TURN, EN_PASSANT, HALFMOVES, COUNT, NUMBER_COLUMNS = range(5)
-# Columns of the array of playouts: the ply of the leaf, and the row of the leaf.
+# Columns of the array `playouts`: ply of the leaf, and row in the leaf arrays.
 PLY, LEAF, PLAYOUT_COLUMNS = range(3)
-CANCELLED = -1  # in the column LEAF
+CANCELLED = -1  # value in the column LEAF
 
 
 @kernel
@@ -123,15 +122,14 @@ def collect_leaves(
     batch_moves: npt.NDArray[np.int32],
     priors: npt.NDArray[np.float32],
 ) -> int:
-    """Run playouts down to leaves that need an evaluation. Return the number of pending playouts.
+    """Run playouts until a batch of leaves is full, and return the number of its playouts.
 
-    Stop when the arrays are full, when the tree reaches its goal, is full or is solved, or when a
-    stop is requested.
+    Stop when an array is full, the tree reaches its goal or stops growing, or `worker.stop` is set.
 
-    `paths` receives the nodes from the root to each leaf and has the shape (playouts, MAX_TREE_PLY
-    + 2). `playouts` receives the columns PLY and LEAF. `bitboards` and `numbers` receive one row
-    for each leaf. `moves` and `batch_moves` receive the moves of each leaf in the encodings of the
-    kernel and of batches. `priors` receives the prior of each move from move ordering.
+    `paths`, of shape (playouts, MAX_TREE_PLY + 2), receives the nodes from the root to each leaf.
+    `playouts` receives the columns PLY and LEAF (the row of the leaf, or CANCELLED). The other
+    arrays receive one row per leaf. `moves` and `batch_moves` contain the same moves, encoded as in
+    `records` and as in `agent.games.chess_batch`.
     """
     leaves = n_playouts = 0
     while leaves < len(numbers) and n_playouts < len(playouts):
@@ -214,10 +212,10 @@ def backup_leaves(
     priors: npt.NDArray[np.float32],
     scores: npt.NDArray[np.float64],
 ) -> None:
-    """Back up the scores of pending leaves and expand the leaves. Cancel all other playouts.
+    """Expand the leaves from `collect_leaves` and back up their scores.
 
-    `playouts` contains the pending playouts from `collect_leaves`. `scores` contains the score of
-    each leaf in centipawns for the side to move. If `scores` is empty, all playouts are cancelled.
+    `scores` contains one score per leaf, in centipawns for the side to move. If it is empty, all
+    playouts are cancelled.
     """
     for i in range(len(playouts)):
         path, ply, leaf = paths[i], playouts[i, PLY], playouts[i, LEAF]

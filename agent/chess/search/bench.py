@@ -1,7 +1,6 @@
 """The benchmark, which searches fixed positions to a fixed depth.
 
-The node count is a signature of the search. It is the same in every run and on every machine, and
-it changes with every functional change of the search.
+The node count is the same on every machine, and changes with every functional change of the search.
 """
 
 import threading
@@ -41,10 +40,9 @@ POSITIONS = (
 
 
 def run(depth: int = DEPTH, stop: OneShotEvent | None = None) -> Iterator[Info[chess.Move]]:
-    """Search each benchmark position to `depth`, and yield the last info with its time in seconds.
+    """Search each benchmark position to `depth`, and yield the last `Info` of each search.
 
-    The search uses one thread, the default table size and the default evaluation. The kernel must
-    be available.
+    The search uses one thread and default settings. `Info.time` is in seconds.
     """
     search = AlphaBetaSearch()
     search.clear_stop()
@@ -60,10 +58,9 @@ def run(depth: int = DEPTH, stop: OneShotEvent | None = None) -> Iterator[Info[c
 
 
 def nodes_per_second(seconds: float, evaluation: Evaluation | None = None) -> float:
-    """Return the search speed on the benchmark positions, measured for `seconds` in total.
+    """Return the speed of a single-threaded search, measured for `seconds` in total.
 
-    The search uses one thread and the default table size. The kernel must be available. Raise
-    `EvaluationError` if the evaluation fails or cannot be compiled.
+    Raise `EvaluationError` if the evaluation fails or cannot be compiled.
     """
     search = AlphaBetaSearch(evaluation=evaluation)
     nodes, spent = 0, 0.0

@@ -1,10 +1,3 @@
-"""The base class of the compiled chess searches.
-
-The base class manages the worker pool, the evaluation and its errors, the transposition table, the
-endgame tablebases, and the root moves. The subclasses `AlphaBetaSearch` and `MctsSearch` implement
-the search.
-"""
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import replace
@@ -28,7 +21,7 @@ MAX_DEPTH = MAX_PLY - 1
 
 
 class ChessSearch(ParallelSearch[KernelBoard], ABC):
-    """The base class for a compiled search on one or more threads.
+    """Base class of the compiled chess searches, which use one or more threads.
 
     `megabytes` is the size of the transposition table. If `evaluation` is None, the default
     evaluation is used. If `selective` is False, pruning, reductions, extensions and the
@@ -47,14 +40,11 @@ class ChessSearch(ParallelSearch[KernelBoard], ABC):
         self._tablebases = Tablebases()
         self._is_clean = True  # no search since the last `new_game`
 
-    # Settings: these methods must not be called during a search.
+    # Settings. These methods must not be called during a search.
 
     @abstractmethod
     def resize(self, megabytes: int) -> None:
-        """Replace the transposition table or tree with an empty one of `megabytes`.
-
-        On failure, raise `MemoryError` and keep the old one.
-        """
+        """Empty and resize the table or tree. If `MemoryError` is raised, the old one is kept."""
 
     def clear(self) -> None:
         self._table.clear()
@@ -63,11 +53,10 @@ class ChessSearch(ParallelSearch[KernelBoard], ABC):
         self._workers.resize(threads)
 
     def set_evaluation(self, evaluation: Evaluation) -> None:
-        """Set the evaluation, and clear the data that was learned with the previous evaluation.
+        """Set the evaluation, and clear all search data if the evaluation differs.
 
-        Nothing is cleared if the evaluation is the same as before, but user functions always count
-        as different. If compilation fails, raise `EvaluationError` and keep the previous
-        evaluation.
+        User functions always count as different. If compilation fails, raise `EvaluationError` and
+        keep the previous evaluation.
         """
         previous = self.evaluation
         is_function = evaluation.is_function or previous.is_function
@@ -79,12 +68,11 @@ class ChessSearch(ParallelSearch[KernelBoard], ABC):
         self.new_game()
 
     def set_tablebases(self, tablebases: Tablebases) -> None:
-        """Set the endgame tablebases, and clear the data that was learned without them."""
+        """Set the endgame tablebases, and clear all search data."""
         self._tablebases = tablebases
         self.new_game()
 
     def new_game(self) -> None:
-        """Clear all search data: the transposition table or tree, and the histories."""
         if self._is_clean:
             return
         self._is_clean = True
@@ -95,7 +83,6 @@ class ChessSearch(ParallelSearch[KernelBoard], ABC):
 
     @property
     def network(self) -> NnueNetwork | None:
-        """The neural network of the evaluation, or None if the evaluation uses no network."""
         return self._evaluator.network
 
     # Thread-safe methods.
@@ -109,8 +96,6 @@ class ChessSearch(ParallelSearch[KernelBoard], ABC):
 
     def _tablebase_hits(self) -> int:
         return sum(int(game.worker.tablebase_hits) for game in self._workers.active)
-
-    # The search.
 
     def evaluate(self, board: chess.Board) -> int:
         """Return the static evaluation in centipawns for the side to move.
@@ -130,16 +115,9 @@ class ChessSearch(ParallelSearch[KernelBoard], ABC):
     def search(
         self, board: chess.Board, limits: Limits[chess.Move], lines: int = 1
     ) -> Iterator[Info[chess.Move]]:
-        """Search with iterative deepening, and yield the lines of each iteration, best first.
+        """Search as defined by `Searcher`. If `lines` is 1, first probe the endgame tablebases.
 
-        The limits on depth, nodes, mate and root moves are respected. For a time limit, the caller
-        must call `stop`. After a stop, the best line of the incomplete iteration is yielded if it
-        is new. At least one `Info` is yielded. Raise `EvaluationError` if the user's evaluation
-        fails.
-
-        If `lines` is 1, the endgame tablebases are probed first. If they provide the best move and
-        its score, the move is yielded without a search. If they only determine which moves preserve
-        the result, only these moves are searched.
+        The tablebases may yield the best move without a search, or restrict the root moves.
         """
         self._is_clean = False
         hits = 0
@@ -174,7 +152,7 @@ class ChessSearch(ParallelSearch[KernelBoard], ABC):
     def _search_iterations(
         self, board: chess.Board, limits: Limits[chess.Move], lines: int
     ) -> Iterator[Info[chess.Move]]:
-        """Yield the results for `search`. The first worker must already be loaded."""
+        """Yield the lines of each iteration. The first worker already has the root position."""
 
     def _load(self, board: chess.Board, limits: Limits[chess.Move], game: KernelBoard) -> None:
         game.load(board)

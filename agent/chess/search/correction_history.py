@@ -1,7 +1,7 @@
-"""Correction history, which learns the difference between search scores and static evaluations.
+"""Correction history: learned differences between search scores and static evaluations.
 
-The differences are averaged over positions with the same pawns, the same pieces of one side, or the
-same last two moves. These averages correct the static evaluation of later positions.
+The differences are averaged by pawn structure, by the pieces of each side, and by the last two
+moves.
 """
 
 from agent.chess.board.records import (
@@ -57,7 +57,7 @@ def _index_of_key(key: Bits) -> int:
 
 @kernel
 def corrected_evaluation(worker: Worker, ply: int, evaluation: int) -> int:
-    """Return the static evaluation plus the learned corrections."""
+    """Return `evaluation` plus the learned corrections, in centipawns."""
     position = position_at(worker, ply)
     total = (
         correction_pawn() * worker.pawn_corrections[_pawn_index(position)]
@@ -76,9 +76,9 @@ def _updated_entry(entry: int, step: int) -> int:
 
 @kernel
 def update_correction_history(worker: Worker, ply: int, depth: int, difference: int) -> None:
-    """Update the corrections after a search to `depth`.
+    """Update the corrections after a search to `depth` plies.
 
-    `difference` is the search score minus the corrected evaluation.
+    `difference` is the search score minus the corrected evaluation, in centipawns.
     """
     position = position_at(worker, ply)
     max_step = correction_most_step()

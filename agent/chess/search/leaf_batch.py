@@ -1,5 +1,3 @@
-"""Batches of MCTS leaves for an evaluation that scores many positions at once."""
-
 import numpy as np
 
 from agent.chess.board.kernel_board import KernelBoard
@@ -27,7 +25,7 @@ _PLAYOUTS_PER_LEAF = 2
 
 
 class LeafBatch:
-    """A batch of leaves, and the evaluation that scores them."""
+    """Runs Monte Carlo tree search with an evaluation that scores leaves in batches."""
 
     def __init__(self, evaluation: Evaluation) -> None:
         size = evaluation.batch
@@ -41,9 +39,10 @@ class LeafBatch:
         self._priors = np.zeros((size, MAX_MOVES), np.float32)
 
     def run_playouts(self, game: KernelBoard, tree: NodeTree) -> EvaluationError | None:
-        """Run playouts in batches until the tree reaches its goal or can take no more playouts.
+        """Run playouts until the tree reaches its goal or stops growing.
 
-        If the evaluation fails, cancel the playouts of the batch and return the error.
+        If the evaluation fails, cancel the playouts of the batch and return the error. Otherwise
+        return None.
         """
         while n_playouts := collect_leaves(
             game.worker,

@@ -1,23 +1,17 @@
-"""Compiled Monte Carlo tree search (MCTS) for chess, with PUCT and quiescence search.
+"""Compiled Monte Carlo tree search (MCTS) with PUCT and quiescence search.
 
 Source: 'Técnicas de IA, Tema 3.2: Búsqueda adversaria en juegos'. A playout has four phases:
 
-1. Selection: go down from the root to a leaf, at each node to the move with the highest upper
-   confidence bound (UCT: L. Kocsis and C. Szepesvári, 'Bandit based Monte-Carlo planning', 2006).
-   The bound is that of PUCT: mean value + exploration * prior * sqrt(visits) / (1 + visits of the
-   move) (C. Rosin, 'Multi-armed bandits with episode context', 2011, in the form of AlphaZero:
-   D. Silver and others, 'A general reinforcement learning algorithm', 2018).
+1. Selection: descend to a leaf by the highest upper confidence bound (Kocsis and Szepesvári,
+   'Bandit based Monte-Carlo planning', 2006). The bound is PUCT (Rosin, 'Multi-armed bandits with
+   episode context', 2011) in the form of AlphaZero (Silver and others, 2018):
+   mean value + exploration * prior * sqrt(visits) / (1 + visits of the move)
 2. Expansion: add a node for the untried move with the highest prior.
-3. Simulation: in place of a random game, evaluate the new position with quiescence search. Map its
-   score to a value from -1 (certain loss) to 1 (certain win).
-4. Backpropagation: add the value to all nodes up to the root, with alternating sign. Proofs are
-   propagated too: a mate below a node may prove the node itself.
+3. Simulation: evaluate the new position with quiescence search instead of a random game.
+4. Backpropagation: add the value to all nodes up to the root, and propagate proven mates.
 
-Values and proofs are for the side to move, but the mean value of a node is for the side that moved
-to the node. Priors are probabilities derived from move ordering: for captures from the material
-won, for quiet moves from whether the piece is lost.
-
-After `worker.stop` is set, `run_playouts` returns within one playout, which is cancelled.
+Values are from -1 (loss) to 1 (win). The mean value of a node is for the side that moved to the
+node. All other values and proofs are for the side to move.
 """
 
 import math
@@ -86,7 +80,7 @@ from agent.kernel.scores import INFINITE, MATE_BOUND, MAX_PLY
 
 MAX_TREE_PLY = MAX_PLY // 2  # maximum depth of the tree; quiescence search needs the rest
 UNEVALUATED = 2.0  # outside the range of values
-LOGISTIC_SCALE = 200.0  # score in centipawns at which the odds of winning are e to 1
+LOGISTIC_SCALE = 200.0  # centipawns at which the odds of winning are e to 1
 
 # Logits of priors, in thousandths, relative to an ordinary quiet move.
 _CAPTURE_LOGIT = 800
@@ -100,7 +94,7 @@ _EXPANDED = -(1 << 30)  # marks moves that already have a node
 
 @kernel
 def _prior_logit(position: Position, move: int) -> int:
-    """Return the logit of a move's prior probability, in thousandths."""
+    """Return the logarithm of a move's unnormalized prior, in thousandths."""
     side = position.turn
     start, target = from_square(move), to_square(move)
     safe = see_ge(position, move, 0)
@@ -128,7 +122,7 @@ def _prior_logit(position: Position, move: int) -> int:
 
 @kernel
 def generate_with_priors(worker: Worker, ply: int) -> float:
-    """Generate and score the moves at `ply`. Return the sum of their unnormalized priors."""
+    """Generate moves and prior logits at `ply`, and return the sum of the unnormalized priors."""
     position, frame = position_at(worker, ply), frame_at(worker, ply)
     frame.count = generate(position, frame, 0, ALL, ALL_SQUARES, False)
     total = 0.0
@@ -140,7 +134,7 @@ def generate_with_priors(worker: Worker, ply: int) -> float:
 
 @kernel
 def prior_weight(logit: int) -> float:
-    """Return the unnormalized prior for a logit that is given in thousandths."""
+    """Return the unnormalized prior for a logit in thousandths."""
     return math.exp(logit / 1000.0)
 
 
@@ -158,10 +152,7 @@ def _mark_expanded_moves(worker: Worker, tree: NodeTree, node: int, ply: int) ->
 
 @kernel
 def _add_best_child(worker: Worker, tree: NodeTree, node: int, ply: int) -> int:
-    """Add a child for the untried move with the highest prior.
-
-    Return NO_NODE if the pool is full.
-    """
+    """Add and return a child for the best untried move, or return NO_NODE if the pool is full."""
     total = generate_with_priors(worker, ply)
     _mark_expanded_moves(worker, tree, node, ply)
     frame = frame_at(worker, ply)
@@ -187,8 +178,8 @@ def _make_tree_move(worker: Worker, ply: int, move: int) -> None:
 def _best_child(tree: NodeTree, node: int) -> int:
     """Return the child with the highest upper confidence bound, or NO_NODE to try a new move.
 
-    The value of an untried move is the value of its parent minus a reduction (first play urgency).
-    At the root, every move is tried once first. Moves that are proven to win or lose are excluded.
+    Untried moves have the value of their parent minus a reduction (first play urgency). At the
+    root, every move is tried once first. Proven wins and losses are excluded.
     """
     first_play_value = -mean_value(tree, node) - tree.fpu_reduction
     if node == ROOT:
@@ -215,9 +206,9 @@ def _best_child(tree: NodeTree, node: int) -> int:
 
 @kernel
 def select(worker: Worker, tree: NodeTree, path: npt.NDArray[np.int64]) -> int:
-    """Run phase 1: descend by upper confidence bounds, and return the ply of the last node.
+    """Descend by upper confidence bounds, and return the ply of the last node.
 
-    The nodes are written to `path`. Each node gets a visit and a virtual loss.
+    The nodes are written to `path`. Each of them gets a visit and a virtual loss.
     """
     ply = 0
     node = int64(ROOT)
@@ -239,13 +230,13 @@ def select(worker: Worker, tree: NodeTree, path: npt.NDArray[np.int64]) -> int:
 
 @kernel
 def _expand(worker: Worker, tree: NodeTree, path: npt.NDArray[np.int64], ply: int) -> int:
-    """Run phase 2: add a child to a node that was visited before, and return the ply of the leaf.
+    """Add a child to the last node of `path` if possible, and return the ply of the leaf.
 
-    No child is added if the node is new, ends the game, is at the maximum depth, or is locked by
-    another thread. `tree.state` is set if no node can be added anywhere.
+    No child is added if the node is new or proven, ends the game, is at the maximum depth, or is
+    locked by another thread. `tree.state` becomes SOLVED or FULL if the tree cannot grow.
     """
     node = path[ply]
-    if ply == 0:  # all root moves are children from the start, so all are proven
+    if ply == 0:  # all root moves are proven
         tree.state = SOLVED
         return ply
     leaf = visits_of(tree, node) <= 1 or proof_of(tree, node) != UNKNOWN or ply >= MAX_TREE_PLY
@@ -279,10 +270,7 @@ def _proof_to_value(proof: int) -> float:
 
 @kernel
 def proven_value(worker: Worker, tree: NodeTree, node: int, ply: int) -> float:
-    """Return the known value of the node at `ply` for the side to move, or UNEVALUATED.
-
-    The value is known if the node is proven or is drawn by the rules.
-    """
+    """Return the value of a proven or drawn node for the side to move, else UNEVALUATED."""
     proof = proof_of(tree, node)
     if proof != UNKNOWN:
         return _proof_to_value(proof)
@@ -297,10 +285,7 @@ def proven_value(worker: Worker, tree: NodeTree, node: int, ply: int) -> float:
 
 @kernel
 def tablebase_proof(worker: Worker, tree: NodeTree, node: int, ply: int) -> int:
-    """Return the tablebase score for the node at `ply`, or NO_SCORE if there is none.
-
-    If there is a score, the node is marked as proven.
-    """
+    """Return the endgame table score of a node and mark the node as proven, or return NO_SCORE."""
     position = position_at(worker, ply)
     if ply == 0 or not worker.tablebase or not may_have_table(position):
         return NO_SCORE
@@ -328,11 +313,10 @@ def score_to_value(score: float) -> float:
 
 @kernel
 def _simulate(worker: Worker, tree: NodeTree, node: int, ply: int) -> float:
-    """Run phase 3: return the value for the side to move at `ply`, or UNEVALUATED after a stop.
+    """Return the value of a leaf for the side to move, or UNEVALUATED after a stop.
 
-    A mate score from quiescence search is a proof for two reasons. Quiescence search tries every
-    reply to a check, and it never forces a capture by a side that is not in check. A score from a
-    tablebase is also a proof.
+    A mate score from quiescence search is proven, because all replies to a check are searched and
+    no side is forced to capture.
     """
     value = proven_value(worker, tree, node, ply)
     if value != UNEVALUATED:
@@ -351,7 +335,10 @@ def _simulate(worker: Worker, tree: NodeTree, node: int, ply: int) -> float:
 
 @kernel
 def backpropagate(tree: NodeTree, path: npt.NDArray[np.int64], ply: int, value: float) -> None:
-    """Run phase 4: add `value`, which is for the node at `ply`, to the path; propagate proofs."""
+    """Add `value` to all nodes of `path` with alternating sign, and propagate proofs.
+
+    `value` is for the side to move at `ply`.
+    """
     node = path[ply]
     record_value(tree, node, -value)
     while ply > 0:
@@ -368,9 +355,9 @@ def backpropagate(tree: NodeTree, path: npt.NDArray[np.int64], ply: int, value: 
 
 @entry_point(numba.void(Worker, NodeTree, int64[::1]))
 def run_playouts(worker: Worker, tree: NodeTree, path: npt.NDArray[np.int64]) -> None:
-    """Run playouts until the tree reaches its goal, is full or solved, or `worker.stop` is set.
+    """Run playouts until the tree reaches its goal or stops growing, or `worker.stop` is set.
 
-    Workers can run concurrently if each has its own `path` with MAX_TREE_PLY + 2 elements.
+    Threads can run this concurrently. Each needs its own `path` of MAX_TREE_PLY + 2 elements.
     `open_root` must be called first.
     """
     while not worker.stop and tree.state == GROWING:

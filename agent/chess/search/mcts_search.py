@@ -1,8 +1,7 @@
-"""The Monte Carlo tree search for agents, which runs playouts and chooses the move.
+"""Monte Carlo tree search (MCTS) for agents.
 
-The node count of this search is the number of playouts, which is the number of visits of the root.
-The next search reuses the subtree below its position. If the node pool is full, the least visited
-nodes are removed.
+One node is counted per playout. The next search reuses the subtree of its position. If the node
+pool is full, the least visited nodes are removed.
 """
 
 import math
@@ -34,14 +33,14 @@ FPU_REDUCTION = 0.2
 
 
 class MctsSearch(ChessSearch):
-    """A Monte Carlo tree search, which implements `Searcher`. Its threads share one tree.
+    """A compiled Monte Carlo tree search, whose threads share one tree.
 
     `megabytes` is the size of the tree. If `evaluation` is None, the default evaluation is used.
     `choice` selects the move with the most visits, the highest mean value, or the highest upper
     confidence bound. A proven win is always preferred, and a proven loss is chosen last.
 
-    An evaluation that scores many positions at once replaces quiescence search at the leaves, and
-    uses one thread.
+    An evaluation that scores many positions at once replaces quiescence search, and uses one
+    thread.
     """
 
     def __init__(
@@ -54,7 +53,7 @@ class MctsSearch(ChessSearch):
         super().__init__(_QUIESCENCE_MEGABYTES, threads, evaluation, selective=True)
         self.final_choice = choice
         self._pool = self._make_pool(megabytes)
-        self._board: chess.Board | None = None  # at the root of the tree, if it can be reused
+        self._board: chess.Board | None = None  # root of a reusable tree
         self._restricted = False
         self._batch = self._make_batch()
         self._batch_error: EvaluationError | None = None
@@ -74,10 +73,6 @@ class MctsSearch(ChessSearch):
         return pool
 
     def resize(self, megabytes: int) -> None:
-        """Replace the tree with an empty tree of `megabytes`.
-
-        On failure, raise `MemoryError` and keep the old tree.
-        """
         self._pool = self._make_pool(megabytes)
         self._board = None
 
@@ -87,7 +82,6 @@ class MctsSearch(ChessSearch):
         self._board = None
 
     def progress(self) -> Progress[chess.Move]:
-        """Return the progress of the running search. It does not include a current root move."""
         return Progress(
             nodes=self._pool.playouts,
             hashfull=self._pool.permille_used(),
@@ -97,7 +91,6 @@ class MctsSearch(ChessSearch):
     def search(
         self, board: chess.Board, limits: Limits[chess.Move], lines: int = 1
     ) -> Iterator[Info[chess.Move]]:
-        """Search like `ChessSearch`, and discard the tree if the user's evaluation fails."""
         try:
             yield from super().search(board, limits, lines)
         except EvaluationError:
@@ -205,7 +198,7 @@ class MctsSearch(ChessSearch):
         return 0, merit, prior
 
     def _score(self, node: int) -> int:
-        """Return the kernel score of a root move, or that of the root if the move is unvisited."""
+        """Return the score of a root move, or that of the root if the move is unvisited."""
         proof = self._pool.proven_score(node)
         if proof is not None:
             return proof

@@ -1,10 +1,8 @@
 """Move ordering: hash move, winning captures, killer moves, quiet moves, losing captures.
 
-Moves are generated and picked in stages, so that a cutoff saves the work of later stages. Killer
-moves are the last two quiet moves at each ply that caused a cutoff. Quiet moves are ordered by the
-history heuristic, which rates moves by their success anywhere in the tree (Schaeffer, 1989). Checks
-and moves that escape an attack by a pawn get a bonus. Moves to a square that a pawn attacks get a
-penalty.
+Moves are generated in stages, so that a cutoff saves the work of later stages. Quiet moves are
+ordered by the history heuristic (Schaeffer, 1989), by checks, and by squares that enemy pawns
+attack.
 """
 
 from agent.chess.board.attacks import bishop_attacks, has, king_square, rook_attacks
@@ -59,9 +57,9 @@ from agent.kernel.intrinsics import U64, int64
 TABLE_MOVE, GENERATE_NOISY, GOOD_NOISY, GENERATE_QUIETS, QUIETS, BAD_NOISY = range(6)
 
 MAX_HISTORY = 1 << 14
-_KILLER_SCORE = 1 << 20  # above every history
+_KILLER_SCORE = 1 << 20  # greater than every history score
 _WEIGHT_UNIT = 64  # weights of histories and of bonuses are in 64ths
-_VICTIM_WEIGHT = 64  # per centipawn, so that a pawn is worth a fifth of the history range
+_VICTIM_WEIGHT = 64  # per centipawn of the captured piece
 _INDEX_BITS = 9  # number of bits for the index of a move in its list
 _INDEX_MASK = (1 << _INDEX_BITS) - 1
 
@@ -80,10 +78,7 @@ def is_legal(position: Position, frame: Frame, move: int) -> bool:
 
 @kernel
 def start_picking(worker: Worker, ply: int, table_move: int) -> None:
-    """Start picking moves at `ply`.
-
-    `table_move` is the hash move or NO_MOVE. It may be illegal.
-    """
+    """Start picking moves at `ply`. The hash move `table_move` may be NO_MOVE or illegal."""
     frame = frame_at(worker, ply)
     frame.table_move = NO_MOVE
     if is_legal(position_at(worker, ply), frame, table_move):
@@ -103,7 +98,7 @@ def _piece_index(side: int, kind: int, target: int) -> int:
 
 @kernel
 def piece_target_index(position: Position, move: int) -> int:
-    """Return the index for the moving piece and its target square in history tables."""
+    """Return the history index of the moving piece and its target square."""
     kind = position.board[from_square(move)]
     return _piece_index(position.turn, kind, to_square(move))
 
@@ -115,7 +110,6 @@ def _capture_index(position: Position, move: int) -> int:
 
 @kernel
 def capture_history(worker: Worker, position: Position, move: int) -> int:
-    """Return the capture history by moving piece, target square and captured piece type."""
     return worker.capture_history[_capture_index(position, move)]
 
 
@@ -137,7 +131,7 @@ def history_index(side: int, move: int) -> int:
 
 @kernel
 def earlier_piece_target(worker: Worker, ply: int, plies: int) -> int:
-    """Return the piece-target index for the move `plies` earlier, or NO_PIECE_TARGET."""
+    """Return `piece_target_index` of the move `plies` plies earlier, or NO_PIECE_TARGET."""
     return frame_at(worker, ply - plies).piece_target if plies <= ply else NO_PIECE_TARGET
 
 
@@ -160,7 +154,7 @@ def _combined_history(
 
 @kernel
 def quiet_history(worker: Worker, ply: int, move: int) -> int:
-    """Return the weighted sum of a quiet move's own history and its continuation histories."""
+    """Return the weighted sum of the main and continuation histories of a quiet move."""
     position = position_at(worker, ply)
     after_one, after_two = _continuation_start(worker, ply, 1), _continuation_start(worker, ply, 2)
     moved = piece_target_index(position, move)
@@ -216,10 +210,9 @@ def _score_quiets(worker: Worker, ply: int, first: int) -> None:
 
 @kernel
 def _rank(score: int, index: int) -> int:
-    """Pack a move's score and index into one number, which is highest for the best move.
+    """Pack the score and index of a move into one integer, which is highest for the best move.
 
-    If scores are equal, the first move in the list ranks highest. The maximum rank can be computed
-    with vector instructions, which is much faster than a search for its index.
+    With equal scores, the lower index wins. The maximum of packed integers can be vectorized.
     """
     return score << _INDEX_BITS | (_INDEX_MASK - index)
 
@@ -249,8 +242,8 @@ def _start_bad_noisy(frame: Frame) -> None:
 def next_move(worker: Worker, ply: int, only_noisy: bool) -> int:
     """Return the next legal move at `ply`, or NO_MOVE at the end.
 
-    If `only_noisy` is true, only captures and promotions are returned, and a selective search skips
-    losing captures.
+    If `only_noisy` is true, only captures and queen promotions are returned. A selective search
+    then also skips losing captures.
     """
     position, frame = position_at(worker, ply), frame_at(worker, ply)
     if frame.stage == TABLE_MOVE:
@@ -333,12 +326,10 @@ def record_tried_move(frame: Frame, move: int) -> None:
 
 @kernel
 def update_histories(worker: Worker, ply: int, move: int, depth: int) -> None:
-    """Update the histories after a beta cutoff by `move`.
+    """Update the killer moves and histories after a beta cutoff by `move`.
 
-    A quiet `move` also becomes a killer move.
-
-    Captures and promotions that were tried before `move` get a penalty. Quiet moves get a penalty
-    only if `move` is quiet.
+    Captures and promotions that were tried before `move` get a penalty. Quiet moves get one only if
+    `move` is quiet.
     """
     position, frame = position_at(worker, ply), frame_at(worker, ply)
     bonus = _history_bonus(depth)
@@ -371,7 +362,7 @@ def _last_quiet_move(worker: Worker, ply: int) -> int:
 
 @kernel
 def update_last_move_history(worker: Worker, ply: int, depth: int) -> None:
-    """Increase the history score of a quiet last move after a fail-low node at `ply`."""
+    """After a fail-low at `ply`, raise the history score of the last move if it was quiet."""
     move = _last_quiet_move(worker, ply)
     if move != NO_MOVE:
         _update_quiet_history(
@@ -381,7 +372,7 @@ def update_last_move_history(worker: Worker, ply: int, depth: int) -> None:
 
 @kernel
 def update_history_by_gain(worker: Worker, ply: int, gain: int) -> None:
-    """Update the history score of a quiet last move by its gain in evaluation."""
+    """Update the history of the last move, if quiet, by its evaluation gain in centipawns."""
     move = _last_quiet_move(worker, ply)
     if move != NO_MOVE:
         limit = gain_most_bonus()

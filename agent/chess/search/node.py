@@ -1,4 +1,4 @@
-"""Functions for all search nodes: draws, tablebases, evaluation, and principal variation."""
+"""Functions shared by all search nodes: draws, evaluation and principal variation."""
 
 from agent.chess.board.bitboards import ALL_SQUARES
 from agent.chess.board.movegen import ALL, generate
@@ -23,7 +23,7 @@ _VALUE_MASK = U64(0xFFFF)
 
 @kernel
 def evaluate(worker: Worker, ply: int) -> int:
-    """Return the evaluation at `ply`, from the cache if possible. It is never a mate score."""
+    """Return the static evaluation at `ply`, cached if possible. It is never a mate score."""
     key = position_at(worker, ply).key
     index = int64(key & _INDEX_MASK)
     entry = worker.evaluation_cache[index]
@@ -31,7 +31,7 @@ def evaluate(worker: Worker, ply: int) -> int:
         return signed_16(entry)
     value = call_evaluator(worker.evaluate, worker, ply)
     value = min(max(value, -MAX_EVALUATION), MAX_EVALUATION)
-    if not worker.stop:  # a failing user evaluation sets `stop`: do not cache its value
+    if not worker.stop:  # a failed user evaluation sets `stop`, and its value is invalid
         worker.evaluation_cache[index] = (key & ~_VALUE_MASK) | (U64(value) & _VALUE_MASK)
     return value
 
@@ -45,7 +45,7 @@ def static_evaluation(worker: Worker, ply: int, data: Bits) -> int:
 
 @kernel
 def enter_node(worker: Worker, ply: int) -> None:
-    """Count a node, and set `worker.stop` when the node limit is reached."""
+    """Count a node, clear its principal variation, and set `worker.stop` at the node limit."""
     worker.nodes += 1
     if worker.nodes >= worker.node_limit:
         worker.stop = 1
@@ -72,10 +72,7 @@ def is_drawn(worker: Worker, ply: int) -> bool:
 
 @kernel
 def terminal_score(worker: Worker, ply: int) -> int:
-    """Return the score of a node that needs no search, or NO_SCORE for all other nodes.
-
-    A node needs no search if it is drawn, is in an endgame tablebase, or is at the maximum ply.
-    """
+    """Return the score of a drawn, tablebase or maximum-ply node, or NO_SCORE for other nodes."""
     if is_drawn(worker, ply):
         return DRAW
     position = position_at(worker, ply)
@@ -88,7 +85,7 @@ def terminal_score(worker: Worker, ply: int) -> int:
 
 @kernel
 def extend_pv(worker: Worker, ply: int, move: int) -> None:
-    """Set the principal variation at `ply` to `move` and the variation of the next ply."""
+    """Set the principal variation at `ply` to `move`, followed by that of the next ply."""
     frame, child = frame_at(worker, ply), frame_at(worker, ply + 1)
     frame.pv[0] = move
     length = min(child.pv_length, MAX_PLY - 1)

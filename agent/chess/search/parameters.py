@@ -1,9 +1,7 @@
-"""The parameters of the search, which a tuner can change without recompilation.
+"""The search parameters, which a tuner can change without recompilation.
 
-The search reads each parameter through a kernel function without arguments. Each parameter has a
-default value and a range. `PARAMETERS` maps names to parameters. `kempelen uci --tune` offers each
-parameter as a UCI option. Depths are in plies, margins in centipawns, and reductions in 1024ths of
-a ply.
+`kempelen uci --tune` offers each parameter as a UCI option. Depths are in plies, margins in
+centipawns, and reductions in 1024ths of a ply.
 """
 
 import math
@@ -26,8 +24,6 @@ _reduction: Callable[[int], int] = external_table("kempelen_reductions", _REDUCT
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A search parameter, which is an integer from `minimum` to `maximum`."""
-
     name: str
     index: int
     default: int
@@ -59,10 +55,7 @@ def _parameter(name: str, default: int, minimum: int, maximum: int) -> Callable[
 
 
 def _fill_reductions() -> None:
-    """Tabulate `base + ln(depth) * ln(move_number) / divisor`.
-
-    The parameters for `base` and `divisor` are in hundredths.
-    """
+    """Tabulate `base + ln(depth) * ln(move_number) / divisor` in 1024ths of a ply."""
     base, divisor = (PARAMETERS[name].value / 100 for name in ("ReductionBase", "ReductionDivisor"))
     logarithms = [math.log(move_number) for move_number in range(1, _REDUCTION_TABLE_SIZE)]
     plies = base + np.outer(logarithms, logarithms) / divisor
@@ -73,7 +66,7 @@ def _fill_reductions() -> None:
 
 @kernel
 def reduction(depth: int, move_number: int) -> int:
-    """Return the base reduction of a move in 1024ths of a ply. `move_number` starts at 1."""
+    """Return the base late move reduction in 1024ths of a ply. `move_number` starts at 1."""
     return _reduction(
         _REDUCTION_TABLE_SIZE * min(depth, _REDUCTION_TABLE_SIZE - 1)
         + min(move_number, _REDUCTION_TABLE_SIZE - 1)
@@ -104,7 +97,7 @@ table_margin = _parameter("TableMargin", 430, 50, 1500)
 internal_reduction_depth = _parameter("InternalReductionDepth", 6, 2, 12)
 internal_reduction_plies = _parameter("InternalReductionPlies", 6, 2, 20)
 
-# Hindsight reduction, and the history of the last move by its gain in static evaluation.
+# Hindsight reduction, and updates of the last move's history by its evaluation gain.
 hindsight_plies = _parameter("HindsightPlies", 2, 1, 6)  # minimum reduction of the last move
 hindsight_margin = _parameter("HindsightMargin", 160, 0, 600)
 gain_bonus = _parameter("GainBonus", 3, 0, 40)  # history per centipawn
@@ -153,14 +146,14 @@ reduction_noisy_history = _parameter("ReductionNoisyHistory", 3311, 2000, 60000)
 reduction_check = _parameter("ReductionCheck", 2896, -3000, 9000)
 deeper_margin = _parameter("DeeperMargin", 88, 10, 400)
 
-# Ordering of quiet moves, in units of history.
+# Ordering of quiet moves, in units of history scores.
 pawn_threat = _parameter("PawnThreat", 5780, -20000, 40000)
 check_order = _parameter("CheckOrder", 5335, -20000, 40000)
 
 # Histories.
 history_bonus = _parameter("HistoryBonus", 30, 4, 64)
 history_most_bonus = _parameter("HistoryMostBonus", 2205, 400, 4000)
-# This value and the next ones are in 64ths of the bonus.
+# In 64ths of the bonus, up to ContinuationTwo.
 history_malus = _parameter("HistoryMalus", 90, 10, 160)
 noisy_bonus = _parameter("NoisyBonus", 58, 10, 200)
 history_reply = _parameter("HistoryReply", 36, 0, 128)

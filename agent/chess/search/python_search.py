@@ -1,4 +1,4 @@
-"""A chess search in plain Python, which is used while the compiled kernel is not available."""
+"""A chess search in plain Python, which is used until the compiled search is loaded."""
 
 from collections.abc import Callable, Iterator
 from math import inf
@@ -18,11 +18,10 @@ MAX_DEPTH = 100
 
 
 class PythonSearch:
-    """An alpha-beta search with iterative deepening in plain Python, which implements `Searcher`.
+    """An alpha-beta search with iterative deepening in plain Python.
 
     `evaluation` returns centipawns for the side to move. If it is None, a simple evaluation is
-    used. Exceptions in the evaluation are propagated by `search`. `stop` and `progress` are
-    thread-safe.
+    used. `search` propagates exceptions of the evaluation.
     """
 
     # Every mate score exceeds every evaluation.
@@ -55,7 +54,6 @@ class PythonSearch:
         self._search.stopped = False
 
     def stop(self) -> None:
-        """Stop the search at its next node."""
         self._search.stopped = True
 
     def new_game(self) -> None:
@@ -69,12 +67,6 @@ class PythonSearch:
     def search(
         self, board: chess.Board, limits: Limits[chess.Move], lines: int = 1
     ) -> Iterator[Info[chess.Move]]:
-        """Yield the best `lines` lines of each iteration until a limit or `stop` ends the search.
-
-        The limits on depth, nodes, mate and root moves are respected. For a time limit, the caller
-        must call `stop`. At least one line is yielded. The lines of an incomplete iteration are
-        yielded if its best line is new. The position must have a legal move.
-        """
         game = PlainChess(board)
         self._search.reset_stats()
         self._search.node_limit = inf if limits.nodes is None else limits.nodes
@@ -110,7 +102,7 @@ class PythonSearch:
 
 
 def score(value: float) -> Score:
-    """Convert a value from `PythonSearch` to a score in centipawns or moves to mate."""
+    """Convert a value of the search to a score in centipawns or moves to mate."""
     if not PythonSearch.ENDING.is_decisive(value):
         return Cp(int(value))
     plies = PythonSearch.ENDING.win - abs(value)

@@ -1,8 +1,4 @@
-"""Quiescence search, which searches captures until the position is quiet.
-
-The static evaluation is reliable only if no capture is pending. Scores have the same meaning as in
-`agent.chess.search.alphabeta`.
-"""
+"""Quiescence search, which searches captures until the position is quiet."""
 
 from agent.chess.board.movegen import to_square
 from agent.chess.board.position import make_move
@@ -30,10 +26,7 @@ from agent.kernel.transposition_table import (
 
 @entry_point(int64(Worker, int64, int64, int64))
 def quiescence(worker: Worker, ply: int, alpha: int, beta: int) -> int:
-    """Search captures and promotions to a queen, and return the score.
-
-    If the side to move is in check, all moves are searched.
-    """
+    """Search captures and queen promotions, or all check evasions. Return the fail-soft score."""
     enter_node(worker, ply)
     if worker.stop:
         return 0
@@ -52,13 +45,13 @@ def quiescence(worker: Worker, ply: int, alpha: int, beta: int) -> int:
     if data and not in_pv and causes_cutoff(data, ply, beta):
         return data_score(data, ply)
 
-    # Step 2. Stand pat: the side to move need not capture, unless it is in check.
+    # Step 2. Stand pat: the side to move can decline to capture, unless it is in check.
     best_score = ply - MATE
     raw = NO_EVALUATION
     stand_pat = best_score
     if not in_check:
         raw = static_evaluation(worker, ply, data)
-        if worker.stop:  # a user's evaluation has failed: do not save its value to the table
+        if worker.stop:  # a user's evaluation has failed, and its value is invalid
             return 0
         stand_pat = corrected_evaluation(worker, ply, raw) if selective else raw
         best_score = stand_pat

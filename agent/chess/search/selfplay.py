@@ -1,7 +1,6 @@
-"""Self-play games for training data, with one kernel call for each complete game.
+"""Self-play games for training data.
 
-The engine does not import this module. Its code is compiled on first use. The settings, the
-evaluation, the seed and the game number determine a game.
+The settings, the evaluation, the seed and the game number determine a game.
 """
 
 import dataclasses
@@ -41,8 +40,6 @@ _MAX_OPENING_ATTEMPTS = 1000  # to find an opening that does not end or decide t
 
 @record
 class _SelfPlayState(SelfPlaySettings):
-    """The settings of a game, and the result of its last search."""
-
     random: Bits  # state of the random number generator
     move: int
     score: int
@@ -84,7 +81,7 @@ def _search_root(worker: Worker, play: _SelfPlayState) -> None:
 
 @kernel
 def _outcome(worker: Worker) -> int:
-    """Return 0 if the game continues, 1 if it is drawn, and 2 if the side to move is mated."""
+    """Return 0 if the game continues, 1 if it is drawn, or 2 if the side to move is mated."""
     position = position_at(worker, 0)
     if generate(position, frame_at(worker, 0), 0, ALL, ALL_SQUARES, True) == 0:
         return 2 if position.checkers else 1
@@ -116,14 +113,14 @@ def _is_quiet(worker: Worker, play: _SelfPlayState) -> bool:
 
 @entry_point(int64(Worker, _SelfPlayState, numba.types.Array(packed_type, 1, "C")))
 def _play(worker: Worker, play: _SelfPlayState, positions: FixedArray[PackedPosition]) -> int:
-    """Play a game from the root position, and return the number of positions that were written.
+    """Play a game from the root position, and return the number of recorded positions.
 
     Return _REJECTED if the random opening moves end or decide the game.
     """
     random_plies = play.random_plies + _random_below(play, 2)
     if not _play_randomly(worker, play, random_plies):
         return _REJECTED
-    n = winning_plies = drawn_plies = result = 0  # winning_plies and result: White's
+    n = winning_plies = drawn_plies = result = 0  # winning_plies and result are for White
     for ply in range(random_plies, play.max_plies):
         position = position_at(worker, 0)
         sign = 1 - 2 * position.turn
@@ -164,7 +161,11 @@ def _play(worker: Worker, play: _SelfPlayState, positions: FixedArray[PackedPosi
 
 
 class SelfPlay:
-    """A generator of self-play games, each of which is identified by a number."""
+    """Plays self-play games, each identified by a number.
+
+    Each game starts from one of `openings` (default: the initial position) and some random moves.
+    If `evaluation` is None, the default evaluation is used.
+    """
 
     def __init__(
         self,
@@ -173,11 +174,6 @@ class SelfPlay:
         openings: Sequence[chess.Board] = (),
         evaluation: Evaluation | None = None,
     ) -> None:
-        """Set the parameters for all games.
-
-        `openings` contains the positions before the random plies. By default this is the initial
-        position. If `evaluation` is None, the default evaluation is used.
-        """
         self._rules = rules
         self._seed = seed
         self._openings = openings or (chess.Board(),)
@@ -191,10 +187,10 @@ class SelfPlay:
         self._game.worker.stop = 1
 
     def play(self, number: int) -> npt.NDArray[np.void]:
-        """Play the game with this number, and return its selected positions in packed form.
+        """Play game `number`, and return its recorded positions as `PackedPosition` records.
 
-        Raise `EvaluationError` if the user's evaluation fails. Raise `OpeningsError` if every
-        opening that was tried ended or decided the game.
+        Raise `EvaluationError` if the user's evaluation fails. Raise `OpeningsError` if every tried
+        opening ended or decided the game.
         """
         generator = random.Random(f"{self._seed}/{number}")
         for name, value in dataclasses.asdict(self._rules).items():
@@ -216,7 +212,7 @@ class SelfPlay:
         )
 
     def _prepare(self, opening: chess.Board) -> None:
-        """Clear the table and the histories, so that a game does not depend on earlier games."""
+        """Clear the table and the histories, so that the game does not depend on earlier games."""
         self._table.clear()
         self._game = KernelBoard()
         self._game.load(opening)

@@ -1,8 +1,4 @@
-"""Stores learned moves in the transposition table, where searches find them.
-
-An entry has the depth of the search that learned the move, so a deeper search replaces it.
-`agent.kernel.transposition_table` defines the layout of entries.
-"""
+"""Writes learned moves into the transposition table."""
 
 import ctypes
 from collections.abc import Iterable, Mapping
@@ -21,7 +17,10 @@ _MAX_DEPTH = 127
 
 
 def seed_table(table: TableMemory, learned_moves: Mapping[str, LearnedMove]) -> None:
-    """Write learned moves into the table. The key of an entry is the position after the move."""
+    """Write moves that were learned from earlier games into the transposition table.
+
+    Each key is the hexadecimal Polyglot hash of the position after the move.
+    """
     words = _table_words(table)
     for key, data in _entries(table, learned_moves.items()):
         start = (key * table.clusters >> 64) * _WORDS
@@ -38,7 +37,6 @@ def seed_table(table: TableMemory, learned_moves: Mapping[str, LearnedMove]) -> 
 def _entries(
     table: TableMemory, learned_moves: Iterable[tuple[str, LearnedMove]]
 ) -> Iterable[tuple[int, int]]:
-    """Yield the key and data of each entry. Scores are for the side to move after the move."""
     for key_text, learned_move in learned_moves:
         bound = LOWER if learned_move.is_refutation else UPPER
         depth = min(max(learned_move.depth - 1, 1), _MAX_DEPTH)
