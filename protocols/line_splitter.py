@@ -1,13 +1,8 @@
-"""Split a byte stream into text lines."""
-
 from collections.abc import Iterator
 
 
 class LineSplitter:
-    """Splits chunks of bytes into lines.
-
-    A line of more than `max_length` bytes is dropped.
-    """
+    """Splits chunks of bytes into lines, and drops lines of more than `max_length` bytes."""
 
     def __init__(self, max_length: int) -> None:
         self._max_length = max_length

@@ -1,8 +1,8 @@
-"""Session permissions, which are unrestricted over local pipes and limited over a network.
+"""Permissions of a session, which are restricted for network clients.
 
-The flag `requires_trust` is set for an option or a command that names a file, runs code, affects
-other sessions or uses many resources. An untrusted client may set such an option only to a safe
-built-in value, or to a named preset that the administrator has defined.
+The flag `requires_trust` marks an option or a command that names a file, runs code, affects other
+sessions or uses many resources. An untrusted client may set such an option only to a safe built-in
+value or to a preset of the administrator.
 """
 
 import os
@@ -16,29 +16,21 @@ UNBOUNDED = 1 << 62
 
 @dataclass(frozen=True, slots=True)
 class Permissions:
-    """The permissions of one session. The defaults are those of an untrusted client.
+    """The permissions of one session. The defaults are those of an untrusted client."""
 
-    If `trusted` is set, the session is unrestricted. For each option, `presets` maps the names that
-    untrusted clients may use to values, for example {"Evaluation": {"mine":
-    "/home/me/mine.py:evaluate"}}. The searches of a session may use at most `megabytes` of memory
-    and at most `threads` threads.
-    """
-
-    trusted: bool = False
+    trusted: bool = False  # unrestricted
+    # For each option, the values that untrusted clients may set, by name.
     presets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    megabytes: int = 16
+    megabytes: int = 16  # maximum for the session's searches
     threads: int = 1
 
     def presets_for(self, option: str) -> Mapping[str, str]:
-        """Return the preset values for an option, keyed by preset name."""
+        """Return the preset values for an option by preset name."""
         wanted = option.lower()
         return next((names for key, names in self.presets.items() if key.lower() == wanted), {})
 
     def redact(self, text: str) -> str:
-        """Replace preset values in a text, and the paths in these values, with the preset names.
-
-        Each path is replaced both as written and in its resolved form.
-        """
+        """Replace preset values, and the paths in them, with the preset names."""
         values = {
             spelling: name
             for names in self.presets.values()
@@ -67,5 +59,4 @@ LOCAL = Permissions(trusted=True, megabytes=UNBOUNDED, threads=UNBOUNDED)
 
 
 def permission_denied_message(name: str) -> str:
-    """Return the error for an untrusted client that uses a restricted option or command."""
     return f"{name}: not available on this server"

@@ -1,7 +1,7 @@
 """Go rulesets in the notation of KataGo and SGF files.
 
-Sources: `kata-set-rules` in KataGo's 'GTP Extensions'; the SGF FF[4] property RU, which defines the
-names AGA, GOE, Japanese and NZ; and the names that SGF editors write.
+Sources: `kata-set-rules` in KataGo's 'GTP Extensions', the SGF FF[4] property RU, and the names
+that SGF editors write.
 """
 
 from __future__ import annotations
@@ -22,21 +22,16 @@ SUPPORTED_RULES_TEXT = "area scoring, positional superko, no suicide"
 
 @dataclass(frozen=True, slots=True)
 class Ruleset:
-    """A Go ruleset.
-
-    The rule `handicap_bonus_rule` is one of HANDICAP_BONUSES and determines White's points for
-    handicap stones. If `friendly_pass_ok` is set, players may pass without capturing dead stones.
-    The value `komi` is None if the ruleset does not define a komi.
-    """
+    """A Go ruleset with the fields of KataGo's JSON format."""
 
     ko: str = "POSITIONAL"
     scoring: str = "AREA"
     tax: str = "NONE"
     suicide: bool = True
     has_button: bool = False
-    handicap_bonus_rule: str = "0"
-    friendly_pass_ok: bool = True
-    komi: float | None = None
+    handicap_bonus_rule: str = "0"  # one of HANDICAP_BONUSES
+    friendly_pass_ok: bool = True  # Players may pass without capturing dead stones.
+    komi: float | None = None  # None: not defined by the ruleset
 
     @property
     def default_komi(self) -> float:
@@ -49,10 +44,7 @@ class Ruleset:
 
     @property
     def is_supported(self) -> bool:
-        """Return whether scoring and legal moves are implemented for this ruleset.
-
-        The ko rule is ignored, because searches always use positional superko.
-        """
+        """Return whether Kempelen implements these rules, except for the ko rule."""
         scored = self.scoring == "AREA" and self.tax == "NONE" and not self.has_button
         return scored and not self.suicide
 
@@ -117,21 +109,14 @@ _FLAGS = {
 
 
 def handicap_bonus(handicap_bonus_rule: str, stones: int) -> int:
-    """Return the points that White receives for handicap stones, in addition to the komi.
-
-    The rule `handicap_bonus_rule` must be one of HANDICAP_BONUSES. A single stone is not a
-    handicap.
-    """
+    """Return White's points for handicap stones, or 0 for fewer than two stones."""
     if stones < 2:
         return 0
     return {"0": 0, "N": stones, "N-1": stones - 1}[handicap_bonus_rule]
 
 
 def find_ruleset(name: str) -> Ruleset | None:
-    """Return the ruleset with this name, or None.
-
-    Spaces, hyphens and underscores in the name are ignored.
-    """
+    """Return the ruleset with this name, ignoring spaces, hyphens and underscores, or None."""
     return _RULESETS_BY_NORMALIZED_NAME.get(_normalized(name))
 
 
@@ -159,7 +144,7 @@ _KATAGO_RULES_STRING = re.compile(
 
 
 def read_sgf_rules(text: str) -> Ruleset | None:
-    """Return the ruleset for a value of the SGF property RU, or None if it is unknown."""
+    """Parse the SGF property RU. Return None if the ruleset is unknown."""
     text = text.strip()
     if match := _KATAGO_RULES_STRING.fullmatch(re.sub(r"\s", "", text)):
         ko, scoring, tax, suicide, has_button, handicap_bonus_rule, friendly_pass_ok = (

@@ -1,8 +1,4 @@
-"""A protocol session over standard input and output.
-
-Any thread may write output lines. Each line is written atomically and flushed. The session ends
-when the protocol is finished, at the end of the input, or when the output is closed.
-"""
+"""A protocol session over standard input and output."""
 
 import os
 import sys
@@ -41,14 +37,11 @@ class LineWriter(Protocol):
         """Write a line. This method is thread-safe and never raises an exception."""
 
     def log_to(self, path: str) -> None:
-        """Log all lines to the file `path`, or disable the log if `path` is empty.
-
-        Raise `OSError` if the file cannot be opened.
-        """
+        """Log all lines to a file, or stop if `path` is empty. Raise `OSError` on failure."""
 
 
 class StdioSession:
-    """Reads lines from one file descriptor and writes lines to another."""
+    """Connects a protocol to two file descriptors. Any thread may send lines."""
 
     def __init__(self, source: int, sink: int) -> None:
         self._input_fd = source
@@ -62,8 +55,7 @@ class StdioSession:
     def from_stdio(cls) -> "StdioSession":
         """Create a session that takes over standard input and output.
 
-        To protect the protocol, other code that prints output writes to standard error, and child
-        processes receive an empty standard input.
+        Afterwards, other code prints to standard error, and child processes get an empty input.
         """
         source, sink = detach_stdin(), _duplicate(1)
         devnull = os.open(os.devnull, os.O_RDWR)
@@ -80,7 +72,7 @@ class StdioSession:
         return cls(source, sink)
 
     def run(self, protocol: LineProtocol) -> bool:
-        """Run the session until it ends. Return False if `KeyboardInterrupt` interrupted it."""
+        """Run until the protocol, input or output ends. Return False on `KeyboardInterrupt`."""
         reader = threading.Thread(target=self._read, args=(protocol,), name="reader", daemon=True)
         reader.start()
         try:
@@ -91,10 +83,7 @@ class StdioSession:
         return True
 
     def end(self) -> None:
-        """End the session immediately, without reading further input.
-
-        This method is thread-safe.
-        """
+        """End the session without reading further input. This method is thread-safe."""
         self._ended.set()
 
     def is_output_open(self) -> bool:
@@ -111,10 +100,7 @@ class StdioSession:
         return not poll.poll(0)
 
     def send(self, line: str) -> None:
-        """Write one line atomically and flush it.
-
-        This method is thread-safe and never raises an exception.
-        """
+        """Write one line atomically and flush it. Thread-safe, and never raises an exception."""
         data = memoryview(f"{line}\n".encode(errors="backslashreplace"))
         with self._lock:
             self._log_line("<", line)
@@ -126,10 +112,6 @@ class StdioSession:
                 self._ended.set()
 
     def log_to(self, path: str) -> None:
-        """Log all lines with timestamps to the file `path`. Disable the log if `path` is empty.
-
-        Raise `OSError`, and keep the previous log, if the file cannot be opened.
-        """
         log = open_append(path) if path else None
         with self._lock:
             if self._log is not None:

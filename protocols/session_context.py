@@ -1,5 +1,3 @@
-"""Permissions and shared resources of a session."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -14,16 +12,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SessionContext:
-    """The permissions and shared resources of one session. The defaults restrict nothing.
-
-    The object `scheduler` schedules the searches of all sessions. If this is None, searches start
-    immediately. All sessions share the memory budget `budget`. If this is None, memory is not
-    limited.
-    """
+    """The permissions and shared resources of one session. The defaults restrict nothing."""
 
     permissions: Permissions = LOCAL
-    scheduler: SearchScheduler | None = None
-    budget: MemoryBudget | None = None
+    scheduler: SearchScheduler | None = None  # or None to start searches immediately
+    budget: MemoryBudget | None = None  # shared by all sessions, or None for no limit
 
 
 # The only session of a process.

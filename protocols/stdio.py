@@ -9,31 +9,23 @@ from typing import Protocol
 
 from protocols.session import LineProtocol, StdioSession
 
-# In seconds: time to wait for threads at exit, the interpreter's thread switch interval, and how
-# often to check during the last searches that the output is still open.
-SHUTDOWN_TIMEOUT = 0.7
-SWITCH_INTERVAL = 0.001
-POLL_INTERVAL = 0.25
+SHUTDOWN_TIMEOUT = 0.7  # seconds to wait for threads at exit
+SWITCH_INTERVAL = 0.001  # thread switch interval of the interpreter in seconds
+POLL_INTERVAL = 0.25  # seconds between checks that the output is still open
 
 
 class ThreadedLineProtocol(LineProtocol, Protocol):
     """A line-based protocol that runs threads."""
 
     def drain(self, timeout: float | None = None) -> bool:
-        """Finish pending replies after the end of the input.
-
-        Return whether all replies are sent.
-        """
+        """Finish pending replies after the end of the input. Return whether all are sent."""
 
     def close(self, timeout: float) -> bool:
         """Stop all threads. Return whether they ended within about `timeout` seconds."""
 
 
 def serve(make_protocol: Callable[[StdioSession], ThreadedLineProtocol]) -> int:
-    """Run a protocol and return the exit status.
-
-    The protocol runs until it is finished, the input ends, or the output is closed.
-    """
+    """Run a protocol on standard input and output, and return the exit status."""
     # The clock's thread needs frequent turns while Python code is searching.
     sys.setswitchinterval(SWITCH_INTERVAL)
     session = StdioSession.from_stdio()

@@ -1,5 +1,3 @@
-"""Helpers for asyncio tasks."""
-
 import asyncio
 from collections.abc import Collection
 from typing import Any

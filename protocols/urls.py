@@ -17,10 +17,7 @@ def split_valid_url(text: str) -> SplitResult:
 
 
 def split_url_leniently(text: str) -> SplitResult:
-    """Split a URL without checking its host name and port.
-
-    Return empty parts if the URL is invalid in any other way.
-    """
+    """Split a URL without checking its host name and port. Return empty parts if it is invalid."""
     try:
         return urlsplit(text)
     except ValueError:

@@ -1,1 +1,1 @@
-"""Clients for external engines, including faulty engines."""
+"""Clients for external UCI, xboard and GTP engines."""

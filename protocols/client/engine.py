@@ -1,8 +1,4 @@
-"""The base class of the engine clients for all protocols.
-
-An engine client starts its engine once. The client is idle between searches, and its final state is
-closed or failed. Every request has a timeout.
-"""
+"""The base class of the clients for UCI, xboard and GTP engines."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -20,6 +16,7 @@ from protocols.client.process import (
     IoLog,
 )
 
+# In seconds.
 START_LIMIT = 35.0
 READY_LIMIT = 15.0
 
@@ -31,10 +28,7 @@ class EngineTimeoutError(EngineError):
 
 
 class EngineUnresponsiveError(EngineTimeoutError):
-    """Raised when an engine does not start in time, or does not answer a command in time.
-
-    A search that takes too long raises `EngineTimeoutError` instead.
-    """
+    """Raised when an engine times out at its start or on a command other than a search."""
 
 
 class EngineOptionError(EngineError):
@@ -46,7 +40,7 @@ def unknown_option_message(engine: str, option: str, available: str) -> str:
 
 
 def parse_bool(name: str, value: str) -> bool:
-    """Return the value of a boolean option. Raise `EngineOptionError` if `value` is invalid."""
+    """Parse a boolean option value such as `true`, `on` or `1`, or raise `EngineOptionError`."""
     words = {"true": True, "on": True, "yes": True, "1": True}
     words |= {"false": False, "off": False, "no": False, "0": False}
     if value.lower() not in words:
@@ -55,10 +49,7 @@ def parse_bool(name: str, value: str) -> bool:
 
 
 class EngineState(Enum):
-    """The state of an engine client.
-
-    A search can start only in the state IDLE. The states FAILED and CLOSED are final.
-    """
+    """The state of an engine client. The states FAILED and CLOSED are final."""
 
     NEW = "new"
     STARTING = "starting"
@@ -69,12 +60,9 @@ class EngineState(Enum):
 
 
 class EngineTransport(Protocol):
-    """The connection to an engine, such as `EngineProcess` or `InProcessTransport`.
+    """The connection to an engine in another process or in this process."""
 
-    The attribute `arrived` is the arrival time of the last line on the clock `time.perf_counter`.
-    """
-
-    arrived: float
+    arrived: float  # arrival time of the last line, on the clock `time.perf_counter`
 
     @property
     def pid(self) -> int:
@@ -93,15 +81,12 @@ class EngineTransport(Protocol):
         """Kill the engine immediately."""
 
     async def describe_end(self) -> str:
-        """Return a message that says how the engine ended."""
+        """Return how the engine ended, for example `was killed by signal 9`."""
 
 
 @dataclass
 class EngineClient:
-    """A client for an engine process, or for another transport that `make_transport` returns.
-
-    All time limits are in seconds.
-    """
+    """The base class of engine clients. All limits are in seconds."""
 
     command: str
     arguments: Sequence[str] = ()
@@ -113,7 +98,7 @@ class EngineClient:
     log: IoLog | None = None
     state: EngineState = EngineState.NEW
     name: str = ""
-    make_transport: Callable[[], EngineTransport] | None = None
+    make_transport: Callable[[], EngineTransport] | None = None  # None: run `command`
     _process: EngineTransport | None = None
 
     async def close(self) -> None:
@@ -156,10 +141,7 @@ class EngineClient:
     async def _with_timeout(
         self, limit: float, answer: str, reading: Awaitable[Answered]
     ) -> Answered:
-        """Return the reply to a command other than a search.
-
-        If there is no reply within `limit` seconds, the state becomes FAILED.
-        """
+        """Await a reply. After `limit` seconds, raise an error and set the state to FAILED."""
         try:
             async with asyncio.timeout(limit):
                 return await reading
@@ -171,10 +153,7 @@ class EngineClient:
 
     @asynccontextmanager
     async def _searching(self, limit: float, answer: str) -> AsyncIterator[None]:
-        """Set the state to SEARCHING inside the `async with` block, and then to IDLE.
-
-        The block is cancelled after `limit` seconds, and an unfinished search is interrupted.
-        """
+        """Limit a search inside the block to `limit` seconds, or raise `EngineTimeoutError`."""
         self.state = EngineState.SEARCHING
         try:
             async with asyncio.timeout(limit):

@@ -1,8 +1,7 @@
 """A client for GTP engines, with the same interface as the UCI client.
 
-Moves are written in the notation of the game. Black is the player who moves first. The engine must
-accept every move: an error response to `play` counts as an engine failure. Source: 'Specification
-of the Go Text Protocol, version 2, draft 2' by Gunnar Farnebäck.
+The first player of any game is Black. Source: 'Specification of the Go Text Protocol, version 2,
+draft 2' by Gunnar Farnebäck.
 """
 
 import time
@@ -26,10 +25,7 @@ GAME_ID = "gogui-rules_game_id"
 
 
 class EngineRefusalError(EngineError):
-    """Raised when the engine returns an error response.
-
-    The attribute `engine_message` is the text of the response.
-    """
+    """Raised when the engine returns an error response, whose text is `engine_message`."""
 
     def __init__(self, command: str, engine_message: str) -> None:
         super().__init__(f"the engine rejects {command}: {engine_message}")
@@ -38,23 +34,16 @@ class EngineRefusalError(EngineError):
 
 @dataclass
 class GtpClient(EngineClient):
-    """A client for a GTP engine.
-
-    The commands in `setup_commands` are sent at the start of each game. If `game_id` is not empty,
-    the engine must play this game. The client checks the game only if the engine supports the
-    command gogui-rules_game_id.
-    """
-
-    setup_commands: Sequence[str] = ("clear_board",)
-    game_id: str = ""
+    setup_commands: Sequence[str] = ("clear_board",)  # sent at the start of each game
+    game_id: str = ""  # game that the engine must play, if not empty
     known_commands: frozenset[str] = frozenset()
     _played: list[str] = field(default_factory=list)
-    # The most recently sent time settings and limits.
+    # The last time settings and limits that were sent.
     _timing: tuple[object, ...] = ()
     _limits: dict[str, str] = field(default_factory=dict)
 
     async def start(self) -> None:
-        """Start the engine and request its name, its commands and its game."""
+        """Start the engine, or raise `EngineOptionError` if it plays another game."""
         await self._launch()
         self.name = sanitize_name(await self._ask("name", self.start_limit))
         self.known_commands = frozenset(
@@ -70,10 +59,7 @@ class GtpClient(EngineClient):
         self.state = EngineState.IDLE
 
     async def configure(self, options: Mapping[str, str | int | float | bool]) -> None:
-        """Set parameters, including Threads and Memory, with the command kata-set-param.
-
-        Raise `EngineOptionError` if the engine does not have this command or rejects a value.
-        """
+        """Set parameters with `kata-set-param`, or raise `EngineOptionError` if one is rejected."""
         self._expect_idle()
         if options and KATA_SET_PARAM not in self.known_commands:
             names = sanitize_line(", ".join(options))
@@ -107,11 +93,7 @@ class GtpClient(EngineClient):
         limit: float,
         on_info: InfoCallback | None = None,
     ) -> PlayResult:
-        """Let the engine choose and play a move with `genmove`.
-
-        If the position does not continue the previous one, the whole game is sent first. Raise
-        `EngineTimeoutError` if the engine does not move within `limit` seconds.
-        """
+        """Return the engine's move, or raise `EngineTimeoutError` after `limit` seconds."""
         self._expect_idle()
         if request.fen is not None:
             raise EngineError("start positions are not supported by GTP engines")
@@ -137,7 +119,7 @@ class GtpClient(EngineClient):
     async def ask(self, command: str, limit: float) -> str:
         """Return the response to a command. Raise `EngineRefusalError` if it is an error.
 
-        If the command changes the position, call `new_game` before the next search.
+        After a command that changes the position, call `new_game` before the next search.
         """
         self._expect_idle()
         return await self._ask(command, limit)
@@ -153,10 +135,7 @@ class GtpClient(EngineClient):
             self._played.append(move)
 
     async def _send_limits(self, request: SearchRequest, limit: float) -> None:
-        """Send the limits for playouts, nodes and depth.
-
-        If the request has no time limit, the engine may search for half of `limit` seconds.
-        """
+        """Send the limits for playouts, nodes and depth, if they have changed."""
         requested = {
             "maxPlayouts": request.playouts,
             "maxNodes": request.nodes,
@@ -175,6 +154,7 @@ class GtpClient(EngineClient):
             if value or name in self._limits
         }
         if any(requested.values()) and not request.has_time_limit:
+            # Stop the search well before the client's timeout.
             parameters["maxTime"] = f"{limit / 2:.3g}"
         for name, text in parameters.items():
             if self._limits.get(name) != text:
@@ -216,7 +196,6 @@ class GtpClient(EngineClient):
         )
 
     async def _read_answer(self, command: str) -> str:
-        """Return the text of a response. Raise `EngineRefusalError` if it is an error."""
         assert self._process is not None
         lines: list[str] = []
         while (line := await self._process.read_line()) or not lines:
@@ -229,10 +208,7 @@ class GtpClient(EngineClient):
 
 
 def boardsize_command(game: Go) -> str:
-    """Return the command that sets the board size for a game of Go.
-
-    GTP supports only square boards. KataGo's command is returned for other boards.
-    """
+    """Return the command `boardsize`, or KataGo's `rectangular_boardsize` if necessary."""
     if game.width == game.height:
         return f"boardsize {game.width}"
     return f"rectangular_boardsize {game.width} {game.height}"

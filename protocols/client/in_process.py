@@ -1,4 +1,4 @@
-"""Run Kempelen as an engine in this process, with the interface of an engine process."""
+"""Run an engine in this process, with the interface of an engine process."""
 
 import asyncio
 import time
@@ -12,15 +12,14 @@ from protocols.stdio import ThreadedLineProtocol
 from protocols.uci.protocol import UciProtocol
 
 CLOSE_LIMIT = 2.0
+# Creates a protocol from its output function.
 ProtocolFactory = Callable[[Callable[[str], None]], ThreadedLineProtocol]
 
 
 class InProcessTransport:
-    """A transport to a protocol object in this process.
+    """A transport to a protocol object in this process, which is a `UciProtocol` by default.
 
-    The protocol sends its replies from its own threads. The transport passes them to the event loop
-    in which it was created. The function `make` creates the protocol, which is `UciProtocol` by
-    default, and receives the output function as its argument.
+    The transport belongs to the event loop in which it was created.
     """
 
     def __init__(
@@ -43,11 +42,9 @@ class InProcessTransport:
 
     @property
     def pid(self) -> int:
-        """Return 0, because there is no process."""
         return 0
 
     def send(self, text: str) -> None:
-        """Pass lines to the protocol without blocking."""
         for line in text.splitlines():
             if self._log:
                 self._log.write(self.pid, ">", line)
@@ -56,7 +53,6 @@ class InProcessTransport:
                     self._receive(reply, time.perf_counter())
 
     async def read_line(self) -> str:
-        """Return the next output line. Raise `EngineDiedError` after the last line."""
         while not self._lines:
             if self._closed:
                 raise EngineDiedError("the engine is closed")
@@ -88,4 +84,4 @@ class InProcessTransport:
 
 
 def ignore_log_file(path: str) -> None:
-    """Do nothing, because the caller already logs all lines."""
+    """Ignore the path, as the `log_to` function of an engine without a debug log file."""

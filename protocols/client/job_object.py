@@ -36,10 +36,7 @@ class _ExtendedLimits(ctypes.Structure):
 
 
 class JobObject:
-    """A process and the children that it starts later.
-
-    All of these processes end when the current process ends.
-    """
+    """A process and its later children, which are killed when the current process ends."""
 
     def __init__(self, kernel32: Any, handle: int) -> None:
         self._kernel32 = kernel32
@@ -47,7 +44,7 @@ class JobObject:
 
     @classmethod
     def of(cls, pid: int) -> Self | None:
-        """Return a job for a process, or None if this fails or the system is not Windows."""
+        """Return a job for a process, or None on an error and on systems other than Windows."""
         if sys.platform != "win32":
             return None
         kernel32 = _kernel32()

@@ -1,8 +1,4 @@
-"""Recognize Kempelen's error messages and the old names of its options.
-
-UCI has no error messages except `info string`, and an engine continues to play after an error. The
-client must detect these errors, because they would distort matches and ratings.
-"""
+"""Recognize errors in Kempelen's `info string` lines, and old names of its options."""
 
 AUTHORS = "The Kempelen authors"
 
@@ -14,18 +10,18 @@ _SEARCH_ERROR_WORDS = (" failed: ", " returned ")
 
 
 def current_name(option: str) -> str:
-    """Return the current name of a Kempelen option, whose old name is also accepted."""
+    """Return the current name of a renamed Kempelen option, or `option` itself."""
     return _RENAMED_OPTIONS.get(option.lower(), option)
 
 
 def option_error(author: str, line: str) -> str | None:
-    """Return the text of Kempelen's error if a line reports a rejected option, or None."""
+    """Return the error text if a line from Kempelen reports a rejected option, or None."""
     message = _own_message(author, line)
     return message if message.startswith(_OPTION_ERROR_PREFIXES) else None
 
 
 def search_error(author: str, line: str) -> str | None:
-    """Return the text of Kempelen's error if a line reports a failed search, or None."""
+    """Return the error text if a line from Kempelen reports a failed search, or None."""
     message = _own_message(author, line)
     is_failure = message.startswith("evaluation ") and any(
         word in message for word in _SEARCH_ERROR_WORDS

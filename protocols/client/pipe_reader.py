@@ -1,8 +1,4 @@
-"""Read a pipe in a thread and record the arrival time of each chunk.
-
-An event loop that is busy with one game would notice a move in another game too late. A separate
-thread for each engine measures the time for a move accurately.
-"""
+"""Read a pipe in a thread, to measure arrival times even while the event loop is busy."""
 
 import asyncio
 import contextlib
@@ -20,10 +16,9 @@ SWITCH_INTERVAL = 0.001
 
 
 class PipeReader:
-    """Reads a pipe in a thread and passes the data to the event loop that created the reader."""
+    """Reads and then closes a file descriptor in a thread, for the running event loop."""
 
     def __init__(self, source: int) -> None:
-        """Start to read the file descriptor `source`, which the reader closes at the end."""
         self._source = source
         self._loop = asyncio.get_running_loop()
         self._chunks: deque[tuple[bytes, float]] = deque()
@@ -36,7 +31,7 @@ class PipeReader:
     async def read_chunk(self) -> tuple[bytes, float]:
         """Return the next chunk and its arrival time on the clock `time.perf_counter`.
 
-        Return an empty chunk after the end of the input. No data is lost if the call is cancelled.
+        The chunk is empty at the end of the input. No data is lost if the call is cancelled.
         """
         while not self._chunks:
             self._data_available.clear()

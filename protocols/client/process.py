@@ -1,7 +1,6 @@
-"""Run an engine process, exchange lines with it, and kill all of its child processes at the end.
+"""Run an engine process, exchange lines with it, and kill its child processes at the end.
 
-Memory use is bounded. Overlong lines are dropped. An engine that writes too much output is blocked.
-Invalid UTF-8 is replaced and control characters are removed, so that lines are safe to display.
+Overlong lines are dropped. Invalid UTF-8 is replaced and control characters are removed.
 """
 
 import asyncio
@@ -40,10 +39,7 @@ class EngineDiedError(EngineError):
 
 
 class IoLog:
-    """A log file for an engine's input, output and standard error.
-
-    The symbol `>` marks input, `<` marks output, and `!` marks standard error.
-    """
+    """A log file for an engine's input (`>`), output (`<`) and standard error (`!`)."""
 
     def __init__(self, file: TextIO) -> None:
         self._file = file
@@ -55,10 +51,10 @@ class IoLog:
 
 
 def find_program(command: str, directory: str | None = None) -> str:
-    """Return the path of a program. Raise `EngineNotFoundError` if there is none.
+    """Return the absolute path of a program, or raise `EngineNotFoundError`.
 
-    A command with a path separator is searched for in `directory`, and then in the current
-    directory. A command without a path separator is searched for in PATH.
+    A command with a path separator is relative to `directory` or to the current directory. Other
+    commands are searched for in PATH.
     """
     if directory is not None and not Path(directory).is_dir():
         raise EngineNotFoundError(f"directory {directory} does not exist")
@@ -75,12 +71,7 @@ def find_program(command: str, directory: str | None = None) -> str:
 
 
 def supervised_command(line: Sequence[str]) -> list[str]:
-    """Return the command line that runs a program under the supervisor.
-
-    The supervisor kills the program and its descendants when this process ends, and when the
-    supervisor receives SIGTERM. The supervisor runs only on Linux. On other systems, `line` is
-    returned unchanged.
-    """
+    """Return the command that runs `line` under `supervisor.py`, or `line` if not on Linux."""
     if sys.platform != "linux":
         return list(line)
     supervisor = str(Path(__file__).with_name("supervisor.py"))
@@ -88,18 +79,14 @@ def supervised_command(line: Sequence[str]) -> list[str]:
 
 
 def creation_flags() -> int:
-    """Return the flags for starting an engine on Windows, or 0 on other systems.
-
-    With these flags, the engine receives no Ctrl-C, Ctrl-Break or close events from the console.
-    This program ends the engine itself.
-    """
+    """Return Windows process flags that shield an engine from Ctrl-C, or 0 on other systems."""
     if sys.platform == "win32":
         return subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW
     return 0
 
 
 class EngineProcess:
-    """A running program. All methods may also be called after the program has ended."""
+    """A running engine program. All methods may also be called after the program has ended."""
 
     def __init__(
         self,
@@ -129,7 +116,7 @@ class EngineProcess:
         environment: Mapping[str, str] | None = None,
         log: IoLog | None = None,
     ) -> "EngineProcess":
-        """Start a program in a new session. The program ends when this process ends."""
+        """Start a program that is killed when this process ends, or raise `EngineNotFoundError`."""
         line = [find_program(command, directory), *arguments]
         options: dict[str, Any] = {"creationflags": creation_flags()}
         if sys.platform != "win32":
@@ -157,15 +144,10 @@ class EngineProcess:
 
     @property
     def pid(self) -> int:
-        """Return the process id.
-
-        This is the id of the supervisor on Linux. It is also the process group id on other POSIX
-        systems.
-        """
+        """Return the process id. On Linux, it is the id of the supervisor."""
         return self._process.pid
 
     def send(self, text: str) -> None:
-        """Queue lines for the process without blocking. Do nothing if the process has ended."""
         if self._log:
             for line in text.splitlines():
                 self._log.write(self.pid, ">", line)
@@ -175,11 +157,6 @@ class EngineProcess:
                 self._process.stdin.write(text.encode() + b"\n")
 
     async def read_line(self) -> str:
-        """Return the next output line without surrounding spaces.
-
-        Set `arrived` to its arrival time on the clock `time.perf_counter`. Raise `EngineDiedError`
-        at the end of the output.
-        """
         while not self._lines:
             chunk, self.arrived = await self._output.read_chunk()
             if not chunk:
@@ -204,7 +181,6 @@ class EngineProcess:
             await asyncio.shield(self._reap())
 
     async def kill(self) -> None:
-        """Kill the process and its children immediately."""
         await asyncio.shield(self._reap())
 
     def _split_lines(self, chunk: bytes) -> None:
@@ -266,10 +242,7 @@ class EngineProcess:
                     self._log.write(self.pid, "!", _text(line))
 
     async def describe_end(self) -> str:
-        """Return a message that says how the process ended.
-
-        Call this method only after the end of the output.
-        """
+        """Return how the process ended. Call this method only after the end of the output."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(1.0):
                 await self._process.wait()
@@ -278,10 +251,9 @@ class EngineProcess:
 
 
 def describe_exit(code: int | None, stderr: bytes | bytearray) -> str:
-    """Return a message that says how a process ended, with the last line from its standard error.
+    """Return how a process ended, with the last line of its standard error.
 
-    The return code `code` has the same meaning as in `subprocess`. It is None if the process is
-    still running and has only closed its output.
+    The `code` is as in `subprocess`, or None if the process has only closed its output.
     """
     if code is None:
         reason = "closed its output"

@@ -1,15 +1,10 @@
 """Run a program on Linux, and kill all of its descendants when it ends.
 
-Run this module as `python -I -S supervisor.py PARENT COMMAND [ARGUMENT...]`. The program inherits
-the supervisor's input and outputs. The supervisor exits with the program's status.
-
-The supervisor kills all descendants when the program ends, when the supervisor receives SIGTERM,
-and when the process with the id PARENT ends for any reason. It also kills processes that have left
-the program's process group or session, because it is a subreaper and adopts orphans. If the
-supervisor itself is killed, the kernel kills the program.
-
-The supervisor is a separate process because it must outlive its parent, and because its system
-calls are not safe between fork and exec in a process with threads.
+Usage: `python -I -S supervisor.py PARENT COMMAND [ARGUMENT...]`. The exit status is that of the
+program. The descendants are also killed on SIGTERM and when the process with the id PARENT ends. As
+a subreaper, the supervisor also finds descendants that have left the program's session. It is a
+separate process because its system calls are not safe between fork and exec in a process with
+threads.
 """
 
 import contextlib
@@ -26,10 +21,7 @@ WAITED_SIGNALS = {signal.SIGCHLD, signal.SIGTERM}
 
 
 def main() -> int:
-    """Run the program and return its exit status.
-
-    If a signal killed the program, the supervisor kills itself with the same signal.
-    """
+    """Run the program and return its exit status, or end by the signal that killed the program."""
     parent, *command = sys.argv[1:]
     control = ctypes.CDLL(None).prctl
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -74,17 +66,14 @@ def exec_program(command: list[str]) -> None:
 
 
 def close_standard_streams() -> None:
-    """Close the supervisor's copies of the standard streams.
-
-    The parent can then detect that the program has closed its own copies.
-    """
+    """Close the standard streams, so that the parent notices when the program closes its own."""
     devnull = os.open(os.devnull, os.O_RDWR)
     for descriptor in range(3):
         os.dup2(devnull, descriptor)
 
 
 def wait(program: int) -> int | None:
-    """Return the program's status after it has ended, or None after SIGTERM."""
+    """Wait for the end of the program. Return its wait status, or None after SIGTERM."""
     while signal.sigwait(WAITED_SIGNALS) != signal.SIGTERM:
         ended, status = os.waitpid(-1, os.WNOHANG)
         while ended:
@@ -104,7 +93,6 @@ def kill_orphans() -> None:
 
 
 def children(parent: int) -> list[int]:
-    """Return the process ids of a process's children."""
     pids = []
     for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
         with contextlib.suppress(OSError):

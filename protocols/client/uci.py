@@ -1,7 +1,6 @@
-"""A client for UCI engines, with a timeout for each request.
+"""A client for UCI engines, which does not trust the engine's output.
 
-The client does not trust the engine's output. The engine must answer `isready` before every search,
-and this does not count as thinking time. A late `bestmove` from an earlier search is thus
+The client sends `isready` before every search, so a late `bestmove` of an earlier search is
 discarded. Unknown lines and invalid numbers are ignored.
 """
 
@@ -44,7 +43,7 @@ class Option:
     choices: tuple[str, ...] = ()
 
     def check(self, value: str) -> str:
-        """Return the text to send for `value`. Raise `EngineOptionError` if `value` is invalid."""
+        """Return the text to send for `value`, or raise `EngineOptionError` if it is invalid."""
         if self.type == "check":
             return "true" if parse_bool(self.name, value) else "false"
         if self.type == "spin":
@@ -74,37 +73,23 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """A position and the limits for searching it.
+    """A position and the limits for searching it."""
 
-    The position is given by `fen`, which is None for the start position, and by `moves`, which are
-    played from there. Chess moves are in UCI notation, and the moves of other games are in the
-    notation of the game.
-
-    The clocks `white` and `black` are either both set or both None.
-
-    The side to move is `side`, which is 0 for White. The player to move is `mover`, which is 0 for
-    the player who moves first in the game. The sequence `movers` contains the player who made each
-    move in `moves`, numbered in the same way.
-
-    The limit `playouts` is not supported by UCI and xboard engines.
-    """
-
-    fen: str | None
-    moves: Sequence[str] = ()
-    white: SideClock | None = None
+    fen: str | None  # None: the start position
+    moves: Sequence[str] = ()  # UCI notation for chess, the game's notation otherwise
+    white: SideClock | None = None  # Either both clocks are set, or none.
     black: SideClock | None = None
     moves_to_go: int | None = None
-    movetime: float | None = None
+    movetime: float | None = None  # in seconds
     nodes: int | None = None
     depth: int | None = None
-    side: int = 0
-    mover: int = 0
-    movers: Sequence[int] = ()
-    playouts: int | None = None
+    side: int = 0  # the side to move, 0 for White
+    mover: int = 0  # the player to move, 0 for the first player of the game
+    movers: Sequence[int] = ()  # the player of each move in `moves`, numbered like `mover`
+    playouts: int | None = None  # GTP engines only
 
     @property
     def has_time_limit(self) -> bool:
-        """Return whether the request has clocks or a time per move."""
         return self.movetime is not None or (self.white is not None and self.black is not None)
 
     def position_line(self) -> str:
@@ -129,37 +114,27 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class PlayResult:
-    """The engine's answer to a search request.
+    """The engine's answer to a search request."""
 
-    The text `move` is the move as the engine wrote it. The last search report is `info`, which is
-    None if there was no report. The duration of the search in seconds is `elapsed`.
-    """
-
-    move: str
+    move: str  # as the engine wrote it
     ponder: str | None
-    info: Info[str] | None
-    elapsed: float
+    info: Info[str] | None  # the last search report
+    elapsed: float  # duration of the search in seconds
 
 
 @dataclass
 class UciClient(EngineClient):
-    """A client for a UCI engine."""
-
     author: str = ""
     options: dict[str, Option] = field(default_factory=dict)
 
     async def start(self) -> None:
-        """Start the engine and wait for `uciok` and `readyok`."""
         (await self._launch()).send("uci")
         await self._with_timeout(self.start_limit, "uciok", self._read_declarations())
         await self._ready(self.start_limit)
         self.state = EngineState.IDLE
 
     async def configure(self, options: Mapping[str, str | int | float | bool]) -> None:
-        """Set options, whose names are case-insensitive.
-
-        Values are checked against the options that the engine has declared.
-        """
+        """Set options by case-insensitive name, or raise `EngineOptionError`."""
         self._expect_idle()
         for name, value in options.items():
             option = self.options.get(name.lower()) or self.options.get(current_name(name).lower())
@@ -181,7 +156,6 @@ class UciClient(EngineClient):
             raise EngineOptionError(errors[0])
 
     async def new_game(self) -> None:
-        """Start a new game when the next position is sent."""
         self._expect_idle()
         self._send("ucinewgame")
         await self._ready(self.ready_limit)
@@ -192,11 +166,10 @@ class UciClient(EngineClient):
         limit: float,
         on_info: InfoCallback | None = None,
     ) -> PlayResult:
-        """Return the engine's answer for one position.
+        """Return the engine's answer, or raise `EngineTimeoutError` after `limit` seconds.
 
-        Raise `EngineTimeoutError` if there is no answer within `limit` seconds. The engine remains
-        usable after this error if it answers `stop`. Raise `EngineError` if the engine is Kempelen
-        and reports a failed search.
+        The engine remains usable after a timeout if it answers `stop`. Raise `EngineError` if the
+        engine is Kempelen and reports a failed search.
         """
         self._expect_idle()
         await self._ready(self.ready_limit, before=request.position_line() + "\n")
@@ -208,7 +181,7 @@ class UciClient(EngineClient):
         self._send("stop")
 
     async def _ready(self, limit: float, *, before: str = "") -> list[str]:
-        """Wait until the engine is ready, and return the lines before `readyok`."""
+        """Wait for `readyok` and return the lines before it."""
         self._send(f"{before}isready")
         return await self._with_timeout(limit, "readyok", self._read_until("readyok"))
 
@@ -262,7 +235,7 @@ class UciClient(EngineClient):
 
 
 def parse_option(line: str) -> Option | None:
-    """Return the option that a line declares, or None if the line is invalid."""
+    """Parse an `option` line. Return None if the line is invalid."""
     keywords = {"name", "type", "default", "min", "max", "var"}
     parts: dict[str, list[str]] = {}
     choices: list[str] = []
@@ -292,7 +265,7 @@ def parse_option(line: str) -> Option | None:
 
 
 def parse_info(line: str) -> Info[str] | None:
-    """Return the contents of an `info` line, or None if it has no valid score."""
+    """Parse an `info` line. Return None if the line has no valid score."""
     numbers: dict[str, int] = {}
     score: Score | None = None
     bound = ""

@@ -1,12 +1,7 @@
-"""A client for xboard engines, with the same interface as the UCI client.
+"""A client for xboard (CECP) engines, with the same interface as the UCI client.
 
-The `chess` package implements version 2 of the protocol, which is also known as CECP. Input and
-output use `EngineProcess`. Output is read only while the client expects a reply. The engine must
+The `chess` package implements the protocol, and `EngineProcess` performs the I/O. The engine must
 support `ping` and `setboard`. Thinking output is reported only together with the move.
-
-The protocol has limited time controls. The base time in `level` is a whole number of seconds, and
-some engines also need a whole number for the increment. The remaining time is sent in centiseconds
-before each move.
 """
 
 import asyncio
@@ -60,7 +55,7 @@ logging.getLogger("chess.engine").addHandler(logging.NullHandler())
 
 
 class _Protocol(chess.engine.XBoardProtocol):
-    """Connects the protocol in the `chess` package to an `EngineProcess` and times moves."""
+    """Connects the protocol of the `chess` package to an engine transport and times moves."""
 
     def __init__(self, process: EngineTransport) -> None:
         super().__init__()
@@ -75,11 +70,7 @@ class _Protocol(chess.engine.XBoardProtocol):
         self._process.send(line)
 
     def receive(self, line: str) -> None:
-        """Handle a line from the process.
-
-        If there are several consecutive lines of thinking output, only the last one is parsed.
-        Parsing every line would take CPU time from the engine.
-        """
+        """Handle a line. Of consecutive lines of thinking output, only the last one is parsed."""
         if _THINKING_LINE.match(line):
             self._last_thinking_line = line
             return
@@ -95,10 +86,8 @@ class _Protocol(chess.engine.XBoardProtocol):
         self.pipe_data_received(1, line.encode() + b"\n")
 
     def _take_options(self, line: str) -> str:
-        """Remove and parse the options in a `feature` line, and return the rest of the line.
-
-        The `chess` package does not support option names with spaces.
-        """
+        """Parse the options in a `feature` line, and return the line without them."""
+        # The `chess` package does not support option names with spaces.
         try:
             features = shlex.split(line)
         except ValueError:
@@ -109,13 +98,10 @@ class _Protocol(chess.engine.XBoardProtocol):
         return shlex.join(feature for feature in features if feature not in options)
 
     async def request_features(self) -> None:
-        """Request the engine's features and wait until all of them have arrived.
-
-        The timeout of the `chess` package starts with the request. Here, the timeout starts with
-        the first feature, because programs start slowly on a busy machine.
-        """
+        """Request the engine's features and wait until all of them have arrived."""
         initialization = asyncio.ensure_future(self.initialize())
         await asyncio.sleep(0)
+        # Restarted by the first feature, because programs start slowly on a busy machine.
         self.stop_timer()
         await initialization
 
@@ -130,30 +116,27 @@ class _Protocol(chess.engine.XBoardProtocol):
         command.timeout_handle = self.loop.call_later(FEATURE_LIMIT, command.timeout)
 
     async def read_forever(self) -> None:
-        """Handle output lines. Raise `EngineDiedError` at the end of the output."""
+        """Handle output lines, and raise `EngineDiedError` at the end of the output."""
         while True:
             self.receive(await self._process.read_line())
 
 
 @dataclass
 class XboardClient(EngineClient):
-    """A client for an xboard engine."""
-
     chess960: bool = False
     _protocol: _Protocol | None = None
     _game: object = None
 
     async def start(self) -> None:
-        """Start the engine and read its features."""
         self._protocol = _Protocol(await self._launch())
         await self._ask(self.start_limit, "features", self._protocol.request_features())
         self.name = sanitize_name(self._protocol.id.get("name", ""))
         self.state = EngineState.IDLE
 
     async def configure(self, options: Mapping[str, str | int | float | bool]) -> None:
-        """Set options, whose names are case-insensitive.
+        """Set options by case-insensitive name, or raise `EngineOptionError`.
 
-        Valid names are `memory`, `cores` and the options that the engine has declared.
+        Besides the engine's options, the names `memory` and `cores` are valid.
         """
         protocol = self._idle()
         names = {name.lower(): name for name in protocol.options}
@@ -173,7 +156,6 @@ class XboardClient(EngineClient):
         await self._ask(self.ready_limit, "answer", protocol.configure(parsed))
 
     async def new_game(self) -> None:
-        """Start a new game when the next position is sent."""
         protocol = self._idle()
         self._game = object()
         await self._ask(self.ready_limit, "pong", protocol.ping())
@@ -185,7 +167,7 @@ class XboardClient(EngineClient):
             protocol.send_line(f"name {opponent}")
 
     def send_result(self, result: str, reason: str) -> None:
-        """Send the result of the game in PGN notation and the reason for it."""
+        """Send the result of the game in PGN notation, with a reason."""
         self._idle().send_line(f"result {result} {{{reason}}}")
 
     async def search(
@@ -194,11 +176,7 @@ class XboardClient(EngineClient):
         limit: float,
         on_info: InfoCallback | None = None,
     ) -> PlayResult:
-        """Return the engine's answer for one position.
-
-        The move is RESIGNATION if the engine resigns. Raise `EngineTimeoutError` if the engine does
-        not move within `limit` seconds.
-        """
+        """Return the move or RESIGNATION, or raise `EngineTimeoutError` after `limit` seconds."""
         protocol = self._idle()
         await self._ask(self.ready_limit, "pong", protocol.ping())
         board = chess.Board(request.fen or chess.STARTING_FEN, chess960=self.chess960)
@@ -252,10 +230,7 @@ class XboardClient(EngineClient):
     async def _run_with_timeout(
         self, action: Coroutine[Any, Any, SearchResult], limit: float
     ) -> SearchResult:
-        """Read the engine's output until `action` ends.
-
-        Raise `TimeoutError` after `limit` seconds.
-        """
+        """Await `action` while reading output, or raise `TimeoutError` after `limit` seconds."""
         assert self._protocol is not None
         action_task = asyncio.ensure_future(action)
         reader_task = asyncio.ensure_future(self._protocol.read_forever())
@@ -285,10 +260,7 @@ def _reported_error(error: chess.engine.EngineError) -> str:
 
 
 def _parse_option(feature: str) -> chess.engine.Option | None:
-    """Return the declared option, or None if the declaration is invalid.
-
-    None is also returned for names that the `chess` package uses for its own options.
-    """
+    """Parse an `option=` feature. Return None for names that the `chess` package reserves."""
     match = _OPTION.fullmatch(feature)
     if match is None or match["name"] in _OWN_COMMANDS:
         return None
@@ -321,7 +293,7 @@ def _limit(request: SearchRequest, game: object) -> chess.engine.Limit:
 
 
 def _info(fields: chess.engine.InfoDict) -> Info[str] | None:
-    """Convert thinking output, whose score is from the point of view of the side to move."""
+    """Convert thinking output, or return None if it has no score."""
     score = fields.get("score")
     if score is None:
         return None

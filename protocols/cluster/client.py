@@ -1,8 +1,8 @@
-"""Client for a Dask cluster that runs each task to completion, even if a worker is lost.
+"""A Dask client that runs each task to completion, even if a worker is lost.
 
-Workers send results through Dask's event log, because the client could never fetch a result from a
-hung worker. If a worker stops sending heartbeats, its task is also submitted to another worker. The
-client uses the first result that arrives.
+Workers send results through Dask's event log, because results cannot be fetched from a hung worker.
+If a worker stops sending heartbeats, its task is also submitted to another worker, and the first
+result counts.
 """
 
 import asyncio
@@ -20,23 +20,21 @@ from protocols.cluster.worker import end_run, installed_version, pack, run_task,
 
 CONNECT_TIMEOUT_S = 10.0
 POLL_INTERVAL_S = 1.0
-# A worker that sends no heartbeat for this time counts as hung.
+# A worker without a heartbeat for this time counts as hung.
 WORKER_TIMEOUT_S = 15.0
 # Timeout for telling the workers that a run has ended.
 LEAVE_TIMEOUT_S = 3.0
 # A distributed.Future.
 DaskFuture = Any
 
+# Receives the name of a task and a message from it.
 OnMessage = Callable[[str, dict[str, Any]], None]
 Report = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterAddress:
-    """The address of a Dask scheduler, and PEM files for TLS.
-
-    If any PEM file is given, TLS is required.
-    """
+    """The address of a Dask scheduler. TLS is required if any of the PEM files is given."""
 
     url: str
     ca: str | None = None
@@ -45,10 +43,7 @@ class ClusterAddress:
     worker_timeout: float = WORKER_TIMEOUT_S
 
     def security(self) -> Any:
-        """Return the TLS settings for Dask, or None without TLS.
-
-        Raise ClusterError if a PEM file is missing.
-        """
+        """Return Dask's TLS settings, or None. Raise `ClusterError` if a PEM file is missing."""
         files = self.ca, self.certificate, self.key
         if not any(files):
             return None
@@ -66,14 +61,10 @@ class ClusterAddress:
 
 
 class ClusterClient:
-    """The connection of one run to a cluster.
-
-    The attribute `threads` is the current number of threads of all workers.
-    """
+    """The connection of one run, such as a match, to a Dask cluster. Create it with `connect`."""
 
     def __init__(self, client: Any, address: ClusterAddress, threads: int) -> None:
-        """Initialise the client. Callers must use `connect` instead."""
-        self.threads = threads
+        self.threads = threads  # current number of threads of all workers
         self._client = client
         self._address = address
         self._run_id = f"kempelen-{secrets.token_hex(4)}"
@@ -89,8 +80,8 @@ class ClusterClient:
     async def connect(cls, address: ClusterAddress) -> "ClusterClient":
         """Connect to a scheduler.
 
-        Raise ClusterError if the scheduler is unreachable or has no workers, or if the scheduler or
-        a worker does not have the same version of this package.
+        Raise `ClusterError` if it is unreachable, has no workers, or runs another version of
+        Kempelen.
         """
         from distributed import Client
 
@@ -117,24 +108,19 @@ class ClusterClient:
         return cls(client, address, threads)
 
     async def start(self, report: Report, on_message: OnMessage | None = None) -> None:
-        """Start processing the workers' messages and heartbeats.
-
-        The function `report` receives messages for the user. The function `on_message` receives the
-        name of a task and each message from that task.
-        """
+        """Start to process the workers' messages and heartbeats."""
         self._report = report
         self._on_message = on_message or self._on_message
         self._client.subscribe_topic(self._run_id, lambda event: self._on_event(event[1]))
         self._watching = asyncio.create_task(self._watch())
 
     async def run(self, name: str, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Run `function(task, *arguments)` on a worker. If the worker is lost, use another worker.
+        """Run `function(task, *arguments)` on a worker, or on another worker if the first is lost.
 
-        The task's `name` must be unique among the running tasks. The function must be a
-        module-level function or coroutine function, and may run more than once. An exception in the
-        function is raised here, with a note that names the worker. Raise SchedulerLostError if the
-        scheduler is lost, WorkersLostError if the task kills its workers, and ClusterError if a
-        worker has another version of this package.
+        The `name` must be unique among the running tasks. The function must be a module-level
+        function or coroutine function, and may run more than once. An exception in the function is
+        raised here, with a note that names the worker. Raise `SchedulerLostError`,
+        `WorkersLostError`, or `ClusterError` if a worker has another version of Kempelen.
         """
         self._futures[name] = future = asyncio.get_running_loop().create_future()
         packed = pack((function, arguments))
@@ -172,7 +158,7 @@ class ClusterClient:
     async def _wait_for_result(
         self, tasks: list[DaskFuture], name: str, packed: bytes, future: "asyncio.Future[Any]"
     ) -> None:
-        """Wait until a worker sends a result or fails. New Dask tasks are added to `tasks`."""
+        """Wait for a result or an error. New Dask tasks are added to `tasks`."""
         tasks.append(self._submit(name, packed))
         while True:
             await asyncio.wait([future], timeout=POLL_INTERVAL_S)
@@ -217,10 +203,7 @@ class ClusterClient:
         return [worker for worker in self._workers if worker not in self._silent_workers]
 
     async def _silent_workers_holding(self, task: DaskFuture) -> set[str]:
-        """Return the hung workers that hold a task.
-
-        The set is empty if no other worker is available.
-        """
+        """Return the hung workers that hold a task, or none if no other worker is available."""
         if not self._silent_workers or not self._responsive_workers():
             return set()
         holding = await self._client.processing()
@@ -259,7 +242,7 @@ async def _find_mismatch(client: Any) -> str:
     """Return a message about the first version mismatch in a cluster, or ""."""
 
     def installed() -> str:
-        # Sent by value, since this package may be missing on the worker; hence the local import.
+        # Serialised by value, because this package may be missing on the worker.
         from protocols.cluster.worker import installed_version
 
         return installed_version()
@@ -285,5 +268,5 @@ async def _find_mismatch(client: Any) -> str:
 
 
 def worker_note(error: BaseException) -> str:
-    """Return a message prefix that names the worker of a failed task, or "" if it is unknown."""
+    """Return a message prefix that names the worker of a failed task, or "" if unknown."""
     return "".join(getattr(error, "__notes__", ()))

@@ -1,10 +1,10 @@
 class ClusterError(Exception):
-    """A cluster is unusable. The message names the cluster and the problem."""
+    """Raised when a cluster is unusable. The message names the cluster and the problem."""
 
 
 class SchedulerLostError(ClusterError):
-    """The connection to the scheduler is lost."""
+    """Raised when the connection to the scheduler is lost."""
 
 
 class WorkersLostError(ClusterError):
-    """Dask has given up on a task because too many workers died while running it."""
+    """Raised when Dask gives up on a task because too many workers died while running it."""

@@ -1,8 +1,4 @@
-"""The worker side of a cluster, which runs tasks and caches resources between tasks.
-
-When a run ends, its tasks are cancelled and its resources are closed. If the client disappears
-without ending the run, unused resources are closed after a timeout.
-"""
+"""Run tasks on a worker of a cluster, and cache resources such as engines between tasks."""
 
 import asyncio
 import contextlib
@@ -25,13 +21,13 @@ from agent.kernel.source_digest import (
 )
 from protocols.cluster.errors import ClusterError
 
-# How long an unused resource is kept.
+# An unused resource is closed after this time.
 CACHE_SECONDS = 60.0
 
 
 @cache
 def installed_version() -> str:
-    """Return the package's name and version, with a digest of the kernel and the weights."""
+    """Return Kempelen's version, with digests of the search kernel's sources and the weights."""
     try:
         release = version("kempelen")
     except PackageNotFoundError:
@@ -41,7 +37,7 @@ def installed_version() -> str:
 
 
 class WorkerTask:
-    """A running task on a worker, passed to the task's function."""
+    """A handle to a running task, which the task's function receives as its first argument."""
 
     def __init__(self, worker: Any, run: str, name: str) -> None:
         self._worker = worker
@@ -50,7 +46,7 @@ class WorkerTask:
 
     @property
     def cancelled(self) -> bool:
-        """Whether the run has ended, so that the task should stop."""
+        """Return whether the run has ended, so that the task should stop."""
         return self._run_id in _ended_runs
 
     def report(self, message: dict[str, Any]) -> None:
@@ -59,11 +55,9 @@ class WorkerTask:
 
     @contextlib.contextmanager
     def cached(self, key: bytes, factory: Callable[[], Any]) -> Iterator[Any]:
-        """Yield a resource cached by an earlier task of the run, or create and cache one.
+        """Yield the resource that the run has cached under `key`, or a new one from `factory`.
 
-        Interchangeable resources have equal values of `key`. The function `factory` creates a
-        resource. The resource's `close` method, if any, is called when the run ends, or immediately
-        if the block raises an exception.
+        Its `close` method, if any, is called when the run ends or the block raises an exception.
         """
         resource = _take_cached(self._run_id, key) or factory()
         try:
@@ -88,11 +82,10 @@ _running: dict[str, set[tuple[asyncio.AbstractEventLoop, Any]]] = defaultdict(se
 
 
 def run_task(run: str, name: str, sender: str, packed: bytes) -> None:
-    """Run a task on a worker and send its result.
+    """Run a task, serialised by `pack`, and send its result to the client.
 
-    The text `sender` is the client's `installed_version`, which must match the worker's. The bytes
-    `packed` contain the task, serialised by `pack`. Raise ClusterError if the versions differ. An
-    exception in the task is raised with a note that names the worker.
+    Raise `ClusterError` if `sender`, the client's `installed_version`, differs from the worker's.
+    An exception in the task is raised with a note that names the worker.
     """
     import distributed
 
@@ -115,10 +108,7 @@ def run_task(run: str, name: str, sender: str, packed: bytes) -> None:
 
 
 def end_run(run: str) -> None:
-    """Cancel a run's tasks on a worker and close the run's resources.
-
-    Synchronous task functions are not interrupted, so they must check `WorkerTask.cancelled`.
-    """
+    """Cancel a run's tasks and close its resources. Synchronous tasks must check `cancelled`."""
     with _lock:
         _ended_runs.add(run)
         entries = _cache.pop(run, [])
@@ -175,7 +165,6 @@ def _put_cached(run: str, key: bytes, resource: Any) -> None:
 
 
 def _expire(run: str, resource: Any) -> None:
-    """Close a cached resource after the timeout, unless a task is using the resource."""
     with _lock:
         unused = [entry for entry in _cache[run] if entry.resource is resource]
         for entry in unused:

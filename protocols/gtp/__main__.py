@@ -1,7 +1,6 @@
-"""Run a GTP engine from another Python program with `python -m protocols.gtp SETTINGS`.
+"""Run `python -m protocols.gtp SETTINGS`, where SETTINGS is a JSON object.
 
-SETTINGS is a JSON object with the fields of `protocols.gtp.session.Settings`. Users run `kempelen
-gtp` instead, which validates its arguments.
+Its fields are those of `protocols.gtp.session.Settings`.
 """
 
 import json
@@ -22,10 +21,7 @@ def report(text: str) -> None:
 
 
 def main(settings: Settings) -> int:
-    """Run the engine until `quit` or the end of the input.
-
-    Return the exit status, which is 2 if the settings are invalid.
-    """
+    """Run the engine and return the exit status, which is 2 if the settings are invalid."""
     try:
         return stdio.serve(
             lambda session: GtpProtocol("Kempelen", "", session.send, report, settings)

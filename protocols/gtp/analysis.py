@@ -1,4 +1,4 @@
-"""The commands lz-analyze, kata-analyze and cgos-analyze: parse requests and format the output.
+"""Parse the commands lz-analyze, kata-analyze and cgos-analyze, and format their output.
 
 All values are from the point of view of the side to move. Sources: 'GTP extensions' of Leela Zero
 and of KataGo, 'GTP tournament game expansion' of CGOS, and 'Engine analysis integration' of Sabaki.
@@ -40,19 +40,13 @@ CGOS_OWNERSHIP_DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
 class AnalysisRequest:
     """The parsed arguments of an analysis command.
 
-    Reports are sent every `interval` seconds. Each report contains at most `max_moves` moves, and
-    moves without visits are added up to a total of `min_moves`.
-
-    For each player, `avoided` maps the text of every excluded move to the number of plies for which
-    the move is excluded. In the same way, `allowed` maps the only permitted moves to a number of
-    plies.
-
-    The flags `ownership`, `root`, `moves_ownership` and `pv_visits` add fields to the reports.
+    For each player, `avoided` contains excluded moves and `allowed` contains the only permitted
+    moves. The values are the numbers of plies for which these restrictions apply.
     """
 
-    player: int | None = None
-    interval: float = INTERVAL
-    min_moves: int = 0
+    player: int | None = None  # None: the side to move
+    interval: float = INTERVAL  # seconds between reports
+    min_moves: int = 0  # reached with unvisited moves, if necessary
     max_moves: int = MAX_MOVES
     avoided: tuple[dict[str, int], dict[str, int]] = field(default_factory=lambda: ({}, {}))
     allowed: tuple[dict[str, int], dict[str, int]] = field(default_factory=lambda: ({}, {}))
@@ -64,11 +58,7 @@ class AnalysisRequest:
     def search_moves(
         self, player: int, legal: Sequence[Any], find: Callable[[str], Any]
     ) -> tuple[Any, ...]:
-        """Return the moves to search at the root, or () if all moves are permitted.
-
-        The sequence `legal` contains the legal moves. The function `find` converts a text to a
-        move. Raise `GtpError` if `find` raises it, or if no legal move is permitted.
-        """
+        """Return the moves to search, or () for all. Raise `GtpError` if no move is permitted."""
         avoided = {find(text) for text in self.avoided[player]}
         allowed = {find(text) for text in self.allowed[player]} or set(legal)
         remaining = tuple(move for move in legal if move in allowed - avoided)
@@ -77,10 +67,7 @@ class AnalysisRequest:
         return remaining if len(remaining) < len(legal) else ()
 
     def restrictions(self, find: Callable[[str], Any]) -> tuple[MoveRestriction[Any], ...]:
-        """Return the move restrictions for positions below the root.
-
-        The function `find` converts a text to a move, or raises `GtpError`.
-        """
+        """Return the move restrictions below the root. The function `find` parses a move."""
         restrictions = []
         for allowed, by_player in ((False, self.avoided), (True, self.allowed)):
             for player, texts in enumerate(by_player):
@@ -145,11 +132,9 @@ def _restrict(request: AnalysisRequest, keyword: str, arguments: Arguments) -> N
 
 
 class AnalysisReporter:
-    """Collects the lines of one search and sends them, starting with the best line.
+    """Collects the `max_lines` variations of one search and passes them to `send`, best first.
 
-    The function `send` receives the lines, and is None if no lines are to be sent. The function
-    `report` shows an error message to the user. The search finds `max_lines` lines. If `live` is
-    set, lines are also sent during the search.
+    If `live` is set, they are also sent during the search.
     """
 
     def __init__(
@@ -173,8 +158,7 @@ class AnalysisReporter:
             del self.lines[info.multipv - 1 :]
             self.lines.append(info)
         else:
-            # At the end of the search, or in an incomplete iteration, no further lines may follow:
-            # keep the previous ones.
+            # Keep the other lines, because none may follow at the end of the search.
             earlier = self.lines if len(self.lines) > 1 else []
             self.lines = list(unique_first_moves([info, *earlier]))
 
@@ -184,7 +168,7 @@ class AnalysisReporter:
             self._report_lines(progress.lines or self.lines)
 
     def result(self, result: Result[Any]) -> None:
-        """Send the final lines, starting with the chosen move."""
+        """Send the final variations, starting with the chosen move."""
         if _nodes(self._progress_lines) > _nodes(self.lines):  # The last iteration is incomplete.
             first, *others = sorted(
                 self._progress_lines, key=lambda line: line.pv[:1] != (result.move,)
@@ -207,21 +191,15 @@ def _visits(lines: Sequence[Info[Any]]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class ReportContext:
-    """The request, the legal moves and the move notation, which are needed to format a report.
-
-    A reported variation has at most `max_pv_length` moves.
-    """
+    """The data for formatting the reports of one analysis."""
 
     request: AnalysisRequest
     moves: Sequence[Any]
     text: Callable[[Any], str]
-    max_pv_length: int
+    max_pv_length: int  # in moves
 
     def reported_lines(self, lines: Sequence[Info[Any]]) -> list[Info[Any]]:
-        """Return the lines to report, starting with the best line.
-
-        All lines with visits are reported. Other lines are added until there are `min_moves` lines.
-        """
+        """Return up to `max_moves` lines with visits, and others up to a total of `min_moves`."""
         request = self.request
         reported = [line for line in lines if line.visits][: request.max_moves]
         minimum = min(request.min_moves, request.max_moves)
@@ -239,11 +217,11 @@ class ReportContext:
         return 1 / max(len(self.moves), 1) if line.prior is None else line.prior
 
     def pv(self, line: Info[Any], first: int = 0) -> str:
-        """Format the part of a variation that starts with the move at index `first`."""
+        """Format a variation, starting with the move at index `first`."""
         return " ".join(map(self.text, line.pv[first : self.max_pv_length]))
 
     def extra_fields(self, line: Info[Any]) -> str:
-        """Format the additional fields that were requested, except those with unknown values."""
+        """Format the fields `pvVisits` and `movesOwnership` if they are requested and known."""
         text = ""
         if self.request.pv_visits and line.pv_visits:
             visits = " ".join(map(str, line.pv_visits[: self.max_pv_length]))
@@ -333,7 +311,7 @@ def _score(lead: float | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RootInfo:
-    """The evaluation of a position, averaged over all lines in proportion to their visits."""
+    """The evaluation of a position, averaged over its variations weighted by visits."""
 
     visits: int
     winrate: float
@@ -341,7 +319,7 @@ class RootInfo:
 
     @classmethod
     def from_lines(cls, lines: Sequence[Info[Any]]) -> RootInfo:
-        """Return the average over `lines`, at least one of which must have visits."""
+        """Return the average over variations, at least one of which must have visits."""
         visits = _visits(lines)
         leads = [(line.lead, line.visits) for line in lines if line.lead is not None]
         weight = sum(count for _, count in leads)
@@ -353,10 +331,10 @@ class RootInfo:
 
 
 def winrate(line: Info[Any]) -> float:
-    """Return the win rate from the point of view of the side to move."""
+    """Return the win rate of the side to move, from 0 to 1."""
     return ((line.expected_outcome or 0.0) + 1) / 2
 
 
 def winrate_lower_bound(line: Info[Any]) -> float:
-    """Return the lower confidence bound for the win rate, which is at least 0."""
+    """Return the lower 95 % confidence bound of the win rate, or 0 if there are no visits."""
     return max(0.0, lower_confidence_bound(winrate(line), line.visits)) if line.visits else 0.0

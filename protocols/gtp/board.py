@@ -1,4 +1,4 @@
-"""The game in a GTP session, whose moves are given as a colour and a text."""
+"""The board of a GTP session for all games but Go."""
 
 from __future__ import annotations
 
@@ -18,11 +18,9 @@ MAX_BOARD_SIZE = 25  # the maximum board size in GTP coordinates
 
 
 class GtpBoard:
-    """A game other than Go, in which the rules determine the side to move.
+    """The board of a game in which the rules determine the side to move.
 
-    Player 0 is Black and player 1 is White. Chance events may be played with either colour. The
-    list `move_texts` contains the moves played so far in the notation of the game. The list is
-    empty in games of Go.
+    Player 0 is Black and player 1 is White. Chance events may be played with either colour.
     """
 
     # The estimated number of remaining moves of the side to move, or None if unknown.
@@ -35,7 +33,7 @@ class GtpBoard:
         self._options = dict(options)
         self.game: NotatedGame[Any] = self.create_game()
         self._movers: list[int] = []
-        self.move_texts: list[str] = []
+        self.move_texts: list[str] = []  # the moves played, or always empty in games of Go
 
     def create_game(self) -> NotatedGame[Any]:
         return self.game_type.new(**self._options)
@@ -47,7 +45,7 @@ class GtpBoard:
 
     @property
     def size(self) -> str:
-        """Return the board size as text. Raise `GtpError` if the game has no board size."""
+        """Return the board size as text, or raise `GtpError` if the game has no board size."""
         if (edge := self._edge) is None:
             raise GtpError(f"{self.name} has no board size")
         return str(edge)
@@ -63,11 +61,7 @@ class GtpBoard:
         return 0 if self.game.turn == CHANCE else self.game.turn
 
     def resize(self, width: int, height: int | None = None) -> None:
-        """Start a new game on a board of another size.
-
-        The board is square if `height` is None. Raise `GtpError`, and change nothing, if the size
-        is invalid.
-        """
+        """Clear the board and change its size, or raise `GtpError` if the size is invalid."""
         if max(width, height or 0) > MAX_BOARD_SIZE:
             raise GtpError(UNACCEPTABLE_SIZE)
         options = self._options
@@ -91,7 +85,7 @@ class GtpBoard:
         self._movers, self.move_texts = [], []
 
     def play(self, player: int, text: str) -> None:
-        """Play a move. Raise `GtpError` if the move is illegal."""
+        """Play a move, or raise `GtpError` if the move is illegal."""
         try:
             move = parse_move(self.game, text)
         except ValueError:
@@ -101,7 +95,7 @@ class GtpBoard:
         self.play_move(player, move)
 
     def play_move(self, player: int, move: Any) -> None:
-        """Play a move from a search, which must be legal."""
+        """Play a move without checking that it is legal."""
         self.require_game_length()
         self.move_texts.append(self.game.text(move))
         self.game.play(move)
@@ -127,10 +121,7 @@ class GtpBoard:
             raise
 
     def undo_moves(self, count: int) -> None:
-        """Take back the last `count` moves.
-
-        Raise `GtpError`, and change nothing, if fewer moves have been played.
-        """
+        """Take back the last `count` moves, or raise `GtpError` if fewer have been played."""
         if count > len(self._movers):
             raise GtpError("cannot undo")
         for _ in range(count):
@@ -145,10 +136,7 @@ class GtpBoard:
 
     @contextmanager
     def player_to_move(self, player: int) -> Iterator[None]:
-        """Return a context manager in which a search for `player` may run.
-
-        Raise `GtpError` if the game is over or if it is not the player's turn.
-        """
+        """Allow a search for `player` inside the block, or raise `GtpError` if out of turn."""
         if self.game.outcome() is not None:
             raise GtpError("the game is over")
         if self.game.turn not in (player, CHANCE):
@@ -156,11 +144,10 @@ class GtpBoard:
         yield
 
     def legal_moves(self) -> list[str]:
-        """Return the legal moves as text. Return an empty list if the game is over."""
         return [self.game.text(move) for move in self.game.moves()]
 
     def result(self) -> float:
-        """Return the outcome for Black. Raise `GtpError` if the game is not over."""
+        """Return the outcome for Black, or raise `GtpError` if the game is not over."""
         outcome = self.game.outcome()
         if outcome is None:
             raise GtpError("cannot score")
@@ -168,14 +155,14 @@ class GtpBoard:
 
 
 def score_text(points: float) -> str:
-    """Return a result in GTP notation, given the outcome for Black."""
+    """Return a result such as `B+3.5` or `0`, given the outcome for Black."""
     if points == 0:
         return "0"
     return f"{'B' if points > 0 else 'W'}+{abs(points):g}"
 
 
 def winner_text(points: float) -> str:
-    """Return a result as a sentence, given the outcome for Black."""
+    """Return a result such as `White wins by 2`, given the outcome for Black."""
     if points == 0:
         return "draw"
     name = COLOURS[points < 0].capitalize()

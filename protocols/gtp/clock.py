@@ -14,23 +14,14 @@ TIME_SYSTEMS = ("none", "absolute", "byoyomi", "canadian", "fischer", "fischer-c
 
 @dataclass(frozen=True, slots=True)
 class TimeSystem:
-    """A main time with either overtime or an increment per move.
-
-    In Canadian overtime, `stones` moves must be played in each period of `period` seconds. In
-    byo-yomi, there are `periods` periods of `period` seconds, and a period is lost only if a move
-    takes longer.
-
-    The main time never exceeds `max_main_time`, even with increments. A move takes at most
-    `max_move_time`. Each of these two limits may be None. If `unlimited` is set, there is no time
-    limit at all.
-    """
+    """A main time with Canadian overtime, byo-yomi or an increment per move."""
 
     main_time: float = 0.0
-    period: float = 0.0
-    stones: int = 0
-    periods: int = 0
+    period: float = 0.0  # duration of an overtime period
+    stones: int = 0  # Canadian overtime: number of moves per period
+    periods: int = 0  # byo-yomi: number of periods
     increment: float = 0.0
-    max_main_time: float | None = None
+    max_main_time: float | None = None  # limits the main time with increments
     max_move_time: float | None = None
     unlimited: bool = False
 
@@ -39,21 +30,14 @@ UNLIMITED = TimeSystem(unlimited=True)
 
 
 def from_time_settings(main: float, period: float, stones: int) -> TimeSystem:
-    """Return the time system for a `time_settings` command.
-
-    Overtime with 0 stones means that there is no time limit.
-    """
+    """Return the time system of a `time_settings` command. Overtime with 0 stones is unlimited."""
     if period > 0 and stones == 0:
         return UNLIMITED
     return TimeSystem(main, period if stones else 0.0, stones if period else 0)
 
 
 def read_time_system(arguments: Arguments) -> TimeSystem:
-    """Parse the arguments of `kata-time_settings`: a name from TIME_SYSTEMS and the times.
-
-    Negative limits in `fischer-capped` mean that there is no limit. Raise `GtpError` if the
-    arguments are invalid.
-    """
+    """Parse the arguments of `kata-time_settings`, in which a negative limit means no limit."""
     name = arguments.word().lower()
     if name == "none":
         return UNLIMITED
@@ -90,11 +74,10 @@ def _limit(seconds: float) -> float | None:
 
 
 class GtpClock:
-    """The clock of one side.
+    """The clock of one side, which `time_left` commands adjust.
 
-    Without a time system, the clock starts with the first `time_left` command. If the front end
-    reports overtime but the time system has none, Canadian overtime is assumed. The transmission
-    delay `lag` is estimated from the main times that the front end reports.
+    Without a time system, the clock starts with the first `time_left`. If `time_left` reports
+    overtime but the time system has none, Canadian overtime is assumed.
     """
 
     def __init__(self, system: TimeSystem, lag: LagEstimator | None = None) -> None:
@@ -110,11 +93,10 @@ class GtpClock:
         self._count = system.stones or system.periods
 
     def set_remaining(self, seconds: float, count: int) -> None:
-        """Set the remaining time in seconds.
+        """Set the remaining main time, or the remaining overtime if `count` is not 0.
 
-        The remaining time is main time if `count` is 0. Otherwise, it is overtime, and `count` is
-        the number of stones left in the period (Canadian overtime) or the number of periods left
-        (byo-yomi).
+        In Canadian overtime, `count` is the number of stones left in the period. In byo-yomi, it is
+        the number of periods left.
         """
         system = self.system
         if system.unlimited:
@@ -137,10 +119,7 @@ class GtpClock:
         self._planned_time = None
 
     def spend(self, seconds: float, planned_time: float | None = None) -> None:
-        """Deduct the `seconds` used for a move.
-
-        The search planned to use `planned_time` seconds, or None if this is unknown.
-        """
+        """Deduct `seconds` for a move, for which the search had planned `planned_time` seconds."""
         if self._planned_time is not None:  # There were two moves without a `time_left` in between.
             self._last_reported = None
         self._planned_time = seconds if planned_time is None else min(seconds, planned_time)
@@ -163,7 +142,6 @@ class GtpClock:
             self._remaining = system.period
 
     def clock(self) -> SideClock:
-        """Return the time that is available for the next move."""
         system, overtime = self.system, None
         if system.period and self._main > 0:
             overtime = Overtime(system.period, system.stones or 1)

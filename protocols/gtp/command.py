@@ -1,5 +1,3 @@
-"""The type of the entries in the command tables."""
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -14,16 +12,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A GTP command.
+    """A GTP command with its handler and its restrictions."""
 
-    The function `handler` returns the text of the response, or None if it has sent the response
-    itself. If `go_only` is set, the command is available only in games of Go. If `requires_trust`
-    is set, the command names a file, and only trusted clients may use it. If
-    `trust_free_without_arguments` is set, any client may use the command without arguments. See
-    `protocols.permissions`.
-    """
-
+    # Returns the text of the response, or None if it has sent the response itself.
     handler: Callable[[GtpSession, Arguments], str | None]
     go_only: bool = False
-    requires_trust: bool = False
+    requires_trust: bool = False  # see `protocols.permissions`
     trust_free_without_arguments: bool = False

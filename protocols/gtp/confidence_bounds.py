@@ -1,8 +1,7 @@
 """Confidence bounds for a win rate, given the number of playouts.
 
-The interval remains wide after a few playouts, even if all results are equal. Source: A. Agresti
-and B. Coull, 'Approximate is better than exact for interval estimation of binomial proportions'
-(1998).
+Source: A. Agresti and B. Coull, 'Approximate is better than exact for interval estimation of
+binomial proportions' (1998).
 """
 
 from math import sqrt
@@ -11,18 +10,17 @@ Z_SCORE = 1.96  # two-sided 95 % confidence interval
 
 
 def lower_confidence_bound(rate: float, visits: int) -> float:
-    """Return the lower bound for a win rate after `visits` visits, which may be negative.
+    """Return the lower bound, possibly negative, of a win rate after at least one visit.
 
-    There must be at least one visit. In contrast to the source, the interval is centred on `rate`,
-    because front ends draw the interval in this way. The width is computed with one additional win
-    and one additional loss.
+    Unlike in the source, the interval is centred on `rate`, as front ends draw it. Its width is
+    computed with one additional win and one additional loss.
     """
     spread = (rate * visits + 1) / (visits + 2)
     return rate - Z_SCORE * sqrt(spread * (1 - spread) / visits)
 
 
 def upper_confidence_bound(rate: float, visits: int) -> float:
-    """Return the upper bound for a win rate after `visits` visits, which may exceed 1."""
+    """Return the upper bound, possibly above 1, of a win rate after `visits` visits."""
     square = Z_SCORE**2
     n = visits + square
     centre = (rate * visits + square / 2) / n

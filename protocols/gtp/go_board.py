@@ -1,7 +1,4 @@
-"""The Go board in a GTP session.
-
-Players may move out of turn, and stones may be set up.
-"""
+"""The Go board in a GTP session."""
 
 from __future__ import annotations
 
@@ -39,11 +36,7 @@ INVALID_NUMBER = "invalid number of stones"
 
 
 class GtpGoBoard(GtpBoard):
-    """A game of Go, which can be scored after two passes but accepts further moves.
-
-    The attribute `komi` does not include White's points for handicap stones, which are added for
-    searches. The function `judge` decides which stones are dead. The initial rules are `rules`.
-    """
+    """A Go board that accepts setup stones, moves out of turn, and moves after two passes."""
 
     game: Go
 
@@ -55,7 +48,7 @@ class GtpGoBoard(GtpBoard):
         rules: GoRules = DEFAULT_RULES,
     ) -> None:
         super().__init__(game_type, {"size": DEFAULT_SIZE, **options})
-        self.komi = self.game.komi
+        self.komi = self.game.komi  # without White's points for handicap stones
         self.rules = rules
         self._judge = judge
         # The last judgement of dead stones, and the key of its position.
@@ -75,19 +68,17 @@ class GtpGoBoard(GtpBoard):
 
     @property
     def size(self) -> str:
-        """Return the edge of a square board, or the numbers of columns and rows, as text."""
+        """Return a size such as `19`, or columns and rows such as `19 13`."""
         return str(self.game.size).replace("x", " ")
 
     def _size_options(self, width: int, height: int | None) -> dict[str, Any]:
         return {"size": format_size(width, width if height is None else height)}
 
     def set_komi(self, komi: float) -> None:
-        """Set the komi for the current game and for later games."""
         self._options["komi"] = self.komi = komi
         self._apply_rules()
 
     def set_rules(self, rules: GoRules) -> None:
-        """Set the rules for the current game and for later games."""
         self.rules = rules
         self._apply_rules()
 
@@ -107,7 +98,7 @@ class GtpGoBoard(GtpBoard):
         self.game.capture_dead_stones = not self.rules.friendly_pass_ok
 
     def vertex(self, text: str) -> int:
-        """Parse a vertex or a pass. Raise `GtpError` if the vertex is not on the board."""
+        """Parse `pass` or a vertex such as D4, or raise `GtpError` if it is invalid."""
         text, shape = text.upper(), self.game.stones.shape
         if text == "PASS":
             return PASS
@@ -119,7 +110,6 @@ class GtpGoBoard(GtpBoard):
         return shape.vertex(column, int(row) - 1)
 
     def play(self, player: int, text: str) -> None:
-        """Play a move, even out of turn. Raise `GtpError` if the move is illegal."""
         try:
             move = self.vertex(text)
         except GtpError:
@@ -129,7 +119,6 @@ class GtpGoBoard(GtpBoard):
         self.play_move(player, move)
 
     def play_move(self, player: int, move: int) -> None:
-        """Play a move, which must be legal."""
         self.require_game_length()
         self.game.play_as(player, move)
         self._movers.append(player)
@@ -141,10 +130,7 @@ class GtpGoBoard(GtpBoard):
 
     @contextmanager
     def player_to_move(self, player: int) -> Iterator[None]:
-        """Return a context manager in which `player` is the side to move.
-
-        This also works out of turn and after the end of the game.
-        """
+        """Make `player` the side to move inside the block, even after the end of the game."""
         if self.game.turn == player and not self.game.is_over():
             yield
             return
@@ -156,7 +142,7 @@ class GtpGoBoard(GtpBoard):
 
     @contextmanager
     def cleaning_up(self) -> Iterator[None]:
-        """Return a context manager in which searches capture all dead stones before they pass."""
+        """Make searches inside the block capture all dead stones before they pass."""
         self.game.capture_dead_stones = True
         try:
             yield
@@ -164,11 +150,7 @@ class GtpGoBoard(GtpBoard):
             self._apply_rules()
 
     def result(self, statuses: Statuses | None = None) -> float:
-        """Return Black's points minus White's points by the rules of the session.
-
-        Dead stones are removed unless `friendly_pass_ok` is off. If `statuses` is None, the status
-        of each chain is determined from the current position.
-        """
+        """Return Black's points minus White's. If `statuses` is None, dead stones are estimated."""
         rules, game = self.rules, self.game
         if not (rules.territory or rules.friendly_pass_ok):
             return game.score()
@@ -186,8 +168,7 @@ class GtpGoBoard(GtpBoard):
     def is_wasted_move(self, player: int, move: int, owners: Sequence[float]) -> bool:
         """Return whether a move in either side's territory neither saves nor captures stones.
 
-        The expected ownership of each point is `owners`, from the point of view of `player`. See
-        `agent.limits.Info`.
+        The format of `owners` is that of `Info.ownership`, from the point of view of `player`.
         """
         stones = self.game.stones
         dead = dead_from_statuses(self._statuses_from_ownership(player, owners))
@@ -204,8 +185,7 @@ class GtpGoBoard(GtpBoard):
     def territory_lead(self, player: int, perspective: int, owners: Sequence[float]) -> float:
         """Return a player's lead in points under territory scoring.
 
-        The expected ownership of each point is `owners`, from the point of view of the player
-        `perspective`. See `agent.limits.Info`.
+        The format of `owners` is that of `Info.ownership`, from the point of view of `perspective`.
         """
         points = self._territory_score(self._statuses_from_ownership(perspective, owners))
         return -points if player else points
@@ -224,7 +204,7 @@ class GtpGoBoard(GtpBoard):
         return classify_chains(self.game, survival)
 
     def chains_with_status(self, status: Status) -> str:
-        """Return the chains that have the given status as text, with one chain per line."""
+        """Return the chains with the given status as text, with one chain per line."""
         return "\n".join(
             " ".join(self.game.text(vertex) for vertex in chain)
             for chain, chain_status in self._current_statuses().items()
@@ -239,7 +219,7 @@ class GtpGoBoard(GtpBoard):
         )
 
     def place_free_handicap(self, count: int) -> str:
-        """Place handicap stones, on the star points first, and return their vertices."""
+        """Place handicap stones, preferably on star points, and return their vertices."""
         width, height = self.game.width, self.game.height
         if not 2 <= count < width * height:
             raise GtpError(INVALID_NUMBER)
@@ -248,7 +228,6 @@ class GtpGoBoard(GtpBoard):
         return self._set_handicap(self._spread_points(points, count))
 
     def set_free_handicap(self, words: list[str]) -> None:
-        """Place handicap stones on the given vertices."""
         try:
             vertices = [self.vertex(word) for word in words]
         except GtpError:
@@ -258,11 +237,7 @@ class GtpGoBoard(GtpBoard):
         self._set_handicap(vertices)
 
     def _spread_points(self, points: list[tuple[int, int]], count: int) -> list[int]:
-        """Return `count` points, which begin with the given `points`.
-
-        Each further point is as far as possible from the others, and is not on the edge of a larger
-        board.
-        """
+        """Extend `points` to `count` points, each as far as possible from the others."""
         shape = self.game.stones.shape
         columns, rows = (
             range(1, edge - 1) if edge > 4 else range(edge) for edge in (shape.width, shape.height)
@@ -290,10 +265,7 @@ class GtpGoBoard(GtpBoard):
         self._restart_with_stones(stones, self._first_player)
 
     def set_position(self, stones: Sequence[tuple[int, str]]) -> None:
-        """Start a new game with the given stones and with Black to move.
-
-        Raise `GtpError`, and change nothing, if the stones are illegal.
-        """
+        """Set up stones for a new game with Black to move. Raise `GtpError` if they are illegal."""
         self._restart_with_stones(stones, 0)
 
     def _restart_with_stones(self, stones: Sequence[tuple[int, str]], first: int) -> None:
@@ -308,7 +280,7 @@ class GtpGoBoard(GtpBoard):
         self._set_start(vertices, 0, first)
 
     def set_player_to_move(self, player: int) -> None:
-        """Set the side that makes the first move."""
+        """Set the side that makes the first move, or raise `GtpError` after the first move."""
         if self._moves:
             raise GtpError("cannot set the side to move after the first move")
         self.game.set_turn(player)
@@ -332,11 +304,10 @@ class GtpGoBoard(GtpBoard):
         return game
 
     def load(self, file: str, move_number: int | None) -> int:
-        """Load an SGF file and return the side to move.
+        """Load an SGF file and return the side to move, or raise `GtpError`.
 
-        Load the position before the move `move_number`, or the final position if this is None. If
-        the file does not have a valid komi or valid rules, the current ones are kept. Raise
-        `GtpError` if loading fails.
+        Load the position before move `move_number`, or the final position if this is None. The komi
+        and the rules change only if the file has valid ones.
         """
         try:
             record = sgf.read(Path(file))
@@ -368,9 +339,9 @@ class GtpGoBoard(GtpBoard):
         return game.turn
 
     def sgf(self, more: Mapping[str, str] = MappingProxyType({})) -> str:
-        """Return the game as SGF.
+        """Return the game as SGF. The mapping `more` contains additional root properties.
 
-        The mapping `more` contains additional root properties as unescaped text.
+        The values in `more` must not be escaped.
         """
         point = self.game.stones.shape.coordinates
         black, white = ([point(vertex) for vertex in stones] for stones in self._setup_stones)
@@ -388,7 +359,7 @@ class GtpGoBoard(GtpBoard):
         return sgf.write(record, more)
 
     def save(self, file: str) -> None:
-        """Write the game to an SGF file. Raise `GtpError` if writing fails."""
+        """Write the game to an SGF file, or raise `GtpError`."""
         try:
             write_atomically(Path(file), f"{self.sgf()}\n".encode())
         except (OSError, ValueError) as error:
@@ -399,9 +370,9 @@ class GtpGoBoard(GtpBoard):
 def star_points(width: int, height: int, count: int) -> list[tuple[int, int]]:
     """Return the columns and rows of `count` handicap stones, in the order that GTP defines.
 
-    A board with odd edges of at least 9 can have 2 to 9 stones. Another board with edges of at
-    least 7 can have 2 to 4 stones. GTP defines these points for square boards. Here, the definition
-    is applied to each edge separately. Raise `GtpError` for any other count.
+    A board with odd edges of at least 9 has 2 to 9 stones, and another board with edges of at least
+    7 has 2 to 4. Raise `GtpError` for any other count. GTP's rule for square boards is applied to
+    each edge.
     """
     if not _handicap_fits(width, height, count):
         raise GtpError(INVALID_NUMBER)

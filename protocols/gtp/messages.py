@@ -25,9 +25,7 @@ class GtpError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ParsedCommand:
-    """A parsed command with its name, its arguments and its id, which may be empty."""
-
-    id: str
+    id: str  # may be empty
     name: str
     arguments: tuple[str, ...]
 
@@ -43,11 +41,9 @@ def parse_line(line: str) -> ParsedCommand | None:
 
 
 def success_response(call: ParsedCommand, text: str = "") -> str:
-    """Return a success response without the final newline and without empty lines.
-
-    If `text` begins with a newline, the text starts on the line after the `=`.
-    """
+    """Return a success response without the final newline and without empty lines."""
     lines = "\n".join(line for line in text.splitlines() if line.strip())
+    # A text that begins with a newline starts on the line after the `=`.
     gap = "\n" if text.startswith("\n") else " "
     return f"={call.id}{gap}{lines}".rstrip() + "\n"
 
@@ -58,10 +54,7 @@ def failure_response(call: ParsedCommand, message: str) -> str:
 
 
 class Arguments:
-    """Reads the arguments of a command in order.
-
-    The methods raise `GtpError` if an argument is missing or invalid.
-    """
+    """Reads a command's arguments in order, and raises `GtpError` if one is missing or invalid."""
 
     def __init__(self, words: tuple[str, ...]) -> None:
         self._remaining = list(words)
@@ -75,7 +68,7 @@ class Arguments:
         return self._remaining.pop(0)
 
     def peek(self) -> str:
-        """Return the next word without consuming it. Raise `GtpError` if no word is left."""
+        """Return the next word without consuming it, or raise `IndexError` if no word is left."""
         return self._remaining[0]
 
     def rest(self) -> list[str]:
@@ -90,7 +83,7 @@ class Arguments:
         return player
 
     def optional_player(self) -> int | None:
-        """Read a colour. Return None, and read nothing, if the next word is not a colour."""
+        """Read a colour, or return None and read nothing if the next word is not a colour."""
         if self._remaining and self._remaining[0].lower() in _PLAYERS:
             return _PLAYERS[self._remaining.pop(0).lower()]
         return None
@@ -127,14 +120,10 @@ class Arguments:
         return seconds
 
     def expect_end(self) -> None:
-        """Raise `GtpError` if any words are left."""
         if self._remaining:
             raise GtpError(SYNTAX_ERROR)
 
 
 def game_id(name: str) -> str:
-    """Return the name of a game in GoGui's format.
-
-    The name consists only of letters and begins with a capital letter.
-    """
+    """Return a game's name in GoGui's format, for example `Tictactoe` for `tic-tac-toe`."""
     return "".join(filter(str.isalpha, name)).capitalize() or name

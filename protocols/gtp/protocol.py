@@ -1,9 +1,7 @@
-"""The GTP engine, without I/O.
+"""The GTP engine, without I/O. Its commands are in the table COMMANDS.
 
-Start reading at the table COMMANDS. The modules in `protocols.gtp.commands` define the commands.
-Input lines are queued, so that any input can stop an analysis. The agent's thread handles the lines
-in order. Source: 'Specification of the Go Text Protocol, version 2, draft 2' by Gunnar Farnebäck.
-Each module in `protocols.gtp.commands` names its own sources.
+Input lines are queued for the agent's thread, so that any input can stop an analysis. Source:
+'Specification of the Go Text Protocol, version 2, draft 2' by Gunnar Farnebäck.
 """
 
 from __future__ import annotations
@@ -64,20 +62,15 @@ class GtpProtocol(GtpSession):
         yield from ()
 
     def handle_overlong_line(self) -> Iterator[str]:
-        """Report that a line was dropped because it was too long."""
         yield failure_response(ParsedCommand("", "", ()), "line too long")
 
     def drain(self, timeout: float | None = None) -> bool:
-        """Stop any analysis after the end of the input and wait until all lines are handled.
-
-        Return whether all lines were handled within `timeout` seconds.
-        """
+        """Stop an analysis and wait for queued lines. Return whether all were handled in time."""
         for job in self._agent.pending():
             job.superseded.set()
         return self._agent.wait(timeout)
 
     def close(self, timeout: float) -> bool:
-        """Stop all threads. Return whether they ended within about `timeout` seconds."""
         deadline = time.monotonic() + timeout
         self.closing = True
         ended = self._agent.close(timeout)
@@ -130,7 +123,6 @@ class GtpProtocol(GtpSession):
         return text
 
     def known_commands(self) -> list[str]:
-        """Return the names of the commands that this session offers for its game."""
         go, trusted = isinstance(self.board, GtpGoBoard), self.permissions.trusted
         return [
             name

@@ -21,28 +21,23 @@ DEFAULT_RESIGN_POLICY = ResignPolicy()
 
 
 class ResignationTracker:
-    """Counts the consecutive moves of each side that had a losing evaluation."""
+    """Counts each side's consecutive moves with a losing evaluation."""
 
     def __init__(self) -> None:
         self._lost = [0, 0]
 
     def clear(self) -> None:
-        """Reset the counts before a new game or after a move was taken back."""
         self._lost = [0, 0]
 
     def should_resign(self, player: int, info: Info[Any] | None, policy: ResignPolicy) -> bool:
-        """Record the evaluation of a player's move and return whether the player should resign.
-
-        A move does not count as losing if it was not searched, or if there were too few playouts
-        for a significant win rate.
-        """
+        """Record the evaluation of a player's move, and return whether the player should resign."""
         lost = info is not None and info.visits > 0 and winrate_upper_bound(info) < policy.threshold
         self._lost[player] = self._lost[player] + 1 if lost else 0
         return self._lost[player] >= policy.consecutive_moves
 
 
 def winrate_upper_bound(info: Info[Any]) -> float:
-    """Return the upper confidence bound for the win rate of the side to move."""
+    """Return the upper 95 % confidence bound of the win rate, or 1 if the rate is unknown."""
     if info.expected_outcome is None:
         return 1.0
     return upper_confidence_bound((info.expected_outcome + 1) / 2, info.visits)

@@ -1,7 +1,6 @@
-"""The Go rules of a session, including scoring and compensation for handicap stones.
+"""The Go rules of a session, in the notation of KataGo's 'GTP extensions'.
 
-Positional superko always applies, and suicide is always illegal. The names and JSON fields are
-those in 'GTP extensions' of KataGo.
+Positional superko always applies, and suicide is always illegal.
 """
 
 from __future__ import annotations
@@ -19,22 +18,13 @@ MAX_SHOWN_LENGTH = 60
 
 @dataclass(frozen=True, slots=True)
 class GoRules:
-    """The Go rules of a session.
-
-    If `territory` is set, the score counts territory and prisoners instead of area. If `seki_taxed`
-    is set, eyes in a seki do not count as territory. The rule `handicap_bonus_rule` determines
-    White's points for handicap stones; see `protocols.rulesets`. If `friendly_pass_ok` is set, dead
-    stones are removed before scoring. Otherwise, all stones on the board count as alive.
-    """
-
-    territory: bool = False
-    seki_taxed: bool = False
-    handicap_bonus_rule: str = "0"
-    friendly_pass_ok: bool = True
+    territory: bool = False  # territory scoring instead of area scoring
+    seki_taxed: bool = False  # no points for eyes in a seki
+    handicap_bonus_rule: str = "0"  # one of `protocols.rulesets.HANDICAP_BONUSES`
+    friendly_pass_ok: bool = True  # remove dead stones before scoring
 
     @property
     def ruleset(self) -> Ruleset:
-        """Return the rules as a KataGo ruleset."""
         return Ruleset(
             scoring="TERRITORY" if self.territory else "AREA",
             tax="SEKI" if self.seki_taxed else "NONE",
@@ -45,10 +35,7 @@ class GoRules:
 
     @property
     def sgf_name(self) -> str:
-        """Return the value of the SGF property RU for these rules.
-
-        Rulesets without a name are written in KataGo's notation.
-        """
+        """Return the value of the SGF property RU, which is a name or KataGo's notation."""
         names = (name for name in SGF_NAMES if self == _from_ruleset(RULESETS[name.lower()]))
         return next(names, self.ruleset.katago_string)
 
@@ -75,10 +62,7 @@ _SUPPORTED_VALUES: dict[str, dict[Any, dict[str, Any]]] = {
 
 
 def read_rules(text: str) -> GoRules:
-    """Parse the name of a ruleset, or rules in KataGo's JSON format.
-
-    Raise `GtpError` if the rules are unsupported.
-    """
+    """Parse a ruleset's name or KataGo's JSON, or raise `GtpError` if the rules are unsupported."""
     if text.lstrip().startswith("{"):
         try:
             fields = json.loads(text)
@@ -116,10 +100,7 @@ def _find_identical_ruleset(fields: Mapping[str, Any]) -> Ruleset | None:
 
 
 def rules_from_sgf(text: str) -> GoRules | None:
-    """Return the rules for a value of the SGF property RU.
-
-    Return None if the rules are unknown or unsupported.
-    """
+    """Parse the SGF property RU. Return None if the rules are unknown or unsupported."""
     rules = read_sgf_rules(text)
     return None if rules is None or _unsupported_reason(rules) else _from_ruleset(rules)
 
@@ -142,10 +123,7 @@ def _unsupported_reason(rules: Ruleset) -> str | None:
 
 
 def with_fields(rules: GoRules, fields: Mapping[str, Any]) -> GoRules:
-    """Return a copy of the rules with new values for some JSON fields.
-
-    Raise `GtpError` if a value is unsupported.
-    """
+    """Return a copy of the rules with new JSON fields, or raise `GtpError` if unsupported."""
     for field, value in fields.items():
         name = "scoring" if field == "score" else field  # KataGo accepts both names.
         if name not in _SUPPORTED_VALUES:
@@ -167,10 +145,7 @@ def with_fields(rules: GoRules, fields: Mapping[str, Any]) -> GoRules:
 
 
 def with_field(rules: GoRules, name: str, text: str) -> GoRules:
-    """Return a copy of the rules with one field set from text.
-
-    Raise `GtpError` if the value is unsupported.
-    """
+    """Return a copy of the rules with one JSON field set from text, or raise `GtpError`."""
     switches = {"true": True, "false": False}
     if name in ("scoring", "score") and text.upper() == "AREA":
         rules = replace(rules, seki_taxed=False)  # tax applies to territory scoring only

@@ -1,4 +1,4 @@
-"""The state of a GTP session: the board, the clocks and the agent."""
+"""The board, the clocks and the agent of a GTP session."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 RESIGN = "resign"
 SESSION_ENDED = "the session has ended before a move was found"
 NO_RESTRICTIONS: Limits[Any] = Limits()
-MIN_MEGABYTES = 1  # of one search, if other sessions use the rest of the memory budget
+MIN_MEGABYTES = 1  # for one search, if other sessions use most of the memory budget
 # Seconds reserved in each move for transmission and for the last playout.
 OVERHEAD = 0.05
 # With territory scoring, a probe of PROBE_PLAYOUTS decides whether to pass instead of playing a
@@ -65,45 +65,22 @@ _JUDGING_PLAYOUTS = 2000
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The settings of a session.
-
-    The name `game` must be in `agent.games.catalogue`, and `options` are the options for this game.
-
-    The search algorithm is `algorithm`, in the notation of `agent.search.algorithm_spec`, or None
-    for the default algorithm of the game. The evaluation is `evaluation`, in the notation of
-    `agent.evaluation`.
-
-    The file `experience` stores learned positions. Learning is disabled if the name is empty. The
-    flag `book` enables opening books and solved positions.
-
-    The engine uses `seconds` seconds per move if no clock is set. The limits per move `depth` and
-    `nodes` may be None. The resources for the search are `search_config`.
-
-    If `resigns` is set, the engine resigns lost games of Go according to `resign_policy`. If
-    `ponders` is set, the engine thinks on the opponent's time. The initial Go rules are `rules`.
-
-    Variations in an analysis have at most `max_pv_length` moves.
-
-    The file `habits` stores the opponent model, which is not available for Go. The model is
-    disabled if the name is empty.
-    """
-
-    game: str = "go"
-    options: Mapping[str, Any] = field(default_factory=dict)
-    algorithm: str | None = None
-    evaluation: str = HANDCRAFTED.name
-    experience: str = ""
-    book: bool = True
-    seconds: float = 5.0
+    game: str = "go"  # a name in `agent.games.catalogue`
+    options: Mapping[str, Any] = field(default_factory=dict)  # options of the game
+    algorithm: str | None = None  # see `agent.search.algorithm_spec`
+    evaluation: str = HANDCRAFTED.name  # see `agent.evaluation`
+    experience: str = ""  # file of learned positions, or "" to disable learning
+    book: bool = True  # use opening books and solved positions
+    seconds: float = 5.0  # per move, if no clock is set
     depth: int | None = None
     nodes: int | None = None
     search_config: SearchConfig = DEFAULT_SEARCH_CONFIG
-    resigns: bool = True
+    resigns: bool = True  # in games of Go
     resign_policy: ResignPolicy = DEFAULT_RESIGN_POLICY
     ponders: bool = False
     rules: GoRules = DEFAULT_RULES
-    max_pv_length: int = 15
-    habits: str = ""
+    max_pv_length: int = 15  # moves in each variation of an analysis
+    habits: str = ""  # file of the opponent model, or "" to disable it (not for Go)
 
 
 DEFAULT_SETTINGS = Settings()
@@ -112,10 +89,8 @@ DEFAULT_SETTINGS = Settings()
 class GtpSession(ABC):
     """The state of a GTP engine, which the command handlers read and change.
 
-    The engine's name and version are `name` and `version`. The function `send` writes a part of a
-    response followed by a newline, and is called from the agent's thread. The function `report`
-    shows a message to the user. The object `session_context` contains permissions and shared
-    resources. The constructor raises `ValueError` or `EvaluationError` if the settings are invalid.
+    The agent's thread calls `send`, which writes a part of a response and a newline. The
+    constructor raises `ValueError` or `EvaluationError` if the settings are invalid.
     """
 
     def __init__(
@@ -138,7 +113,7 @@ class GtpSession(ABC):
         self.permissions = permissions
         self._scheduler = session_context.scheduler
         self._budget = session_context.budget
-        self._reserved_megabytes = 0  # reserved memory of the budget
+        self._reserved_megabytes = 0
         self.name = name
         self.version = version
         self.send = send
@@ -187,7 +162,6 @@ class GtpSession(ABC):
 
     @property
     def go_board(self) -> GtpGoBoard:
-        """Return the board if the game is Go."""
         assert isinstance(self.board, GtpGoBoard)
         return self.board
 
@@ -198,11 +172,10 @@ class GtpSession(ABC):
     # Changes by commands.
 
     def change_settings(self, settings: Settings) -> None:
-        """Change settings other than the game.
+        """Change settings other than the game. A new `search_config` clears the search's memory.
 
-        A new `search_config` clears the search's memory. Raise `ValueError` or `EvaluationError`,
-        and change nothing, if the settings are invalid. Raise `MemoryError` if the shared budget
-        does not have enough memory left.
+        Raise `ValueError` or `EvaluationError` if the settings are invalid. Raise `MemoryError` if
+        the shared memory budget is exhausted.
         """
         megabytes = settings.search_config.megabytes
         if self._budget is not None and megabytes != self.settings.search_config.megabytes:
@@ -214,10 +187,7 @@ class GtpSession(ABC):
         self._last_lines = (None, ())
 
     def _reserve_memory(self) -> None:
-        """Reserve memory from the shared budget before the first search.
-
-        If the budget does not have enough memory left, the search uses less memory.
-        """
+        """Reserve memory before the first search. Reduce it if the shared budget is too small."""
         if self._budget is None or self._reserved_megabytes:
             return
         search_config = self.settings.search_config
@@ -231,7 +201,6 @@ class GtpSession(ABC):
             self.settings = settings
 
     def save_learning(self) -> None:
-        """Write the learned positions to their file at the end of the session."""
         if self._learned_moves is not None:
             self._learned_moves.experience.close()
 
@@ -242,10 +211,7 @@ class GtpSession(ABC):
             self._reserved_megabytes = 0
 
     def new_game(self) -> None:
-        """Start a new game.
-
-        Clear the search, load the data for the game, and restart the clocks.
-        """
+        """Reset the search, the learning and the clocks for a new game, but not the board."""
         self._backend.new_game()
         self._start_learning_game()
         self._advisor.new_game()
@@ -256,7 +222,6 @@ class GtpSession(ABC):
         self.on_position_changed()
 
     def wait_until_loaded(self) -> None:
-        """Wait until the backend has loaded its data, so that no move loses time to loading."""
         wait_until_loaded(self._backend)
 
     def clear_cache(self) -> None:
@@ -288,10 +253,10 @@ class GtpSession(ABC):
         *,
         never_resign: bool = False,
     ) -> str:
-        """Choose and play a move, deduct the time used, and return the move as text.
+        """Choose and play a move. Return its text, or "resign" in a lost game of Go.
 
-        Return "resign" in a lost game of Go, unless `never_resign` is set. Only the fields
-        `search_moves`, `restrictions` and `moves_ownership` of `move_restrictions` are used.
+        Only the fields `search_moves`, `restrictions` and `moves_ownership` of `move_restrictions`
+        are used.
         """
         self.board.require_game_length()
         if self.closing:
@@ -324,10 +289,7 @@ class GtpSession(ABC):
         report_interval: ReportInterval = DEFAULT_REPORT_INTERVAL,
         move_restrictions: Limits[Any] = NO_RESTRICTIONS,
     ) -> Result[Any]:
-        """Search for a player's move within the time on the clock.
-
-        Chance events are drawn at random.
-        """
+        """Search for a player's move within the clock's time. Chance events are drawn at random."""
         with self.board.player_to_move(player):
             game = self.board.game
             if isinstance(game, ChanceGame) and game.turn == CHANCE:
@@ -455,7 +417,7 @@ class GtpSession(ABC):
         )
 
     def _replace_backend(self, settings: Settings) -> None:
-        """Create a new backend. Keep the old backend if `create_backend` raises an exception."""
+        """Create a new backend, or keep the old backend if this raises an exception."""
         backend = self._create_backend(settings)
         self._backend.save()
         self._backend.close(0.0)
@@ -488,10 +450,7 @@ class GtpSession(ABC):
         self._learned_moves.experience.flush()
 
     def _create_learned_moves(self) -> LearnedPositions[Any] | None:
-        """Return the learned positions, or None if learning is disabled.
-
-        Raise `ValueError` if the game does not support learning.
-        """
+        """Return the learned positions, or None if disabled. Raise `ValueError` if unsupported."""
         algorithm = self.settings.algorithm
         options = algorithm_spec.parse(algorithm).options if algorithm else {}
         file = self.settings.experience or options.get("killer_memory")

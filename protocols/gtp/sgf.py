@@ -1,8 +1,7 @@
 """Read and write SGF files for games of Go with the package sgfmill.
 
 The package supports only square boards of at least 2x2 points. Another board is embedded in the
-upper left corner of a square board. The SGF property SZ keeps the original size, which `board_size`
-returns.
+upper left corner of a square board, but its property SZ keeps the original size.
 """
 
 from __future__ import annotations
@@ -44,30 +43,19 @@ class SgfError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SgfGame:
-    """The main line of a game.
+    """The main line of a game. A point is a column and a row, with (0, 0) at the lower left."""
 
-    A point consists of a column and a row, and the lower left point is (0, 0). The board has the
-    width and height `size`. Before the first move, Black and White have the stones `stones`. The
-    player `first` moves first. The moves `moves` are pairs of a player and a point, which is None
-    for a pass. The values of the SGF properties RU and HA are `rules` and `handicap`. If the
-    property is missing, `rules` is empty and `handicap` is None.
-    """
-
-    size: Size
+    size: Size  # width and height
     komi: float | None
-    stones: tuple[list[Point], list[Point]]
-    first: int
-    moves: list[tuple[int, Point | None]]
-    rules: str = ""
-    handicap: int | None = None
+    stones: tuple[list[Point], list[Point]]  # setup stones of Black and White
+    first: int  # the player that moves first
+    moves: list[tuple[int, Point | None]]  # players and points, or None for a pass
+    rules: str = ""  # property RU
+    handicap: int | None = None  # property HA
 
     @property
     def handicap_stones(self) -> int:
-        """Return the number of handicap stones.
-
-        This is the value of the SGF property HA. Without HA, it is the number of Black's initial
-        stones, provided that White has none.
-        """
+        """Return the property HA, or else the number of Black's setup stones if White has none."""
         black, white = self.stones
         if self.handicap is not None:
             return self.handicap
@@ -75,15 +63,12 @@ class SgfGame:
 
 
 def read(file: Path) -> SgfGame:
-    """Return the main line of the first game in a file. Raise `SgfError` if the file is invalid."""
+    """Return the main line of the first game in a file, or raise `SgfError` if it is invalid."""
     return record_from_tree(read_trees(file, first=True)[0])
 
 
 def read_trees(file: Path, *, first: bool = False) -> list[Any]:
-    """Return all games in a file as sgfmill trees, or only the first game if `first` is set.
-
-    Raise `SgfError` if the file is unreadable or invalid.
-    """
+    """Return the games in a file as sgfmill trees, or raise `SgfError` if it is invalid."""
     try:
         data = read_bytes(file, MAX_FILE_SIZE)
     except (OSError, ValueError) as error:
@@ -92,10 +77,9 @@ def read_trees(file: Path, *, first: bool = False) -> list[Any]:
 
 
 def parse_trees(data: bytes, *, first: bool = False, encoding: str | None = None) -> list[Any]:
-    """Return all games in SGF data as sgfmill trees, or only the first game if `first` is set.
+    """Return the games in SGF data as sgfmill trees, or raise `SgfError` if it is invalid.
 
-    If `encoding` is given, it overrides the encoding that the data declares. Raise `SgfError` if
-    the data is invalid.
+    The `encoding` overrides the SGF property CA.
     """
     try:
         from sgfmill import sgf_grammar
@@ -152,7 +136,7 @@ def _sgfmill_size(size: Size) -> int:
 
 
 def set_move(node: Any, player: int, point: Point | None) -> None:
-    """Set the move of a node in an sgfmill tree. The move is a pass if `point` is None."""
+    """Set the move of a node in an sgfmill tree, which is a pass if `point` is None."""
     size = board_size(node.owner)
     coordinates = None if point is None else (point[1] + _sgfmill_size(size) - size[1], point[0])
     node.set_move("bw"[player], coordinates)
@@ -166,7 +150,7 @@ def read_point(vertex: str) -> Point | None:
 
 
 def record_from_tree(game: Any) -> SgfGame:
-    """Return the main line of an sgfmill tree. Raise `SgfError` if the tree is invalid."""
+    """Return the main line of an sgfmill tree, or raise `SgfError` if the tree is invalid."""
     try:
         size = width, height = board_size(game)
         root = game.get_root()
@@ -201,10 +185,7 @@ def record_from_tree(game: Any) -> SgfGame:
 
 
 def _komi(root: Any) -> float | None:
-    """Return the komi, or None if it is missing or invalid.
-
-    Decimal commas and values in hundredths are accepted, because some programs write them.
-    """
+    """Return the komi, or None. Decimal commas and some programs' hundredths are accepted."""
     if not root.has_property("KM"):
         return None
     try:
@@ -220,11 +201,7 @@ def _komi(root: Any) -> float | None:
 
 
 def _setup_and_moves(game: Any) -> tuple[Any, list[tuple[str, tuple[int, int] | None]]]:
-    """Return the sgfmill board before the first move, and the moves of the main line.
-
-    Handicap stones may be set up after the root, or in the same node as the first move. Raise
-    `ValueError` for stones that have no liberties or are set up after a move.
-    """
+    """Return the sgfmill board before the first move, and the moves of the main line."""
     from sgfmill import boards
 
     board = boards.Board(game.get_size())
@@ -267,9 +244,9 @@ def _player(colour: str) -> int:
 
 
 def write(record: SgfGame, more: Mapping[str, str] = MappingProxyType({})) -> str:
-    """Return a game as one line of SGF.
+    """Return a game as one line of SGF. The mapping `more` contains additional root properties.
 
-    The mapping `more` contains additional root properties as unescaped text.
+    The values in `more` must not be escaped.
     """
     root = ";FF[4]GM[1]CA[UTF-8]AP[Kempelen]" + f"SZ[{_size_text(record.size)}]"
     if record.komi is not None:
@@ -303,10 +280,7 @@ def _moves(moves: Iterable[tuple[int, Point | None]], height: int) -> str:
 
 
 def sgf_point(point: Point | None, height: int) -> str:
-    """Return a point in SGF notation, or an empty text for a pass.
-
-    SGF counts columns and rows from the upper left corner.
-    """
+    """Return a point in SGF notation, which counts from the upper left corner, or "" for a pass."""
     if point is None:
         return ""
     column, row = point

@@ -1,8 +1,7 @@
-"""A chess session that UCI and xboard share, with the agent, its backend, the book and the options.
+"""A chess session for UCI and xboard. The options of both are in COMMON_OPTIONS.
 
-Start reading at the table COMMON_OPTIONS, which lists the options of both protocols. The agent is
-imported and created on first use, because front ends query the name and options of every installed
-engine and expect a fast reply.
+The agent is imported and created on first use, because front ends query the options of every
+installed engine and expect a fast reply.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ WHITE_POINTS = {"1-0": 1, "0-1": -1, "1/2-1/2": 0}
 
 
 class SessionComponents(NamedTuple):
-    """The agent, the search backend, position learning and the opponent model of a session."""
+    """The parts of a chess session that are created on first use."""
 
     engine: ChessBackend
     learning: PositionLearner[chess.Board, chess.Move]
@@ -51,12 +50,9 @@ class SessionComponents(NamedTuple):
 
 
 class ChessSession(ABC):
-    """A chess session, which receives the search reports from its agent.
+    """The base class of UCI and xboard sessions, which receives its agent's search reports.
 
-    The engine's name and author are `name` and `author`. The function `send` writes a line that is
-    not a direct reply, and may be called from any thread. The function `log_to` changes the debug
-    log file, and may raise `OSError`. The object `session_context` contains permissions and shared
-    resources.
+    The function `send` must be thread-safe. The function `log_to` changes the debug log file.
     """
 
     def __init__(
@@ -84,22 +80,18 @@ class ChessSession(ABC):
 
     @property
     def engine(self) -> ChessBackend:
-        """Return the search backend."""
         return self._get_parts().engine
 
     @property
     def learning(self) -> PositionLearner[chess.Board, chess.Move]:
-        """Return the position learner, which stores the results of moves in earlier games."""
         return self._get_parts().learning
 
     @property
     def opponent(self) -> OpponentModel:
-        """Return the model of the current opponent."""
         return self._get_parts().opponent
 
     @property
     def agent(self) -> Agent[chess.Board, chess.Move]:
-        """Return the agent, which runs searches and other jobs in the order of submission."""
         return self._get_parts().agent
 
     def _get_parts(self) -> SessionComponents:
@@ -141,10 +133,9 @@ class ChessSession(ABC):
         return ChessBackend(report, _open_own_tables, megabytes, self._session_context.budget)
 
     def drain(self, timeout: float | None = None) -> bool:
-        """Wait at most DRAIN_TIMEOUT seconds for pending replies after the end of the input.
+        """Stop infinite searches and wait up to DRAIN_TIMEOUT seconds for pending replies.
 
-        Infinite searches are stopped at once. Return False if replies are still pending after
-        `timeout` seconds.
+        Return False if replies are still pending after `timeout` seconds.
         """
         if self.finished or self._session_parts is None:
             return True
@@ -157,7 +148,6 @@ class ChessSession(ABC):
         return self.agent.wait(remaining if timeout is None else min(timeout, remaining))
 
     def close(self, timeout: float) -> bool:
-        """Stop all threads. Return whether they ended within about `timeout` seconds."""
         if self._session_parts is None:
             return True
         deadline = time.monotonic() + timeout
@@ -169,7 +159,7 @@ class ChessSession(ABC):
 
     @property
     def queue_is_full(self) -> bool:
-        """Return whether the client is untrusted and already has MAX_PENDING queued commands."""
+        """Return whether the client is untrusted and has MAX_PENDING queued commands."""
         return not self.permissions.trusted and len(self.agent.pending()) >= MAX_PENDING
 
     def require_queue_space(self) -> None:
@@ -215,25 +205,24 @@ class ChessSession(ABC):
         self.agent.submit(lambda job: self.opponent.new_game())
 
     def set_analysing(self, analysing: bool) -> None:
-        """Switch between analysis mode and game mode."""
         self.agent.use_full_time = analysing
         self.change_book(lambda book: setattr(book, "analysing", analysing))
         self.change_opponent(lambda opponent: setattr(opponent, "analysing", analysing))
 
     def change_engine(self, change: Callable[[ChessBackend], None]) -> None:
-        """Apply a change to the backend after all pending jobs."""
+        """Call `change` with the search backend after all pending jobs."""
         self.agent.submit(lambda job: change(self.engine))
 
     def change_book(self, change: Callable[[BookProvider], None]) -> None:
-        """Apply a change to the book provider after all pending jobs."""
+        """Call `change` with the book provider after all pending jobs."""
         self.agent.submit(lambda job: change(self.book))
 
     def change_opponent(self, change: Callable[[OpponentModel], None]) -> None:
-        """Apply a change to the opponent model after all pending jobs."""
+        """Call `change` with the opponent model after all pending jobs."""
         self.agent.submit(lambda job: change(self.opponent))
 
     def set_opponent_clock(self, clock: float | None) -> None:
-        """Set the opponent's remaining time in seconds, for use by the time management."""
+        """Set the opponent's remaining time in seconds, which affects the time management."""
         self.opponent.opponent_clock = clock
         self.agent.time_factor = self.opponent.time_factor
 
@@ -243,7 +232,7 @@ class ChessSession(ABC):
         self.change_engine(lambda engine: engine.set_evaluation(spec))
 
     def change_learning_file(self, path: str) -> None:
-        """Set the file for position learning. Learning is disabled if `path` is empty."""
+        """Set the file for position learning, or disable learning if `path` is empty."""
 
         def change(engine: ChessBackend) -> None:
             self.learning.open_file(path)
@@ -254,8 +243,7 @@ class ChessSession(ABC):
     def learn_result(self, result: str, *, forfeit: bool) -> None:
         """Learn from the result of a game in PGN notation, which is `*` for an unfinished game.
 
-        The flag `forfeit` says that the game was lost on time, by disconnection or for a similar
-        reason. In this case, the moves are not blamed for the result.
+        After a `forfeit`, such as a loss on time, the moves are not blamed for the result.
         """
         points = WHITE_POINTS.get(result)
 

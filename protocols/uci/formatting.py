@@ -14,8 +14,8 @@ MAX_MESSAGE_LENGTH = 1000
 
 # The win probability is a logistic function of the score in centipawns. It is 0.5 at WIN_MIDPOINT,
 # and each WIN_SCALE multiplies the odds by e. The loss probability is the opponent's win
-# probability; the rest is the draw probability. Source: fitted to self-play games with the default
-# network, 1,000 nodes per move (line `winning` of `kempelen train data statistics`).
+# probability. Source: fitted to self-play games with the default network, 1,000 nodes per move
+# (line `winning` of `kempelen train data statistics`).
 WIN_MIDPOINT = 118.0
 WIN_SCALE = 106.0
 
@@ -62,7 +62,7 @@ def bestmove_line(result: Result[chess.Move]) -> str:
 
 
 def score_text(score: Score) -> str:
-    """Return a score in UCI notation."""
+    """Return a score such as `cp 25` or `mate -3`."""
     return f"cp {score.value}" if isinstance(score, Cp) else f"mate {score.moves}"
 
 
@@ -72,7 +72,7 @@ def nodes_per_second(nodes: int, seconds: float) -> int:
 
 
 def wdl(score: Score) -> tuple[int, int, int]:
-    """Return the probabilities of a win, a draw and a loss in permille. See WIN_MIDPOINT."""
+    """Return the probabilities of a win, a draw and a loss in permille."""
     if isinstance(score, Mate):
         return (1000, 0, 0) if score.moves > 0 else (0, 0, 1000)
     win, loss = _win_permille(score.value), _win_permille(-score.value)

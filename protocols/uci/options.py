@@ -15,31 +15,21 @@ Owner = TypeVar("Owner", contravariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Option(Generic[Owner]):
-    """A UCI option.
-
-    The type `type` is button, check, spin, combo or string. The callback `on_change` receives the
-    owner and the parsed value. The values of a combo are `choices`. An old name that is still
-    accepted, but no longer declared, is `old_name`.
-
-    If `requires_trust` is set, only trusted clients may set the option; see
-    `protocols.permissions`. However, any client may set the values in `safe_values`. The permission
-    `limited_by` limits the number in a spin option, unless the name is empty. In this session, the
-    limit is `session_max`. If `forbidden` is set, the option is not available in this session.
-    """
+    """A UCI option with its declaration, permissions and change callback."""
 
     name: str
-    type: str
-    on_change: Callable[[Owner, Any], None]
+    type: str  # button, check, spin, combo or string
+    on_change: Callable[[Owner, Any], None]  # receives the owner and the parsed value
     default: Value = None
     min: int = 0
     max: int = 0
-    choices: tuple[str, ...] = ()
-    requires_trust: bool = False
-    safe_values: tuple[str, ...] = ()
-    limited_by: Literal["", "megabytes", "threads"] = ""
-    session_max: int = UNBOUNDED
-    forbidden: bool = False
-    old_name: str = ""
+    choices: tuple[str, ...] = ()  # values of a combo
+    requires_trust: bool = False  # see `protocols.permissions`
+    safe_values: tuple[str, ...] = ()  # values that any client may set
+    limited_by: Literal["", "megabytes", "threads"] = ""  # permission that limits a spin option
+    session_max: int = UNBOUNDED  # that limit in this session
+    forbidden: bool = False  # not available in this session
+    old_name: str = ""  # still accepted, but not declared
 
     def declaration_line(self) -> str:
         words = [f"option name {self.name} type {self.type}"]
@@ -75,10 +65,9 @@ class Option(Generic[Owner]):
         return known[text.lower()]
 
     def parse_permitted(self, text: str | None) -> tuple[Value, str]:
-        """Return the parsed value and a message for the user, which may be empty.
+        """Return the parsed value, reduced to the session's limit, and a message for the user.
 
-        A number above the session's limit is reduced to this limit. Raise `UciError` if the value
-        is invalid or not permitted.
+        The message may be empty. Raise `UciError` if the value is invalid or not permitted.
         """
         safe_values = ("", "<empty>", *map(str.lower, self.safe_values))
         if self.forbidden and (self.type != "string" or (text or "").lower() not in safe_values):
@@ -110,7 +99,7 @@ class Option(Generic[Owner]):
         )
 
     def parse(self, text: str | None) -> Value:
-        """Return the parsed value. Raise `UciError` if the value is invalid."""
+        """Return the parsed value, or raise `UciError` if the value is invalid."""
         if self.type == "button":
             return None
         if self.type == "string":
@@ -133,10 +122,7 @@ class Option(Generic[Owner]):
 
 
 def find_option(options: tuple[Option[Owner], ...], name: str) -> Option[Owner]:
-    """Return the option with this name or old name, ignoring case.
-
-    Raise `UciError` if there is no such option.
-    """
+    """Find an option by name or old name, ignoring case, or raise `UciError`."""
     wanted = " ".join(name.lower().split())
     for option in options:
         if wanted and wanted in (option.name.lower(), option.old_name.lower()):
@@ -145,7 +131,7 @@ def find_option(options: tuple[Option[Owner], ...], name: str) -> Option[Owner]:
 
 
 def renamed_remark(option: Option[Owner], name: str) -> str:
-    """Return a message for the user if `name` is the option's old name, or an empty text."""
+    """Return a message for the user if `name` is the option's old name, or ""."""
     if not option.old_name or " ".join(name.lower().split()) != option.old_name.lower():
         return ""
     return f"option '{option.old_name}' is now '{option.name}'"

@@ -1,4 +1,4 @@
-"""Parse UCI lines. Whether moves are legal is checked later."""
+"""Parse UCI lines, without checking whether moves are legal."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ class UciError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SetOptionCommand:
-    """The command `setoption name N [value V]`. The attribute `value` is None if it is missing."""
+    """The command `setoption name NAME [value VALUE]`."""
 
     name: str
     value: str | None
@@ -23,10 +23,7 @@ class SetOptionCommand:
 
 @dataclass(frozen=True, slots=True)
 class PositionCommand:
-    """The command `position startpos|fen F [moves ...]`.
-
-    The attribute `fen` is None for the start position.
-    """
+    """The command `position`. The `fen` is None for the start position."""
 
     fen: str | None
     moves: tuple[str, ...]
@@ -34,17 +31,13 @@ class PositionCommand:
 
 @dataclass(frozen=True, slots=True)
 class GoCommand:
-    """The command `go`.
-
-    Each keyword has a non-negative number in the units of UCI, which uses milliseconds for times.
-    The list `problems` contains messages about the invalid parts of the command.
-    """
+    """The command `go`, with times in milliseconds and no negative numbers."""
 
     numbers: dict[str, int] = field(default_factory=dict)
     infinite: bool = False
     ponder: bool = False
     search_moves: tuple[str, ...] = ()
-    problems: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()  # messages about invalid parts
 
 
 GO_NUMBER_KEYWORDS = (
@@ -58,7 +51,7 @@ def parse_nothing(text: str) -> None:
 
 
 def parse_switch(text: str) -> bool:
-    """Parse `on` or `off`."""
+    """Parse `on` or `off`, or raise `UciError`."""
     word = text.strip().lower()
     if word not in ("on", "off"):
         raise UciError(f"invalid switch: {shorten(text)} (expected on or off)")
@@ -66,7 +59,7 @@ def parse_switch(text: str) -> bool:
 
 
 def parse_depth(text: str) -> int | None:
-    """Return the positive number in a text, or None if the text is empty."""
+    """Parse a positive depth. Return None if the text is empty."""
     if not text.strip():
         return None
     number = read_number(text)
@@ -76,7 +69,7 @@ def parse_depth(text: str) -> int | None:
 
 
 def parse_set_option(text: str) -> SetOptionCommand:
-    """Parse an option name and a value, both of which may contain spaces."""
+    """Parse `name NAME [value VALUE]`. Names and values may contain spaces."""
     first, _, rest = text.strip().partition(" ")
     if first.lower() != "name" or not rest.strip():
         raise UciError("invalid command (expected: setoption name NAME [value VALUE])")
@@ -89,7 +82,7 @@ def parse_set_option(text: str) -> SetOptionCommand:
 
 
 def parse_position(text: str) -> PositionCommand:
-    """Parse a position and the moves that are played from it."""
+    """Parse `startpos|fen FEN [moves MOVE ...]`."""
     words = text.split()
     start = words[0].lower() if words else ""
     lowered = [word.lower() for word in words]
@@ -154,7 +147,7 @@ def shorten(text: str, length: int = 60) -> str:
 
 
 def shorten_list(problems: Iterable[str], maximum: int = 3) -> tuple[str, ...]:
-    """Return the first `maximum` messages and a message that gives the number of the others."""
+    """Return the first `maximum` messages, and a message with the number of the others."""
     messages = tuple(problems)
     if len(messages) <= maximum:
         return messages

@@ -1,5 +1,3 @@
-"""The current position in a session, which is a board with its game history."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -19,7 +17,7 @@ HISTORY_PLIES = 1_000
 
 
 class CurrentPosition:
-    """The last valid position in a session. Invalid commands leave the position unchanged."""
+    """The last valid position of a session, which invalid commands leave unchanged."""
 
     def __init__(self) -> None:
         self._board: chess.Board | None = None
@@ -28,7 +26,7 @@ class CurrentPosition:
 
     @property
     def board(self) -> chess.Board:
-        """Return the board with its move history. Initially, this is the start position."""
+        """Return the board with its move history, which is initially the start position."""
         if self._board is None:
             self.set(PositionCommand(None, ()), chess960=False)
         assert self._board is not None
@@ -41,8 +39,7 @@ class CurrentPosition:
     def set(self, position: PositionCommand, chess960: bool) -> None:
         """Set the position. If the current game is extended, play only the new moves.
 
-        Raise `UciError`, and leave the position unchanged, if the FEN or a move is illegal, or if
-        there are more than MAX_GAME_PLIES moves.
+        Raise `UciError`, and keep the position, if it is illegal or has too many moves.
         """
         if len(position.moves) > MAX_GAME_PLIES:
             raise UciError(
@@ -68,8 +65,8 @@ class CurrentPosition:
 def read_board(fen: str | None, chess960: bool = False) -> chess.Board:
     """Return the board for a FEN, or the start position if `fen` is None.
 
-    Castling rights without a king or a rook are dropped, as are en passant squares without a pawn.
-    Raise `UciError` if the FEN is invalid or the position is illegal.
+    Invalid castling rights and en passant squares are dropped. Raise `UciError` if the FEN is
+    invalid or the position is illegal.
     """
     import chess
 
@@ -109,10 +106,7 @@ def push_all(board: chess.Board, moves: tuple[str, ...]) -> None:
 
 
 def read_move(board: chess.Board, text: str) -> chess.Move:
-    """Return the legal move for a text. Raise `UciError` if the move is illegal.
-
-    Castling may be written as the king's move or as king takes rook.
-    """
+    """Return the legal move, or raise `UciError`. Castling may be written as king takes rook."""
     try:
         move = board.parse_uci(text)
     except ValueError:

@@ -1,7 +1,7 @@
-"""The UCI protocol, without I/O.
+"""The UCI protocol, without I/O. Its commands are in COMMANDS, and its options in OPTIONS.
 
-Start reading at the tables COMMANDS and OPTIONS. Sources: the UCI specification of April 2006 by
-Rudolf Huber and Stefan Meyer-Kahlen, and the behaviour of common front ends.
+Sources: the UCI specification of April 2006 by Rudolf Huber and Stefan Meyer-Kahlen, and the
+behaviour of common front ends.
 """
 
 from __future__ import annotations
@@ -57,16 +57,12 @@ GAME_RESULTS = "*", *WHITE_POINTS, *(result + FORFEIT_SUFFIX for result in WHITE
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A UCI command, with a function that parses its arguments and a handler.
-
-    If `requires_trust` is set, only trusted clients may use the command; see
-    `protocols.permissions`.
-    """
+    """A UCI command with its argument parser and its handler."""
 
     parse: Callable[[str], Any]
     handler: Callable[[UciProtocol, Any], Replies]
     help: str
-    requires_trust: bool = False
+    requires_trust: bool = False  # see `protocols.permissions`
 
 
 class UciProtocol(ChessSession):
@@ -112,7 +108,6 @@ class UciProtocol(ChessSession):
             yield self._info_string(describe(error))
 
     def handle_overlong_line(self) -> Replies:
-        """Report that a line was dropped because it was too long."""
         yield info_string("line too long; ignored")
 
     # Callbacks of the agent.
@@ -199,8 +194,7 @@ class UciProtocol(ChessSession):
             budget = allocate_time(limits, self.agent.overhead, reserve, self.agent.time_factor)
             yield info_string(f"time budget: {budget.soft:.3f} s, at most {budget.hard:.3f} s")
         if self.queue_is_full:
-            # Every `go` needs a `bestmove`, so it must not be dropped: wait until the queue has
-            # space.
+            # Every `go` needs a `bestmove`, so it waits for space instead of being dropped.
             self.agent.stop()
             self.agent.wait()
         self.agent.go(board, limits, self.multipv)
@@ -311,11 +305,7 @@ class UciProtocol(ChessSession):
         self.learn_result(text.removesuffix(FORFEIT_SUFFIX), forfeit=text.endswith(FORFEIT_SUFFIX))
 
     def set_opponent(self, opponent: str) -> None:
-        """Set the opponent.
-
-        The text `opponent` consists of the title, the Elo rating, `computer` or `human`, and the
-        name.
-        """
+        """Set the opponent from `TITLE ELO computer|human NAME`, or clear it for an empty text."""
         words = opponent.split(maxsplit=3)
         if opponent and (len(words) < 4 or words[2] not in ("computer", "human")):
             raise UciError("UCI_Opponent: invalid value (expected TITLE ELO computer|human NAME)")
@@ -328,11 +318,8 @@ class UciProtocol(ChessSession):
 
 
 def _split_command(line: str) -> tuple[str, str]:
-    """Return the command in a line and its arguments.
-
-    The command is the first known word, or an empty text if there is none. UCI requires engines to
-    skip unknown words before a command.
-    """
+    """Return the first known command in a line and its arguments, or two empty strings."""
+    # UCI requires engines to skip unknown words before a command.
     for word in re.finditer(r"\S+", line):
         if word[0].lower() in COMMANDS:
             return word[0].lower(), line[word.end() :].strip()
@@ -340,10 +327,7 @@ def _split_command(line: str) -> tuple[str, str]:
 
 
 def _limits(go: GoCommand, board: chess.Board, problems: list[str]) -> Limits[chess.Move]:
-    """Convert a `go` command to search limits.
-
-    Messages about illegal moves are appended to `problems`.
-    """
+    """Convert `go` to search limits, and append messages about illegal moves to `problems`."""
     numbers = go.numbers
     own, other = ("w", "b") if board.turn else ("b", "w")
     clock = None
@@ -385,14 +369,13 @@ def _ignore(uci: UciProtocol, value: object) -> None:
 
 OPTIONS: tuple[Option[UciProtocol], ...] = (
     *COMMON_OPTIONS,
-    # The front end controls pondering: `go ponder` works regardless of this option.
+    # Has no effect, because `go ponder` works regardless of this option.
     Option("Ponder", "check", _ignore, default=False),
     Option("UCI_Chess960", "check", attribute_setter("chess960"), default=False),
     Option("UCI_AnalyseMode", "check", ChessSession.set_analysing, default=False),
     Option("UCI_ShowWDL", "check", attribute_setter("show_wdl"), default=False),
     Option("UCI_Opponent", "string", UciProtocol.set_opponent),
-    # Not part of UCI. If it is not sent, the opponent model infers the result from the game's last
-    # position.
+    # Not part of UCI. By default, the opponent model infers the result from the last position.
     Option(
         "GameResult",
         "combo",
@@ -401,7 +384,7 @@ OPTIONS: tuple[Option[UciProtocol], ...] = (
         choices=GAME_RESULTS,
         old_name="Game Result",
     ),
-    # Shown by the front end; setting it has no effect.
+    # Shown by the front end. Setting it has no effect.
     Option(
         "UCI_EngineAbout",
         "string",

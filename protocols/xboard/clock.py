@@ -1,8 +1,4 @@
-"""The engine's clock, which the commands `level`, `st` and `time` set. All times are in seconds.
-
-The front end may send `time` before each move. Otherwise, the remaining time is computed from the
-durations of the engine's moves.
-"""
+"""The engine's clock, which the commands `level`, `st` and `time` set. All times are in seconds."""
 
 from __future__ import annotations
 
@@ -44,38 +40,33 @@ class XboardClock:
         self._is_set, self._movetime = True, seconds
 
     def set_remaining(self, seconds: float) -> None:
-        """Set the remaining time that the front end has reported."""
         self._is_set, self._remaining = True, seconds
 
     def new_game(self) -> None:
-        """Restart the time control."""
         self._level_start, self._remaining = 0, self._level.base
 
     def spend(self, seconds: float, moves_played: int) -> None:
-        """Deduct the time used for the engine's move, which `moves_played` includes."""
+        """Deduct the seconds used for the engine's move number `moves_played`."""
         level = self._level
         self._remaining += level.increment - seconds
         if level.moves and (moves_played - self._level_start) % level.moves == 0:
             self._remaining += level.base
 
     def side_clock(self, used: float = 0.0) -> SideClock | None:
-        """Return the clock, or None if the time per move is fixed.
-
-        The current move has already taken `used` seconds.
-        """
+        """Return the clock after `used` seconds of thinking, or None for a fixed time per move."""
         if self._movetime is not None:
             return None
         return SideClock(max(self._remaining - used, 0.0), self._level.increment)
 
     def moves_to_go(self, moves_played: int) -> int | None:
-        """Return the number of moves until the next time control, or None if there is none."""
+        """Return the number of moves until the next time control, or None."""
         if not self._level.moves or self._movetime is not None:
             return None
         return self._level.moves - (moves_played - self._level_start) % self._level.moves
 
 
 def is_consistent(predicted: SideClock | None, now: SideClock | None) -> bool:
-    """Return whether the clock `now` shows about the predicted time or more."""
+    """Return whether `now` shows about as much time as `predicted`, or more."""
     if predicted is None or now is None:
         return predicted is now
     return now.time >= MIN_PREDICTED_FRACTION * predicted.time

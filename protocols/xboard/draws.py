@@ -13,16 +13,13 @@ if TYPE_CHECKING:
 FIFTY_MOVE_RULE_PLIES = 100
 # A draw is accepted if the score is at least this far below the value of a draw.
 BEHIND_CENTIPAWNS = 50
-# A draw is also accepted after EVEN_MOVE_COUNT consecutive moves of ours with scores within
+# A draw is also accepted after EVEN_MOVE_COUNT consecutive engine moves with scores within
 # EVEN_CENTIPAWNS of 0, from move MIN_MOVE_NUMBER on.
 EVEN_CENTIPAWNS, EVEN_MOVE_COUNT, MIN_MOVE_NUMBER = 20, 8, 30
 
 
 def result_by_rule(board: chess.Board) -> str | None:
-    """Return the result in xboard notation, or None if the game is not over.
-
-    The game also counts as over if a draw by repetition or by the fifty-move rule can be claimed.
-    """
+    """Return the result such as `1-0 {White mates}`, or None. Claimable draws end the game."""
     if not any(board.generate_legal_moves()):
         if not board.is_check():
             return "1/2-1/2 {Stalemate}"
@@ -37,21 +34,17 @@ def result_by_rule(board: chess.Board) -> str | None:
 
 
 def is_claimable_draw(result: str | None) -> bool:
-    """Return whether a result is a draw that a player must claim.
-
-    In this case, the engine also offers a draw.
-    """
+    """Return whether a result is a draw that a player must claim."""
     return result is not None and result.endswith(("rule}", "repetition}"))
 
 
 class DrawPolicy:
-    """Decides whether to accept a draw from the scores for the engine's last moves."""
+    """Decides on draw offers from the scores of the engine's last moves."""
 
     def __init__(self) -> None:
         self._scores: deque[Score] = deque(maxlen=EVEN_MOVE_COUNT)
 
     def clear(self) -> None:
-        """Discard the scores before a new game or after a move was taken back."""
         self._scores.clear()
 
     def record_score(self, info: Info[chess.Move] | None) -> None:

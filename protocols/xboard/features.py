@@ -36,10 +36,7 @@ _PATH_OPTION_TYPES = {
 def feature_lines(
     name: str, options: Iterable[Option[ChessSession]], tables: Iterable[str] = TABLEBASES
 ) -> Iterator[str]:
-    """Generate the reply to `protover`.
-
-    The names in `tables` are the tablebase formats that `egtpath` supports.
-    """
+    """Generate the reply to `protover`. The `tables` are the supported tablebase formats."""
     for features in FEATURES:
         yield f"feature {features}"
     yield f'feature myname="{name}" variants="{",".join(VARIANTS)}" egt="{",".join(tables)}"'
@@ -50,7 +47,7 @@ def feature_lines(
 
 
 def option_declaration(option: Option[ChessSession]) -> str:
-    """Return the declaration of an option, with its name, type, default and values."""
+    """Return the declaration of an option, for example `MultiPV -spin 1 1 256`."""
     type_ = option.type
     if type_ == "string":
         type_ = _PATH_OPTION_TYPES.get(option.name, "string")

@@ -18,10 +18,8 @@ MAX_ECHO_LENGTH = 100
 
 
 def error_line(reason: str, line: str) -> str:
-    """Return the error message for a line.
-
-    The text `reason` must not contain parentheses, because front ends search for the closing one.
-    """
+    """Return the error message for a line, with brackets instead of parentheses in `reason`."""
+    # Front ends search for the closing parenthesis.
     reason = _one_line(reason).replace("(", "[").replace(")", "]")
     return f"Error ({reason}): {echo(line)}"
 
@@ -37,23 +35,22 @@ def comment(message: str) -> str:
 
 
 def warning(message: str) -> str:
-    """Return a line with an error message that the front end shows to the user."""
+    """Return a `tellusererror` line, which the front end shows to the user."""
     return f"tellusererror {sanitize_line(_one_line(message), MAX_MESSAGE_LENGTH)}"
 
 
 def score_number(score: Score) -> int:
-    """Return a score in xboard notation, from the engine's point of view."""
+    """Return a score in centipawns, or ±(MATE_SCORE + N) for a mate in N moves."""
     if isinstance(score, Mate):
         return MATE_SCORE + score.moves if score.moves > 0 else score.moves - MATE_SCORE
     return min(max(score.value, 1 - MATE_SCORE), MATE_SCORE - 1)
 
 
 def thinking_line(info: Info[chess.Move], board: chess.Board, before: str = "") -> str:
-    """Return a line of thinking output.
+    """Return a line of thinking output in the format of the protocol specification.
 
-    The text `before` is the expected move of the opponent during pondering, and otherwise empty. A
-    "!" or "?" at the end marks a lower or an upper bound. Source: the section 'Thinking Output' in
-    the protocol specification.
+    During pondering, `before` is the opponent's expected move. A "!" or "?" at the end marks a
+    lower or an upper bound.
     """
     numbers = (
         info.depth,
@@ -100,7 +97,7 @@ def stat01_line(
 
 
 def echo(text: str) -> str:
-    """Remove control characters from a received text and shorten it, for use in a message."""
+    """Return received text without control characters, cut to MAX_ECHO_LENGTH."""
     return sanitize_line(_one_line(text), MAX_ECHO_LENGTH)
 
 

@@ -20,38 +20,28 @@ _BASE = re.compile(r"(\d{1,9})(?::(\d{1,2}))?")
 
 @dataclass(frozen=True, slots=True)
 class LevelCommand:
-    """The command `level MPS BASE INC`.
+    """The command `level MPS BASE INC`, with times in seconds."""
 
-    MPS is the number of moves per session, or 0 for the whole game. BASE and INC are times, which
-    this class stores in seconds.
-    """
-
-    moves: int
+    moves: int  # per session, or 0 for the whole game
     base: float
     increment: float
 
 
 @dataclass(frozen=True, slots=True)
 class NamedValue:
-    """The command `option NAME[=VALUE]` or `egtpath TYPE PATH`.
-
-    The attribute `value` is None if it is missing.
-    """
+    """The command `option NAME[=VALUE]` or `egtpath TYPE PATH`."""
 
     name: str
     value: str | None
 
 
 def parse_text(text: str) -> str:
-    """Return all arguments as one text."""
+    """Return all arguments as one string."""
     return text.strip()
 
 
 def parse_level(text: str) -> LevelCommand:
-    """Parse a time control.
-
-    BASE is written as MIN or MIN:SEC. Any text after the seconds is ignored.
-    """
+    """Parse the arguments of `level`, in which the base time is MIN or MIN:SEC."""
     words = text.split()
     base = _BASE.match(words[1]) if len(words) > 1 else None
     moves = read_number(words[0]) if words else None
@@ -99,9 +89,9 @@ def parse_egtpath(text: str) -> NamedValue:
 
 
 def find_move(board: chess.Board, text: str) -> chess.Move | None:
-    """Return the legal move for a text in coordinate notation or SAN, or None.
+    """Return the legal move in coordinate notation or SAN, or None.
 
-    Castling may be written as the king's move, as king takes rook, or as O-O.
+    Castling may also be written as king takes rook.
     """
     for read in (board.parse_uci, board.parse_san):
         try:

@@ -1,8 +1,6 @@
-"""The xboard protocol (CECP), without I/O.
+"""The xboard protocol (CECP), without I/O. Its commands are in the table COMMANDS.
 
-Start reading at the table COMMANDS. The options are in `protocols.xboard.features`, and the base
-class `XboardSession` runs the searches. Source: 'Chess Engine Communication Protocol', version 2,
-by Tim Mann and H.G. Muller.
+Source: 'Chess Engine Communication Protocol', version 2, by Tim Mann and H.G. Muller.
 """
 
 from __future__ import annotations
@@ -64,16 +62,12 @@ _FORFEIT_COMMENT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """An xboard command, with a function that parses its arguments and a handler.
-
-    If `requires_trust` is set, only trusted clients may use the command; see
-    `protocols.permissions`.
-    """
+    """An xboard command with its argument parser and its handler."""
 
     parse: Callable[[str], Any]
     handler: Callable[[XboardProtocol, Any], Replies | None]
     help: str
-    requires_trust: bool = False
+    requires_trust: bool = False  # see `protocols.permissions`
 
 
 class XboardProtocol(XboardSession):
@@ -83,21 +77,16 @@ class XboardProtocol(XboardSession):
 
     @cached_property
     def options(self) -> tuple[Option[ChessSession], ...]:
-        """Return the options that are available in this session."""
         return tuple(option.for_permissions(self.permissions) for option in OPTIONS)
 
     def handle_line(self, line: str) -> tuple[str, ...]:
-        """Handle one line. This method never raises an exception.
-
-        Replies are sent rather than returned, so that replies and search output stay in order.
-        """
+        """Handle a line. The replies are sent, not returned, to keep the output in order."""
         with self.lock:
             for reply in self._replies(line):
                 self._send(reply)
         return ()
 
     def handle_overlong_line(self) -> Replies:
-        """Report that a line was dropped because it was too long."""
         yield error_line("line too long", "")
 
     def _replies(self, line: str) -> Replies:
@@ -428,10 +417,7 @@ class XboardProtocol(XboardSession):
         )
 
     def _use_tablebase(self, use: Callable[[ChessBackend, str], None], paths: str) -> None:
-        """Open a tablebase.
-
-        A failure is reported but is not an error, because front ends send all configured paths.
-        """
+        """Open a tablebase. A failure is not an error, because front ends send all paths."""
         try:
             use(self.engine, paths)
         except AgentError as error:

@@ -1,9 +1,8 @@
-"""The state of an xboard session: the game and the searches.
+"""The game and the searches of an xboard session.
 
-A command that changes the state first calls `halt`, which cancels the current search. The command
-then calls `start_next_search`, which may start a search for a move, pondering or analysis. One
-thread reads lines, and another handles search results. A lock protects the shared state and the
-order of the output.
+A command that changes the state first calls `halt`, which cancels the current search, and finally
+`start_next_search`. One thread reads lines, and another handles search results. A lock protects the
+shared state and the order of the output.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ MAX_WARNINGS = 20
 
 
 class XboardMode(Enum):
-    """Whether the engine does nothing, replies or analyses after an opponent's move."""
+    """Whether the engine only records moves, plays or analyses."""
 
     FORCE = "force"
     PLAYING = "playing"
@@ -54,30 +53,19 @@ class SearchPurpose(Enum):
 
 @dataclass(slots=True)
 class PendingSearch:
-    """A search in the agent's queue.
-
-    The position is `board`, which must not be modified. The search bases its time limit on the
-    clock `predicted_clock`. The engine's thinking time started at `start_time` on the clock
-    `time.monotonic`.
-
-    During pondering, `ponder_move` and `ponder_text` are the expected move of the opponent.
-
-    The flag `wanted` says whether the result is still needed, and is False after cancellation. The
-    flag `started` says whether all earlier jobs are done. The replies in `pongs` answer `ping`
-    commands, and are sent when this search ends.
-    """
+    """A search in the agent's queue."""
 
     purpose: SearchPurpose
-    board: chess.Board
-    predicted_clock: SideClock | None
-    start_time: float
+    board: chess.Board  # must not be modified
+    predicted_clock: SideClock | None  # the clock that determined the time limit
+    start_time: float  # of the engine's thinking time, on the clock `time.monotonic`
     ponder_move: chess.Move | None = None
     ponder_text: str = ""
-    wanted: bool = True
+    wanted: bool = True  # False after cancellation
     last_info: Info[chess.Move] | None = None
     progress: Progress[chess.Move] | None = None
-    started: bool = False
-    pongs: list[str] = field(default_factory=list)
+    started: bool = False  # All earlier jobs are done.
+    pongs: list[str] = field(default_factory=list)  # sent when the search ends
 
     def elapsed(self) -> float:
         """Return the seconds since `start_time`."""
@@ -85,14 +73,6 @@ class PendingSearch:
 
 
 class XboardSession(ChessSession):
-    """The game and the searches in one session.
-
-    The flag `move_due` says whether it is the engine's turn to move. The expected reply to the
-    engine's last move is `ponder_move`. The text `position_error` says why the position is illegal,
-    and is empty if the position is legal. The opponent's remaining time in seconds is
-    `opponent_remaining`.
-    """
-
     def __init__(
         self,
         name: str,
@@ -111,11 +91,11 @@ class XboardSession(ChessSession):
         self.clock = XboardClock()
         self.depth: int | None = None
         self.excluded: set[chess.Move] = set()
-        self.ponder_move: chess.Move | None = None
-        self.position_error = ""
+        self.ponder_move: chess.Move | None = None  # the expected reply
+        self.position_error = ""  # why the position is illegal
         self.draw_offered = False
         self.draw_policy = DrawPolicy()
-        self.opponent_remaining: float | None = None
+        self.opponent_remaining: float | None = None  # in seconds
         self.current_search: PendingSearch | None = None
         self._searches: deque[PendingSearch] = deque()
         self._board: chess.Board | None = None
@@ -125,7 +105,6 @@ class XboardSession(ChessSession):
 
     @property
     def board(self) -> chess.Board:
-        """Return the position with its move history."""
         if self._board is None:
             self._board = read_board(None)
         return self._board
@@ -136,10 +115,7 @@ class XboardSession(ChessSession):
         return len(self.board.move_stack) // 2
 
     def drain(self, timeout: float | None = None) -> bool:
-        """Finish a move that is due after the end of the input, and start no other search.
-
-        Return the result of `ChessSession.drain`.
-        """
+        """Disable pondering and wait for a move that is due, as in `ChessSession.drain`."""
         with self.lock:
             self.pondering = False
         return super().drain(timeout)
@@ -171,10 +147,7 @@ class XboardSession(ChessSession):
             self._ponder(self.ponder_move)
 
     def reconfigure_search(self, change: Callable[[], None]) -> None:
-        """Change search settings.
-
-        A search for a move is finished first. Any other search is restarted.
-        """
+        """Change search settings. A search for a move continues, and any other search restarts."""
         endless = (
             self.current_search is not None
             and self.current_search.purpose is not SearchPurpose.MOVE
@@ -187,7 +160,7 @@ class XboardSession(ChessSession):
             self.start_next_search()
 
     def set_board(self, board: chess.Board) -> None:
-        """Set the position and reset the state that belongs to the previous position."""
+        """Set the position and reset all state that belongs to the previous position."""
         self._board = board
         self.clear_position_state()
         self.draw_policy.clear()
@@ -195,7 +168,7 @@ class XboardSession(ChessSession):
         self.move_due = False
 
     def clear_position_state(self) -> None:
-        """Reset the state that belongs to the current position."""
+        """Reset the excluded moves, the ponder move and the draw offer."""
         self.excluded.clear()
         self.ponder_move = None
         self.draw_offered = False
@@ -204,10 +177,7 @@ class XboardSession(ChessSession):
         self.move_due, self._time_used = True, 0.0
 
     def play_opponent_move(self, move: chess.Move) -> str | None:
-        """Play the opponent's move and start to think about the reply.
-
-        Return the result if the game is over. Otherwise, return None.
-        """
+        """Play the opponent's move and start to think. Return the result if this ends the game."""
         search = self.current_search
         is_hit = search and search.ponder_move == move and self._is_ponder_hit(search)
         hit = search if is_hit else None
@@ -288,9 +258,8 @@ class XboardSession(ChessSession):
     def answer_ping(self, number: str) -> Replies:
         """Answer `ping` after all earlier commands have been handled.
 
-        If the engine's move is due, the `pong` follows the move. Pondering and analysis do not
-        delay the `pong`. Before the engine's first move, the `pong` is sent when the engine is
-        ready to play.
+        The `pong` follows a move that is due, but does not wait for pondering or analysis. Before
+        the engine's first move, it is sent when the engine is ready to play.
         """
         pong = f"pong {echo(number)}"
         search = self.current_search
@@ -325,7 +294,6 @@ class XboardSession(ChessSession):
     # Callbacks of the agent, the backend and the book.
 
     def info(self, info: Info[chess.Move]) -> None:
-        """Send a principal variation if the front end has requested thinking output."""
         with self.lock:
             search = self._searches[0]
             if not (search.wanted and info.pv):

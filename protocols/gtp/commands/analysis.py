@@ -48,10 +48,7 @@ def _kata_genmove_analyze(gtp: GtpSession, arguments: Arguments) -> None:
 
 
 def _cgos_genmove_analyze(gtp: GtpSession, arguments: Arguments) -> None:
-    """Respond to cgos-genmove_analyze.
-
-    CGOS reads only one line of analysis, and counts dead stones as alive in the score.
-    """
+    # CGOS reads only one line of analysis, and counts dead stones as alive in the score.
     with gtp.go_board.cleaning_up():
         _analyze(gtp, arguments, cgos_line, play=True, live=False)
 

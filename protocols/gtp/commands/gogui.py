@@ -1,9 +1,8 @@
-"""GoGui's commands for position setup, for the rules of any game, and for displaying analyses.
+"""GoGui's commands for setup, for the rules of any game, and for displaying analyses.
 
-A response of the type `cboard` contains a colour for each point, in rows from the top. A `dboard`
-contains a number for each point, from -1 for White to 1 for Black. A `gfx` response is a list of
-drawing commands. Source: 'Analyze commands', 'Setup commands' and 'Rules commands' in GoGui's
-manual, by M. Enzenberger and R. Coulom.
+A `cboard` response contains a colour for each point, and a `dboard` response contains a number from
+-1 (White) to 1 (Black), both in rows from the top. Source: 'Analyze commands', 'Setup commands' and
+'Rules commands' in GoGui's manual, by M. Enzenberger and R. Coulom.
 """
 
 from __future__ import annotations
@@ -57,10 +56,6 @@ def _board(gtp: GtpSession, _: Arguments) -> str:
 
 
 def _board_size(gtp: GtpSession, _: Arguments) -> str:
-    """Return the edge of a square board, or both edges of another board.
-
-    GoGui itself supports only square boards.
-    """
     return gtp.board.size
 
 
@@ -120,10 +115,7 @@ def _visits(gtp: GtpSession, arguments: Arguments) -> str:
 
 
 def _ladders(gtp: GtpSession, arguments: Arguments) -> str:
-    """Return a diagram of the chains that can be captured in a ladder.
-
-    A chain is red if it can be captured even when its owner moves first.
-    """
+    """Draw the chains that a ladder can capture, in red if their owner cannot save them."""
     arguments.expect_end()
     board = gtp.go_board
     prospects = ladders(board.game.stones)

@@ -20,19 +20,13 @@ MAX_THREADS, MAX_MEGABYTES, MAX_SECONDS = 1024, 1 << 20, 1e9
 
 @dataclass(frozen=True, slots=True)
 class SessionParameter:
-    """A search parameter.
-
-    The function `get_text` returns the current value as text. The function `with_text` returns a
-    copy of the settings with a new value, or raises `ValueError`. Error messages describe the valid
-    values with the text `expected`. If `go_only` is set, the parameter is available only in games
-    of Go. The permission `limited_by` limits the value, unless the name is empty.
-    """
+    """A search parameter that `kata-set-param` can change."""
 
     get_text: Callable[[Settings], str]
-    with_text: Callable[[Settings, str], Settings]
-    expected: str
+    with_text: Callable[[Settings, str], Settings]  # may raise `ValueError`
+    expected: str  # the valid values, for error messages
     go_only: bool = False
-    limited_by: Literal["", "megabytes", "threads"] = ""
+    limited_by: Literal["", "megabytes", "threads"] = ""  # permission that limits the value
 
 
 def _parse_integer(text: str, maximum: int) -> int:
@@ -61,7 +55,6 @@ def _format_bool(value: bool) -> str:
 
 
 def _parse_limit(text: str) -> int | None:
-    """Return a parsed limit, or None if the text is NO_LIMIT."""
     number = _parse_integer(text, NO_LIMIT)
     return None if number == NO_LIMIT else number
 

@@ -16,10 +16,7 @@ if TYPE_CHECKING:
 
 
 def _boardsize(gtp: GtpSession, arguments: Arguments) -> str:
-    """Set the board size from one edge, or from the numbers of columns and rows.
-
-    As in KataGo, a colon may separate the numbers of columns and rows.
-    """
+    """Set the board size from one or two numbers. As in KataGo, a colon may separate them."""
     words = arguments.rest()
     edges = Arguments(tuple(words[0].split(":") if len(words) == 1 else words))
     width = edges.integer()
