@@ -1,1 +1,1 @@
-"""The subcommands, one module per subcommand."""
+"""The subcommands of the `kempelen` program, one module each."""

@@ -1,4 +1,4 @@
-"""`kempelen analyse`: find the bad moves in recorded games, and show better moves."""
+"""`kempelen analyse`: find bad moves in PGN and SGF games, and show better moves."""
 
 from __future__ import annotations
 
@@ -52,11 +52,10 @@ ProgressCallback = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True)
 class FileReview:
-    """The analysis of all games in a file.
+    """The games of a file, and the functions that analyse them.
 
-    The function `assess` searches all positions that have no evaluation yet. The functions `review`
-    and `annotated_game` take the index of a game. They return the game's review and its annotated
-    text, based on the evaluations so far.
+    `assess` evaluates the positions that have no evaluation yet. `review` and `annotated_game` take
+    the index of a game and use the evaluations found so far.
     """
 
     positions: int
@@ -101,10 +100,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Analyse the games and return the exit status.
-
-    The exit status is 2 if the analysis cannot start or the engine fails.
-    """
+    """Return 2 after an error, 128 plus the signal number if interrupted, or 0."""
     interruption = Interruption()
     try:
         pictures = _check_outputs(arguments)
@@ -146,10 +142,7 @@ async def _assess(work: FileReview, show: ProgressCallback, interruption: Interr
 
 
 def _check_outputs(arguments: argparse.Namespace) -> list[Path]:
-    """Return the output paths that are pictures.
-
-    Raise SettingsError or PictureError for an invalid output.
-    """
+    """Return the outputs that are pictures. Raise SettingsError or PictureError if invalid."""
     pictures = []
     suffix = _game_suffix(arguments.file)
     require_writable(arguments.output, [arguments.file], SettingsError, regular=True)
@@ -245,10 +238,7 @@ def _limits(arguments: argparse.Namespace, default_nodes: int) -> TimeControl:
 
 
 def _assessment_file(arguments: argparse.Namespace, terms: str) -> AnalysisFile:
-    """Return the file that stores the evaluations next to the first output file.
-
-    If there is no output file, the evaluations are kept in memory.
-    """
+    """Return the evaluations saved in OUTPUT.part. Without an output file, the set is empty."""
     path = next(iter(arguments.output), None)
     return AnalysisFile(path and path.with_name(f"{path.name}.part"), terms)
 

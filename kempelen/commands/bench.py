@@ -18,11 +18,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Search the positions, print the node count and the speed, and return the exit status.
-
-    The last line of output has the form `N nodes M nps`. The exit status is 2 if the default
-    evaluation cannot be loaded.
-    """
+    """Print `N nodes M nps` as the last line. Return 2 if the evaluation cannot be loaded."""
     load_kernels()
     from agent.chess.search import bench
     from agent.evaluation import EvaluationError

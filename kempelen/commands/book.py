@@ -1,8 +1,4 @@
-"""`kempelen book`: build, show, merge, prune, check and extend opening books.
-
-`build` compiles YAML repertoires, PGN files and EPD files. The other actions work on any Polyglot
-book.
-"""
+"""`kempelen book`: build, show, merge, prune, check and extend Polyglot opening books."""
 
 from __future__ import annotations
 
@@ -158,10 +154,7 @@ def _configure_extend(extend: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Run the chosen action and return the exit status.
-
-    The exit status is 1 if `check` finds losing moves, and 2 after an error.
-    """
+    """Return 1 if `check` finds losing or illegal moves, 2 after an error, or 0."""
     from agent.evaluation import EvaluationError
     from openings.book_common import BookError
     from protocols.uci.parsing import UciError
@@ -365,10 +358,7 @@ def _with_count(entries: Iterator[Entry], show: Callable[[int], None]) -> Iterat
 
 
 def _copy_names(sources: list[Path], output: Path) -> None:
-    """Write a file of opening names next to a book.
-
-    If several source books name the same position, the name from the first of these books is used.
-    """
+    """Write the opening names of books beside `output`. Earlier books take precedence."""
     from openings import names, repertoire
 
     known: dict[int, names.OpeningName] = {}
@@ -464,9 +454,9 @@ def _is_binary(path: Path) -> bool:
 
 
 def _analyser() -> Callable[[chess.Board, int, int], list[Info[chess.Move]]]:
-    """Return a function that searches a board and returns lines sorted from best to worst.
+    """Return a MultiPV search, a function that returns the lines for a board, best first.
 
-    The function takes the board, the number of nodes, and the number of lines.
+    Its arguments are the board, the node limit and the number of lines.
     """
     from agent.chess.search.alphabeta_search import AlphaBetaSearch
     from agent.limits import Limits
@@ -522,9 +512,9 @@ def _check(arguments: Namespace) -> int:
 
 
 def _scorer(depth: int) -> Callable[[chess.Board], Score]:
-    """Return a function that scores a position from the point of view of the player to move.
+    """Return a search to `depth` plies that scores a board for the player to move.
 
-    The position must have legal moves.
+    The board must have a legal move.
     """
     from agent.chess.search.alphabeta_search import AlphaBetaSearch
     from agent.limits import Limits

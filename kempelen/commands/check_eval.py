@@ -1,4 +1,4 @@
-"""`kempelen check-eval`: check an evaluation, and play a match with it."""
+"""`kempelen check-eval`: test an evaluation function, then play a match with it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from kempelen.training.watchdog import WatchdogError
 MATERIAL, SHIPPED = "material", "shipped"
 TIME_CONTROL = "1+0.01"
 GAMES = 100
-# The opponent's evaluation: for a compiled evaluation, for a plain Python one, and for games
+# Evaluations of the opponent against a compiled evaluation, against plain Python, and in games
 # other than chess.
 COMPILED_MATERIAL = "kempelen.training.baselines:material"
 PLAIN_MATERIAL = "kempelen.training.baselines:plain_material"
@@ -79,11 +79,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Check the evaluation, play the match, and return the exit status.
-
-    The exit status is 1 if an evaluation call fails or the match is incomplete, and 2 if the check
-    cannot start.
-    """
+    """Return 1 if a call fails or the match is incomplete, 2 if the check cannot start, or 0."""
     try:
         game = game_entries(arguments)
         with stdout_reserved():
@@ -137,10 +133,10 @@ def _run_checks(examinee: EvaluationUnderTest) -> EvaluationReport:
 
 
 def match_settings(arguments: Namespace, game: dict[str, Any], evaluation: Evaluation) -> Settings:
-    """Return the settings of the match.
+    """Return the settings of a match between the evaluation and its opponent.
 
-    The mapping `game` contains the entries of GameSettings. The match's name contains a hash of the
-    evaluation file, so an edited evaluation starts a new match, even in the same ledger.
+    `game` contains the fields of GameSettings, or is empty for chess. The default match name
+    includes a hash of the evaluation file, so an edited file starts a new match in the same ledger.
     """
     if arguments.algorithm and not game:
         raise SettingsError("--algorithm is only for other games: add --game")

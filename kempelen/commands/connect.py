@@ -27,10 +27,7 @@ DEFAULT_TIMEOUT = 30.0
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Add the command's arguments to `parser`.
-
-    No argument accepts the token itself, because other users could read it in the process list.
-    """
+    """Add the arguments. No argument accepts the token, because process lists are public."""
     from kempelen.console.argument_types import positive_seconds
     from kempelen.console.old_names import add_alias
 
@@ -59,10 +56,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Serve until `quit` or the end of input, and return the exit status.
-
-    The exit status is 1 if the server is unreachable or rejects the client.
-    """
+    """Return 1 if the server is unreachable or rejects the client, or 2 for invalid arguments."""
     try:
         address = read_address(arguments.address)
         token = read_token(arguments.token_file)

@@ -115,7 +115,6 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Serve GTP until `quit` or the end of input, and return the exit status."""
     from agent.evaluation import EvaluationError
 
     identity = sanitize_line(arguments.report_name), sanitize_line(arguments.report_version)

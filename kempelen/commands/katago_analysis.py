@@ -1,7 +1,6 @@
-"""`kempelen katago-analysis`: answer JSON queries about Go positions.
+"""`kempelen katago-analysis`: answer KataGo analysis queries in JSON, one per line.
 
-Each line of input is one query. KataGo's own flags are accepted, so that programs written for
-KataGo can start Kempelen instead.
+KataGo's command-line flags are accepted, so Kempelen can replace the `katago` program.
 """
 
 from __future__ import annotations
@@ -81,7 +80,6 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Answer queries until the end of input, and return the exit status."""
     try:
         settings = _settings(arguments)
         AnalysisEngine("", lambda _: None, lambda _: None, settings)  # report errors before serving

@@ -1,4 +1,4 @@
-"""`kempelen lab`: study search algorithms. The actions are listed in ACTIONS."""
+"""`kempelen lab`: compare, trace, draw and practise search algorithms."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Run the chosen action and return the exit status, which is 2 after an error."""
+    """Run the chosen action. Return its exit status, or 2 after an error."""
     from agent.evaluation import EvaluationError
     from kempelen.lab.spanish_messages import error_message
 

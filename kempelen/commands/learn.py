@@ -1,8 +1,4 @@
-"""`kempelen learn`: show, merge and prune learning files.
-
-The action `show` prints the moves with the most unexpected outcomes, `merge` merges files, and
-`prune` keeps only the most useful moves. Engines may write to the files at the same time.
-"""
+"""`kempelen learn`: show, merge and prune files of learned moves, also while engines use them."""
 
 from __future__ import annotations
 
@@ -55,7 +51,6 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Run the chosen action and return the exit status, which is 2 after an error."""
     from agent.learning.learned_move_database import LearningDatabaseError
 
     act: Callable[[Namespace], int] = arguments.act

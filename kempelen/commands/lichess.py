@@ -34,10 +34,7 @@ MAX_DEPTH = 246
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Add the command's arguments to `parser`.
-
-    No argument accepts the token itself, because other users could read it in the process list.
-    """
+    """Add the arguments. No argument accepts the token, because process lists are public."""
     parser.epilog = (
         f"Token: environment variable {TOKEN_VARIABLE}, or --token-file. Create one with the "
         "scopes engine:read and engine:write at https://lichess.org/account/oauth/token"
@@ -74,10 +71,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Serve until the process receives a signal, and return the exit status.
-
-    The exit status is 1 if lichess rejects the engine, and 2 if the command cannot start.
-    """
+    """Serve until a signal arrives. Return 1 if lichess rejects the engine, or 2 after an error."""
     try:
         for url in (arguments.url, arguments.engine_url):
             _check_url(url)

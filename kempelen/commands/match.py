@@ -104,7 +104,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def configure_game(group: argparse._ArgumentGroup) -> None:
-    """Add the arguments that choose the game."""
     group.add_argument(
         "--game", metavar="G", help="name of the game, or FILE.py:Class (default: chess)"
     )
@@ -120,7 +119,6 @@ def configure_game(group: argparse._ArgumentGroup) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Play the match and return the exit status."""
     try:
         settings = settings_from(arguments)
     except SettingsError as error:
@@ -130,10 +128,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def settings_from(arguments: argparse.Namespace) -> Settings:
-    """Return the settings of the match from a file or from the flags.
-
-    Raise SettingsError if a setting is invalid.
-    """
+    """Return the settings in the YAML file or the flags. Raise SettingsError if one is invalid."""
     if arguments.file is None:
         return _settings_from_flags(arguments)
     given = [
@@ -186,10 +181,7 @@ def _settings_from_flags(arguments: argparse.Namespace) -> Settings:
 
 
 def game_entries(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return the entries of GameSettings that the flags specify.
-
-    Raise SettingsError if a flag is invalid.
-    """
+    """Return the flags as GameSettings fields, or {} for chess. Raise SettingsError if invalid."""
     if arguments.game in (None, CHESS):
         if arguments.size is not None or arguments.komi is not None or arguments.option:
             raise SettingsError("--size, --komi and --option are for other games: add --game")

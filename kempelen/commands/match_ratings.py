@@ -24,11 +24,7 @@ RESULT_SCORES = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}
 
 @dataclass(frozen=True)
 class RatedGame:
-    """A game used to compute ratings.
-
-    The field `pair` identifies the pair of games that this game belongs to, or is None if the pair
-    is unknown.
-    """
+    """A finished game. `pair` identifies its pair of games, or is None if unknown."""
 
     white: str
     black: str
@@ -46,7 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the players' ratings from highest to lowest, and return the exit status."""
+    """Print the ratings. Return 1 if no game is finished, 2 after an error, or 0."""
     games: list[RatedGame] = []
     for path in arguments.pgn:
         try:
@@ -107,9 +103,9 @@ def _games(file: TextIO) -> Iterator[RatedGame]:
 
 
 def _pair_of(headers: chess.pgn.Headers) -> tuple[str, ...] | None:
-    """Return an identifier of a game's pair: its players, event and round.
+    """Return a game's event and round, which identify its pair, or None without a round number.
 
-    In our own files, the round ends with the game's number in the pair. Other match runners
+    Kempelen's rounds end with the game's number in the pair, which is removed. Other match runners
     give both games of a pair the same round.
     """
     round_ = headers.get("Round", "?")

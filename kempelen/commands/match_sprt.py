@@ -46,7 +46,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the Elo difference, normalised Elo, LOS and the state of the SPRT."""
+    """Print Elo, normalised Elo, LOS and the SPRT state. Return 2 if an argument is invalid."""
     counts = arguments.counts
     if len(counts) not in (3, 5) or min(counts) < 0 or sum(counts) == 0:
         print(

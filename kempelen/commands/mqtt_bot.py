@@ -68,10 +68,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Answer requests until the process receives a signal, and return the exit status.
-
-    The exit status is 1 if the broker connection is lost or another bot uses the bot's name.
-    """
+    """Serve until a signal arrives. Return 1 if the broker is lost or the bot's name is taken."""
     try:
         if not topics.is_name(arguments.name):
             raise SettingsError(f"--name: {topics.NAME_RULE}")
@@ -89,10 +86,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _BotEngine:
-    """A bot's engine.
+    """An engine, its description for clients, and the names of its supported search limits.
 
-    The text `description` describes the engine to clients, and `limits` contains the names of the
-    supported search limits.
+    If `from_start` is true, games must begin at the start position.
     """
 
     settings: EngineSettings
@@ -169,10 +165,7 @@ async def _serve(engine: _BotEngine, game: GameSettings, arguments: argparse.Nam
 
 
 class RestartingEngine:
-    """An engine that is restarted after a failure or to switch between chess and Chess960.
-
-    For other games, the game's options are sent to the engine before each game.
-    """
+    """An engine that is restarted after a failure, or to switch between chess and Chess960."""
 
     def __init__(self, settings: EngineSettings, game: GameSettings | None = None) -> None:
         self._settings = settings
@@ -182,7 +175,7 @@ class RestartingEngine:
         self._chess960 = False
 
     async def get(self, variant: GameVariant | None = None) -> "RestartingEngine":
-        """Start the engine if necessary, set it up for `variant`, and return this object."""
+        """Start or restart the engine for `variant` if necessary, and return this object."""
         chess960 = variant is not None and variant.chess960
         if self._failed or chess960 != self._chess960:
             await self.close()

@@ -43,10 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Show the tournament until it ends, and return the exit status.
-
-    The exit status is 1 if the tournament ends incomplete, and 2 if the tournament is not found.
-    """
+    """Show the tournament until it ends. Return 1 if it ends incomplete, or 2 after an error."""
     try:
         return _watch(arguments)
     except SettingsError as error:
@@ -82,7 +79,7 @@ def _watch(arguments: argparse.Namespace) -> int:
 
 
 def _wait(receiver: "MqttSubscriber", connection: "Connection", limit: float) -> bool:
-    """Wait for the retained messages, and return whether the tournament was found."""
+    """Wait for retained messages, at most `limit` seconds. Return whether there is a tournament."""
     deadline = time.monotonic() + limit
     reported = False
     while not (receiver.state.status and receiver.state.standings):

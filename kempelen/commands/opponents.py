@@ -1,4 +1,4 @@
-"""`kempelen opponents`: list, show and delete opponent models."""
+"""`kempelen opponents`: list, show and delete the games and models of opponents."""
 
 from __future__ import annotations
 
@@ -51,7 +51,6 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Run the chosen action and return the exit status, which is 1 after an error."""
     from agent.learning.opponent_database import OpponentDatabaseError
 
     file: Path = arguments.file

@@ -29,7 +29,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Count the leaves and return the exit status. The last line of output is the total."""
+    """Print the number of leaves as the last line. Return 2 if an argument is invalid."""
     from protocols.uci.parsing import UciError
     from protocols.uci.position import read_board
 

@@ -32,10 +32,7 @@ COMMAND = "kempelen serve"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments to `parser`.
-
-    The default of each argument is None, which means that the value comes from the settings file.
-    """
+    """Add the arguments. Their default is None, which selects the value in the settings file."""
     parser.add_argument(
         "--config",
         metavar="FILE",
@@ -95,10 +92,7 @@ def _configure_access(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serve until the process receives a signal, and return the exit status.
-
-    The exit status is 0 after SIGTERM, and 2 if the server cannot start.
-    """
+    """Serve until a signal arrives. Return 0 after SIGTERM, or 2 if the server cannot start."""
     interruption = Interruption()
     try:
         settings = settings_from(arguments)
@@ -116,7 +110,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def add_token(settings: ServerSettings, name: str, command: str = COMMAND) -> int:
-    """Create an access token for the user `name`, print the token, and return the exit status."""
+    """Create and print an access token for the user `name`. Raise SettingsError if this fails."""
     if settings.tokens is None:
         raise SettingsError("--new-token requires --tokens FILE")
     try:
@@ -182,7 +176,7 @@ async def _open(server: Server, settings: ServerSettings, log: EventLog) -> None
 
 
 def log_writer(settings: ServerSettings, stack: contextlib.ExitStack) -> Callable[[str], None]:
-    """Return a function that writes a line to the log and ignores write errors."""
+    """Return a function that writes a line to the log file or stderr, and ignores write errors."""
     if settings.log is None:
         return _print_to_stderr
     try:

@@ -51,10 +51,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the suites and return the exit status.
-
-    The exit status is 1 if a test fails, and 2 if the run cannot start.
-    """
+    """Return 1 if a GTP test or the EPD engine fails, 2 if the run cannot start, or 0."""
     formats = {arguments.format or _format_of(path) for path in arguments.files}
     if len(formats) > 1:
         return _usage_error(

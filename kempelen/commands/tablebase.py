@@ -63,10 +63,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Run the chosen action and return the exit status.
-
-    The exit status is 1 if a table is damaged or missing, and 2 if an argument is invalid.
-    """
+    """Run the chosen action. Return 1 if a table is damaged, or 2 if an argument is invalid."""
     from agent.chess.endgames.dtm_tables import TablebaseError
     from protocols.uci.parsing import UciError
 
@@ -116,7 +113,7 @@ def _build(arguments: Namespace) -> int:
 
 
 class _NoProgress:
-    """A replacement for the progress bars, used if standard error is not a terminal."""
+    """A progress display without output, for a standard error that is not a terminal."""
 
     def watch(self, name: str, share: float) -> None: ...
 
@@ -199,9 +196,10 @@ def _mate_distance(value: int) -> int | None:
 
 
 def _mate_for_mover(value: int | None) -> int | None:
-    """Convert the value after a move to a mate distance for the player who made the move.
+    """Return the number of moves to mate for the player who has moved, or None for a draw.
 
-    The distance is in moves and includes that move.
+    The number includes that move, and is negative if the player is mated. `value` is the table
+    value after the move.
     """
     if value is None or value == 0:
         return None
@@ -209,10 +207,7 @@ def _mate_for_mover(value: int | None) -> int | None:
 
 
 def _sort_key(value: int | None) -> float:
-    """Return a sort key for the order: fast wins, slow wins, draws, slow losses, fast losses.
-
-    The argument `value` is from the point of view of the player to move.
-    """
+    """Return a key that is highest for fast wins and lowest for fast losses of the side to move."""
     if not value:
         return 0
     return 1 / value if value % 2 == 0 else -1 / value

@@ -95,7 +95,7 @@ def configure(parser: ArgumentParser) -> None:
     add_output(chosen)
     for flag, (name, text) in FILTERS.items():
         added = chosen.add_argument(flag, dest=name, type=non_negative_int, metavar="N", help=text)
-        old_flag = "--" + name.replace("_", "-")  # flags used to be called like their fields
+        old_flag = "--" + name.replace("_", "-")  # old flags were named like the fields
         if old_flag != flag:
             add_alias(chosen, old_flag, added)
     check = add("check", "check for damage, duplicates and illegal positions, and replay games")
@@ -157,10 +157,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Run the chosen action and return the exit status.
-
-    The exit status is 1 if a check fails, and 2 after an error.
-    """
+    """Return 1 if a check fails, 2 after an error, or 0."""
     from agent.evaluation import EvaluationError
     from kempelen.training.dataset import DatasetError
     from kempelen.training.workers import GamesError
@@ -178,7 +175,7 @@ def run(arguments: Namespace) -> int:
 
 
 def show(path: Path, as_json: bool) -> int:
-    """Print the manifest and the size of a file, and return the exit status."""
+    """Print the manifest and the size of a dataset file."""
     from kempelen.training.dataset import Dataset
     from kempelen.training.manifests import with_opening_counts
 
@@ -198,7 +195,7 @@ def show(path: Path, as_json: bool) -> int:
 
 
 def check(path: Path, games: int, evaluation: str, as_json: bool) -> int:
-    """Check every position, replay some of the games, and return 1 if anything is wrong."""
+    """Check all positions of a dataset, and replay `games` games. Return 1 if a check fails."""
     from kempelen.training import dataset_check
 
     load_kernels(ALPHABETA, SELFPLAY)
@@ -338,11 +335,7 @@ def _report_damage(files: list[Path]) -> int:
 def _print_written(
     made: list[DerivationResult] | tuple[DerivationResult, ...], arguments: Namespace, why: str = ""
 ) -> int:
-    """Print one line per written file, or one JSON object per file with --json.
-
-    The text `why` is the reason why positions were left out. If `why` is empty, the number of
-    omitted positions is not printed.
-    """
+    """Print each result as text or JSON. `why` is the reason for positions that were left out."""
     for each in made:
         if arguments.json:
             print(json.dumps(asdict(each)))

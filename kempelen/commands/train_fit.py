@@ -34,7 +34,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Train and write the network, and return the exit status, which is 2 after an error."""
+    """Train and write the network. Return 2 after an error, or 0."""
     from agent.chess.evaluation.nnue_format import NetworkError
     from kempelen.console.settings_codec import SettingsError
     from kempelen.training.dataset import DatasetError
@@ -57,10 +57,7 @@ def run(arguments: Namespace) -> int:
 
 
 def settings_from(file: str) -> TrainingSettings:
-    """Return the settings in a YAML file.
-
-    Raise SettingsError if an entry is invalid. The message names the file and the entry.
-    """
+    """Return the settings in a YAML file. Raise SettingsError if an entry is invalid."""
     from kempelen.console.settings_codec import decode, read_settings
     from kempelen.training.network_settings import TrainingSettings
 
@@ -146,12 +143,7 @@ def _compile_trainer(settings: TrainingSettings, data: TrainingData) -> NetworkT
 def _run(
     settings: TrainingSettings, trainer: NetworkTrainer, quiet: bool
 ) -> tuple[Checkpoint, float, int]:
-    """Train to the end.
-
-    Return the last checkpoint, the training time in seconds, and the number of steps.
-
-    Print a line per epoch unless `quiet` is set.
-    """
+    """Train, and return the last checkpoint, the time in seconds, and the number of steps."""
     began = time.monotonic()
     with progress_bar("training", trainer.steps) as show:
         epochs = trainer.run(show)

@@ -1,7 +1,4 @@
-"""`kempelen train selfplay`: play games of the engine against itself and store the positions.
-
-In Go, whole games are stored instead. The module go_selfplay_command implements this.
-"""
+"""`kempelen train selfplay`: store positions (chess) or whole games (Go) from self-play."""
 
 from __future__ import annotations
 
@@ -85,10 +82,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Play games, or show or check a file, and return the exit status.
-
-    The exit status is 1 if the check fails, and 2 after an error.
-    """
+    """Return 1 if the check fails, 2 after an error, or 0."""
     from agent.evaluation import EvaluationError
     from kempelen.commands import train_data
     from kempelen.console.settings_codec import SettingsError
@@ -121,7 +115,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _reject_options_of_other_game(arguments: Namespace) -> None:
-    """Raise SettingsError if an option belongs to another game, and set default values."""
+    """Set default values. Raise SettingsError if an option belongs to another game."""
     from agent.chess.search.selfplay_settings import SelfPlaySettings
     from kempelen.console.settings_codec import SettingsError
     from kempelen.training import go_selfplay_command

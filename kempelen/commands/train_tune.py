@@ -17,7 +17,6 @@ MODULES = {
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Add the tuning targets and their arguments to `parser`."""
     actions = parser.add_subparsers(dest="action", metavar="WHAT", required=True)
     for name, help_line in TARGETS.items():
         action = actions.add_parser(name, help=help_line, description=help_line)
@@ -25,7 +24,6 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Tune the chosen target and return the exit status."""
     return int(_target_module(arguments.action).run(arguments))
 
 

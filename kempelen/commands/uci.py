@@ -1,6 +1,6 @@
 """`kempelen uci`: speak UCI on standard input and output.
 
-Numba, NumPy, chess and argparse are slow to load, so they are imported after the first response.
+Slow imports (Numba, NumPy, chess, argparse) happen after the first response.
 """
 
 from __future__ import annotations
@@ -24,13 +24,9 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Serve UCI until `quit` or the end of input, and return the exit status."""
     return serve(arguments.tune)
 
 
 def serve(tune: bool = False) -> int:
-    """Speak UCI until `quit`, the end of input, or a closed output.
-
-    If `tune` is set, the search constants are offered as UCI options.
-    """
+    """Run a UCI session. If `tune` is true, the search constants are UCI options."""
     return stdio.serve(partial(create_uci_engine, tune=tune))

@@ -1,4 +1,4 @@
-"""`kempelen warmup`: compile the kernels and fill the cache."""
+"""`kempelen warmup`: compile the Numba kernels and store them in the cache."""
 
 from __future__ import annotations
 
@@ -34,10 +34,7 @@ def _parse_part(text: str) -> str:
 
 
 def run(arguments: Namespace) -> int:
-    """Compile the parts that are missing from the cache, and return the exit status.
-
-    The exit status is 1 if the cache is not writable.
-    """
+    """Compile the kernels missing from the cache. Return 1 if the cache is not writable."""
     from agent.kernel import compilation, decorators
     from agent.kernel.parts import PARTS
 

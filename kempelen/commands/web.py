@@ -104,10 +104,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serve until the process receives a signal, and return the exit status.
-
-    The exit status is 0 after SIGTERM, and 2 if the server cannot start.
-    """
+    """Serve until a signal arrives. Return 0 after SIGTERM, or 2 if the server cannot start."""
     interruption = Interruption()
     try:
         settings = _settings(arguments)

@@ -1,7 +1,6 @@
 """`kempelen xboard`: speak the xboard protocol on standard input and output.
 
-Numba, NumPy, chess and argparse are slow to load, so they are imported after the response to
-`protover`.
+Slow imports (Numba, NumPy, chess, argparse) happen after the response to `protover`.
 """
 
 from __future__ import annotations
@@ -16,14 +15,12 @@ if TYPE_CHECKING:
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Declare nothing: the command has no arguments."""
+    """Add nothing, because the command has no arguments."""
 
 
 def run(arguments: Namespace) -> int:
-    """Serve the xboard protocol until `quit` or the end of input, and return the exit status."""
     return serve()
 
 
 def serve() -> int:
-    """Speak the xboard protocol until `quit`, the end of input, or a closed output."""
     return stdio.serve(create_xboard_engine)

@@ -1,7 +1,7 @@
-"""Run a tournament on a Dask cluster. Each task plays a pair of games.
+"""Play a tournament on a Dask cluster, one pair of games per task.
 
-Results are stored only in the ledger of the coordinator. If a game is played twice, its first
-record is kept. Workers send their events to the coordinator.
+Workers send events to the coordinator, which alone writes the ledger. If a rescheduled pair is
+played twice, its first record is kept.
 """
 
 from collections.abc import Sequence
@@ -34,10 +34,10 @@ LIVE_EVENTS = {event_name(kind): kind for kind in (GameStarted, MovePlayed, Sear
 
 
 class DaskExecutor:
-    """A GameExecutor that plays on a Dask cluster. The default is one board per worker thread."""
+    """A GameExecutor on a Dask cluster. By default, each worker thread plays one pair of games."""
 
     def __init__(self, settings: Settings, tasks: ClusterClient, boards: int) -> None:
-        """Create an executor. Use `connect` instead of calling this constructor."""
+        """Use `connect` to create an executor."""
         self.boards = boards
         self._settings = settings
         self._tasks = tasks
@@ -56,7 +56,7 @@ class DaskExecutor:
         return cls(settings, tasks, boards or tasks.threads)
 
     async def open(self, emit: Emit) -> None:
-        """Forward events from the workers to `emit`, and monitor the workers' heartbeats."""
+        """Forward events from the workers to `emit`."""
         self._emit = emit
         await self._tasks.start(lambda text: emit(Notice(text)), self._on_message)
 
@@ -65,10 +65,7 @@ class DaskExecutor:
         return list(pairs)
 
     async def play(self, pair: Pair, opening: Opening, board: int, record: RecordCallback) -> None:
-        """Play a pair on a worker and record its games.
-
-        If the worker is lost, the pair is rescheduled.
-        """
+        """Play a pair on a worker. If too many workers are lost, record games without a result."""
         name = f"pair {pair.key}"
         self._boards[name] = board
         try:
@@ -119,7 +116,7 @@ async def play_pair(
 def lost_game_record(
     settings: Settings, key: PairKey, game: int, opening: Opening, detail: str
 ) -> GameRecord:
-    """Return a record without a result for a game that failed because its workers were lost."""
+    """Return a record with the result `*` for a game whose cluster workers were lost."""
     return GameRecord(
         pair=str(key),
         game=game,

@@ -1,4 +1,4 @@
-"""Show the standings, the boards and the progress of a tournament in the terminal."""
+"""Show the standings, the running games and the progress of a tournament in the terminal."""
 
 import sys
 import time
@@ -50,7 +50,6 @@ class Display:
             self._live.start()
 
     def __call__(self, event: Event) -> None:
-        """Apply an event. The view is refreshed later by a timer."""
         if isinstance(event, Notice) and self._live is None:
             print_error(event.text)
         is_first = not self._state.status
@@ -73,10 +72,10 @@ class Display:
 def view(
     state: LiveState, *, games_per_second: float = 0.0, diagrams: bool = False
 ) -> RenderableType:
-    """Return the boards, the standings and the progress as one view.
+    """Return the running games, the standings and the progress for display with rich.
 
-    `games_per_second` is used to estimate the remaining time. If `diagrams` is true, the positions
-    are shown too.
+    `games_per_second` gives the estimate of the remaining time. If `diagrams` is true, the
+    positions are included.
     """
     parts: list[RenderableType] = []
     if state.boards:
@@ -94,7 +93,7 @@ def view(
 
 
 def standings_view(summary: dict[str, Any]) -> list[RenderableType]:
-    """Return the tables and text lines that show the summary of a tournament."""
+    """Return tables and lines for a tournament summary in JSON form."""
     parts: list[RenderableType] = [_standings(summary)]
     if summary.get("bracket"):
         parts.append(bracket_table(summary["bracket"]))

@@ -1,5 +1,3 @@
-"""Plot the expected score of the first player after each move of reviewed games."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -26,7 +24,7 @@ MAX_TITLE_LENGTH = 90
 
 
 def review_figure(reviews: Sequence[GameReview]) -> Figure:
-    """Return a figure with one plot for each game."""
+    """Plot the first player's expected score after each move, with one plot per game."""
     figure = Figure(figsize=(9, max(1, len(reviews)) * HEIGHT), layout="constrained")
     for row, review in enumerate(reviews, 1):
         _draw(figure.add_subplot(len(reviews), 1, row), review)

@@ -63,9 +63,9 @@ class RunStoppedError(Exception):
 
 
 class GameExecutor(Protocol):
-    """Plays several games in parallel, either on this machine or on a cluster.
+    """Plays units of games in parallel, at most `boards` units at a time.
 
-    `boards` is the maximum number of units that are played at the same time.
+    A unit is a single game on this machine, or a pair of games on a cluster.
     """
 
     boards: int
@@ -74,10 +74,10 @@ class GameExecutor(Protocol):
         """Prepare to play. Raise SettingsError if the settings cannot be used."""
 
     def split(self, pairs: Sequence[Pair]) -> list[Pair]:
-        """Split pairs into units. The games of a unit are played on the same board."""
+        """Split pairs into units, whose games are played on the same board."""
 
     async def play(self, pair: Pair, opening: Opening, board: int, record: RecordCallback) -> None:
-        """Play the games in a unit, and call `record` for each finished game."""
+        """Play the games of a unit, and call `record` for each finished game."""
 
     async def close(self) -> None:
         """Stop running games and release all resources."""
@@ -97,8 +97,8 @@ class LocalExecutor:
     ) -> None:
         """Create an executor that plays `boards` games in parallel.
 
-        `connect` creates the MQTT client for bots. Its argument is a function that is called with
-        messages about the broker.
+        `connect` creates the MQTT client for bots. Its argument is called with messages about the
+        broker.
         """
         self.boards = boards
         self._settings = settings
@@ -130,7 +130,6 @@ class LocalExecutor:
         return [Pair(pair.key, (game,)) for pair in pairs for game in pair.games]
 
     async def play(self, pair: Pair, opening: Opening, board: int, record: RecordCallback) -> None:
-        """Play the games one after another."""
         for number in pair.games:
             assignment = GameAssignment(pair.key, number, opening, board)
             record(await self._play(assignment))
@@ -172,8 +171,6 @@ class LocalExecutor:
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """The outcome of a run."""
-
     status: Status
     summary: Summary
     reason: str = ""
@@ -209,9 +206,9 @@ class Runner:
         return len(self._outcomes)
 
     async def run(self, executor: GameExecutor) -> RunResult:
-        """Play until all games have been played or the SPRT reaches a decision.
+        """Play until all games are finished or the SPRT decides. The executor is always closed.
 
-        To interrupt the run, cancel its task. The executor is always closed.
+        To interrupt the run, cancel its task.
         """
         opening_of = opening_selector(self._settings)
         end = Status.FAILED, "an internal error"
@@ -363,10 +360,10 @@ async def play_tournament(
     boards: int = 1,
     listeners: Sequence[Listener] = (),
 ) -> tuple[RunResult, list[GameRecord]]:
-    """Play a whole tournament on this machine. Return its result and all its games.
+    """Play a tournament on this machine. Return its result and all its games.
 
-    `ledger` is the path of an SQLite file. If it is None, the games are kept in memory. Raise
-    SettingsError or LedgerError if the user made an error.
+    `ledger` is the path of an SQLite file, or None to keep the games in memory. Raise SettingsError
+    or LedgerError for invalid settings or an unusable file.
     """
     settings = with_file_digests(settings.with_unique_names())
     database = Ledger(ledger)
@@ -382,10 +379,7 @@ async def play_tournament(
 async def _first_done(
     running: Collection[asyncio.Task[None]], unwritten: PendingRecords
 ) -> set[asyncio.Task[None]]:
-    """Wait until a game has finished, and return the finished tasks.
-
-    Return an empty set when a failed write should be retried.
-    """
+    """Return the finished tasks, or an empty set when a failed write should be retried."""
     timeout = LEDGER_RETRY if unwritten else None
     if not running:
         await asyncio.sleep(LEDGER_RETRY)
@@ -395,9 +389,9 @@ async def _first_done(
 
 
 def limit_concurrency(asked: int, *, oversubscribe: bool) -> tuple[int, Notice | None]:
-    """Return the number of parallel games, and a notice if `asked` was reduced.
+    """Limit the number of parallel games to the CPU cores, unless `oversubscribe` is true.
 
-    The number is at most the number of CPU cores, unless `oversubscribe` is true.
+    Return the number, and a notice if it was reduced.
     """
     cores = usable_cores()
     if asked <= cores or oversubscribe:

@@ -50,9 +50,9 @@ BROKER_ANSWER_TIMEOUT = 1.0
 
 
 def configure_run(parser: argparse.ArgumentParser, *, network: bool = True) -> None:
-    """Add the arguments that control a run but do not belong to the settings of the tournament.
+    """Add the arguments of a run that are not tournament settings.
 
-    If `network` is true, include the arguments for clusters and brokers.
+    If `network` is true, include those for clusters and brokers.
     """
     run = parser.add_argument_group("the run")
     run.add_argument(
@@ -90,10 +90,10 @@ def configure_run(parser: argparse.ArgumentParser, *, network: bool = True) -> N
 
 
 def run_tournament(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Play a tournament, print its result, and return the exit status.
+    """Play a tournament and print its result. Return the exit status.
 
-    The status is 0 if all games were played or the SPRT reached a decision, 1 if the tournament is
-    incomplete, and 2 if it could not start.
+    It is 0 after all games or an SPRT decision, 1 if the tournament is incomplete, or 2 if it could
+    not start.
     """
     interruption = Interruption()
     if arguments.resume and arguments.ledger is None:

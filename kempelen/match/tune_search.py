@@ -104,10 +104,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Tune the parameters, print the tuned values, and return the exit status.
+    """Tune the parameters and print their values. Return the exit status.
 
-    The status is 1 if the tuned values lose against the start values or cannot be saved, and 2 if
-    no games could be played.
+    It is 1 if the tuned values lose against the start values or cannot be saved, or 2 after an
+    error.
     """
     interruption = Interruption()
     try:
@@ -253,10 +253,7 @@ def _nodes(arguments: argparse.Namespace) -> int:
 def _tuning_fingerprint(
     arguments: argparse.Namespace, settings: Settings
 ) -> dict[str, str | int | None]:
-    """Return the settings that determine the results of games, by option name.
-
-    They are stored in the state file, so that it cannot be used with other settings.
-    """
+    """Return the settings that a saved tuning state must match, by option name."""
     made_with = {
         "--game": arguments.game,
         "--engine": arguments.engine,

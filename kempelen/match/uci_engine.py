@@ -16,11 +16,10 @@ from kempelen.match.engines.engine_protocols import check_engine, protocol_spec
 def uci_engine_from(
     spec: str | None, purpose: str, start_limit: float | None = None
 ) -> EngineSettings:
-    """Return the engine specified by `--engine`, or Kempelen if `spec` is None.
+    """Return the engine in `spec`, or Kempelen as a separate process if `spec` is None.
 
-    Kempelen runs as a separate process. `purpose` describes the task in messages. `start_limit` is
-    the start timeout in seconds, unless `spec` sets it. Raise SettingsError if the engine cannot be
-    used.
+    `purpose` describes the task in messages. `start_limit` is the default start timeout in seconds.
+    Raise SettingsError if the engine cannot be used.
     """
     if spec is None:
         load_kernels()

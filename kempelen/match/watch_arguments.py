@@ -1,4 +1,4 @@
-"""Define the arguments of `kempelen web` that select the tournaments to watch."""
+"""The arguments of `kempelen web` that select the tournaments to watch."""
 
 from __future__ import annotations
 
@@ -29,8 +29,7 @@ def configure_watch(parser: argparse.ArgumentParser) -> None:
 def watched_tournaments(arguments: argparse.Namespace, stack: ExitStack) -> TournamentSource:
     """Return a function that lists the watched tournaments, from ledgers and from a broker.
 
-    The connection to the broker is closed by `stack`. Raise SettingsError if a ledger cannot be
-    opened.
+    `stack` closes the connection to the broker. Raise SettingsError if a ledger cannot be opened.
     """
     ledgers = [_open_ledger(text) for text in arguments.watch]
     broker = broker_from(arguments)

@@ -1,1 +1,1 @@
-"""The settings of a tournament, from YAML and from the command line."""
+"""Tournament settings from YAML files and command-line flags."""

@@ -40,9 +40,9 @@ def has_limit(time: Mapping[str, Any]) -> bool:
 
 
 def parse_entries(text: str, where: str) -> dict[str, str]:
-    """Parse a list of the form `name=value,name=value`.
+    """Parse `name=value,name=value`. Raise SettingsError if a part has no `=`.
 
-    `where` is the prefix of error messages. Raise SettingsError if a part has no `=`.
+    `where` is the prefix of error messages.
     """
     entries = {}
     for part in re.split(r"(?<!\\),", text) if text else ():
@@ -54,7 +54,7 @@ def parse_entries(text: str, where: str) -> dict[str, str]:
 
 
 def engine_entries(entries: Mapping[str, str]) -> dict[str, Any]:
-    """Convert entries from the command line to the field names of EngineSettings.
+    """Convert entries of `--engine` to fields of EngineSettings.
 
     Raise SettingsError if a key is unknown or the program is missing.
     """
@@ -130,11 +130,9 @@ def _is_program(engine: Mapping[str, Any]) -> bool:
 
 
 def time_entries(clock: str | None, limits: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """Return the entries of a time control.
+    """Return TimeControl fields from a clock such as 40/60+1 and `limits`, which take precedence.
 
-    `clock` is a clock in text form, such as 40/60+1, or None. The entries in `limits` take
-    precedence over it. `where` is the prefix of error messages. Raise SettingsError if the clock is
-    invalid.
+    Raise SettingsError, with the prefix `where`, if the clock is invalid.
     """
     entries = {name: value for name, value in limits.items() if value is not None}
     if clock is None:

@@ -1,4 +1,4 @@
-"""Define the settings of an engine: its protocol, its command, and its timeouts in seconds."""
+"""Engine settings: protocol, command, and timeouts in seconds."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,10 +10,9 @@ from kempelen.match.config.time_control import TimeControl
 
 
 class Restart(StrEnum):
-    """When an engine process is restarted.
+    """The restart policy of an engine.
 
-    AUTO restarts it after a failure. ON restarts it before every game. OFF never restarts it, and a
-    failure ends the run.
+    AUTO restarts it after a failure, and ON before every game. With OFF, a failure ends the run.
     """
 
     AUTO = "auto"
@@ -24,9 +23,8 @@ class Restart(StrEnum):
 class EngineProtocol(StrEnum):
     """The protocol of an engine.
 
-    UCI, XBOARD and GTP stand for programs that speak these protocols. LAB stands for a search
-    algorithm that can play any game, AGENT for the built-in chess engine, and MQTT for a bot that
-    is reached through an MQTT broker.
+    LAB is a search algorithm for any game, AGENT is the built-in chess engine, and MQTT is a bot
+    behind an MQTT broker.
     """
 
     UCI = "uci"
@@ -39,17 +37,12 @@ class EngineProtocol(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class EngineSettings:
-    """The settings of an engine, including how it is started.
+    """The settings of an engine. Timeouts are in seconds.
 
-    `command` is a program, which is looked up on the PATH. For MQTT it is the name of the bot, for
-    AGENT it is "chess", and for LAB it is the name of the algorithm.
-
-    `start_limit` is the timeout in seconds for `uci` and the first `isready`, and `ready_limit` is
-    the timeout for each later `isready`. A process that does not exit within `quit_limit` seconds
-    after `quit` is killed.
-
-    `time` is the engine's own time control. If it is None, the engine uses the time control of the
-    tournament.
+    `command` is a program on the PATH, the bot's name for MQTT, "chess" for AGENT, or the algorithm
+    for LAB. `start_limit` applies to `uci` and the first `isready`, and `ready_limit` to each later
+    `isready`. A process that has not exited `quit_limit` seconds after `quit` is killed. If `time`
+    is None, the time control of the tournament applies.
     """
 
     command: str

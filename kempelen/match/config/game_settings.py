@@ -1,5 +1,3 @@
-"""Define the settings of a game: its name and its options."""
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,7 +12,7 @@ GO = "go"
 
 @dataclass(frozen=True, slots=True)
 class GameSettings:
-    """A game and its constructor options. The game is chess or a game in agent.games.catalogue."""
+    """Chess or a game in agent.games.catalogue, and its constructor options."""
 
     name: str = CHESS
     options: Mapping[str, Any] = field(default_factory=dict)

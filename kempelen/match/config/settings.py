@@ -1,6 +1,6 @@
-"""Define the settings of a tournament. They are stored in the ledger and compared on resume.
+"""Tournament settings, which are stored in the ledger (SQLite) and compared on resume.
 
-Settings that may change between runs, such as concurrency and output files, are not included. Times
+Options that may change between runs, such as concurrency and output files, are not included. Times
 are in seconds.
 """
 
@@ -28,8 +28,6 @@ MAX_ELO = 200
 
 
 class OpeningOrder(StrEnum):
-    """The order in which openings are used."""
-
     RANDOM = "random"
     SEQUENTIAL = "sequential"
 
@@ -49,10 +47,9 @@ def _require_min(where: str, **values: tuple[int | None, int]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class DrawRule:
-    """Adjudicate a draw when the scores stay near 0.
+    """Adjudicate a draw when all scores stay within `score` centipawns of 0.
 
-    The rule applies after move number `movenumber`. In the last `movecount` moves, the scores of
-    both sides must lie within `score` centipawns of 0.
+    This must hold for the last `movecount` moves of both sides, after move number `movenumber`.
     """
 
     movenumber: int = 40
@@ -68,7 +65,7 @@ class DrawRule:
 class ResignRule:
     """Adjudicate a loss when the last `movecount` scores of a side are at most -`score` centipawns.
 
-    If `twosided` is true, the scores of the opponent must also be at least `score` centipawns.
+    If `twosided` is true, the scores of the opponent must also be at least `score`.
     """
 
     movecount: int = 3
@@ -83,7 +80,7 @@ class ResignRule:
 class Adjudication:
     """The rules that end a game early.
 
-    After `maxmoves` full moves, the game is a draw. `tables` is a directory with Syzygy tablebases.
+    A game is a draw after `maxmoves` full moves. `tables` is a directory with Syzygy tablebases.
     """
 
     draw: DrawRule | None = None
@@ -97,11 +94,10 @@ class Adjudication:
 
 @dataclass(frozen=True, slots=True)
 class OpeningSettings:
-    """The source of the openings.
+    """The source of the openings, which are cut to `plies` plies.
 
-    For chess, `file` is an EPD, FEN, PGN or YAML file, and None selects the built-in set. Openings
-    are cut to `plies` plies. For other games, `file` is a text file with one move sequence per
-    line. Without a file, `plies` random moves are played.
+    For chess, `file` is an EPD, FEN, PGN or YAML file, and None selects the built-in set. For other
+    games, it is a text file with one move sequence per line, and None selects `plies` random moves.
     """
 
     file: str | None = None
@@ -115,9 +111,9 @@ class OpeningSettings:
 
 @dataclass(frozen=True, slots=True)
 class SprtSettings:
-    """A sequential probability ratio test (SPRT) of the hypotheses `elo0` and `elo1`.
+    """A sequential probability ratio test (SPRT) of `elo0` against `elo1`.
 
-    `alpha` and `beta` are the probabilities of the two types of errors.
+    `alpha` and `beta` are the probabilities of errors of types I and II.
     """
 
     elo0: float = 0.0
@@ -197,9 +193,9 @@ class Settings:
             )
 
     def with_unique_names(self) -> "Settings":
-        """Return the settings with a unique name for every engine, such as A and A-2.
+        """Return the settings with unique engine names, such as A and A-2.
 
-        Characters that are not allowed in tables, records or MQTT topics are replaced.
+        Characters that are invalid in tables, records or MQTT topics are replaced.
         """
         wanted = [
             sanitize_name(engine.name) or sanitize_name(_stem(engine.command)) or "engine"
@@ -221,28 +217,22 @@ class Settings:
         return dataclasses.replace(self, engines=engines)
 
     def time_control(self, player: int) -> TimeControl:
-        """Return the time control of the engine with the index `player`."""
         control = self.engines[player].time or self.time
         assert control is not None
         return control
 
     @property
     def time_description(self) -> str:
-        """The time control as text.
-
-        If the engines have different time controls, all of them are listed.
-        """
         if self.time is not None:
             return str(self.time)
         return "; ".join(str(engine.time) for engine in self.engines)
 
 
 def parse_settings(data: Mapping[str, Any]) -> Settings:
-    """Return the tournament settings described by `data`, from a file or the command line.
+    """Decode tournament settings. Raise SettingsError if they are invalid.
 
-    If an engine has its own `time`, missing values of `margin` and `patience` are copied from the
-    time control of the tournament. If its `time` sets no limit, the limits are copied too. Raise
-    SettingsError if `data` is invalid.
+    An engine's own `time` inherits missing values of `margin` and `patience` from the tournament,
+    and also its limits if it sets no limit.
     """
     engines, time = data.get("engines"), _time_entries(data.get("time"))
     if not isinstance(engines, list) or not isinstance(time, Mapping):
@@ -268,10 +258,7 @@ def _time_entries(time: Any) -> Any:
 
 
 def check_resumable(kept: Settings, asked: Settings) -> None:
-    """Raise SettingsError if a tournament with settings `kept` cannot be resumed with `asked`.
-
-    The settings must be equal, except that `asked` may have more games.
-    """
+    """Raise SettingsError unless `asked` equals the saved settings `kept`. Games may be added."""
     changed = differences(encode(kept), encode(asked))
     extendable_settings = asked.format.rules.extendable_settings
     if "games" in extendable_settings and kept.rounds == asked.rounds == 1:

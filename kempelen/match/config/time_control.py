@@ -1,5 +1,3 @@
-"""Define the time control and the search limits of a player. Times are in seconds."""
-
 import re
 from dataclasses import dataclass
 from math import isfinite
@@ -13,12 +11,11 @@ TOLERANCE_KEYS = frozenset({"margin", "patience"})
 
 @dataclass(frozen=True, slots=True)
 class TimeControl:
-    """The time control of a player: a clock, limits per move, or both.
+    """The clock of a player, its limits per move, or both. Times are in seconds.
 
-    A clock gives `base` seconds for every `moves` moves, or for the whole game if `moves` is 0.
-    `margin` is the number of seconds by which a move may be late. `patience` is the timeout in
-    seconds for a search that has neither a clock nor `movetime`. `playouts` is the maximum number
-    of playouts per move for a lab agent.
+    A clock gives `base` for every `moves` moves, or for the whole game if `moves` is 0. A move may
+    be late by `margin`. `patience` is the timeout for a search without a clock and `movetime`. Only
+    the protocols LAB and MQTT support `playouts`.
     """
 
     moves: int = 0
@@ -45,10 +42,9 @@ class TimeControl:
 
     @classmethod
     def from_text(cls, text: str) -> "TimeControl":
-        """Parse a clock in the format `moves/base+increment`.
+        """Parse `moves/base+increment`, with `base` in seconds or as minutes:seconds.
 
-        `base` is given in seconds or as minutes:seconds. Raise SettingsError if the text is
-        invalid.
+        Raise SettingsError if the text is invalid.
         """
         match = re.fullmatch(r"(?:(\d+)/)?(?:(\d+):)?(\d+(?:\.\d*)?|\.\d+)(?:\+(\d*\.?\d+))?", text)
         if not match:
@@ -78,6 +74,6 @@ class TimeControl:
 
 
 def parse_clock(text: str) -> dict[str, Any]:
-    """Return the fields of a TimeControl for a clock in the format `moves/base+increment`."""
+    """Parse a clock such as 40/60+1 to the TimeControl fields `moves`, `base` and `increment`."""
     control = TimeControl.from_text(text)
     return {"moves": control.moves, "base": control.base, "increment": control.increment}

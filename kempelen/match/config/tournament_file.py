@@ -1,5 +1,3 @@
-"""Read tournaments from YAML files."""
-
 from typing import Any
 
 from kempelen.console.settings_codec import SettingsError, read_settings
@@ -7,10 +5,9 @@ from kempelen.match.config.settings import Settings, parse_settings
 
 
 def read_tournament(file: str) -> Settings:
-    """Return the settings of the tournament in a YAML file.
+    """Read tournament settings from YAML, where `each` contains defaults for all engines.
 
-    The entry `each` contains default values for all engines. Raise SettingsError, which names the
-    file and the entry, if the file is invalid.
+    Raise SettingsError, which names the file and the entry, if the file is invalid.
     """
     return read_settings(file, "`engines:` and `time:`", _from_entries)
 

@@ -1,5 +1,3 @@
-"""Log the communication with engines."""
-
 import re
 from collections import defaultdict
 from pathlib import Path
@@ -13,7 +11,7 @@ LOG_NAME_LENGTH = 60
 
 
 class EngineLogs:
-    """A set of log files, one per engine, with all lines sent to and received from the engine."""
+    """A set of log files, one per engine, of all lines sent to and received from the engine."""
 
     def __init__(self, directory: str | None) -> None:
         self._directory = directory

@@ -1,5 +1,3 @@
-"""Keep running engines in a pool and reuse them for many games."""
-
 import asyncio
 from collections.abc import Callable, Sequence
 
@@ -14,7 +12,7 @@ PlayerFactory = Callable[[EngineSettings], EnginePlayer]
 
 
 class EnginePool:
-    """A pool of running engines. An engine that fails is replaced by a new process."""
+    """A pool of running engines, which are reused for many games and replaced after a failure."""
 
     def __init__(
         self,
@@ -24,10 +22,7 @@ class EnginePool:
         idle: int,
         report: Callable[[str], None],
     ) -> None:
-        """Create an empty pool that keeps at most `idle` unused engines.
-
-        `report` is called with errors that occur between games.
-        """
+        """Keep at most `idle` unused engines. Call `report` with errors between games."""
         self._report = report
         self._engines = engines
         self._make = make
@@ -36,7 +31,7 @@ class EnginePool:
         self._in_use: set[EnginePlayer] = set()
 
     async def acquire(self, index: int) -> EnginePlayer:
-        """Return an engine that is ready for a new game. Raise EngineError if it fails to start."""
+        """Return an engine that is ready for a new game. Raise EngineError if it does not start."""
         while (idle := self._pop_idle(index)) is not None:
             try:
                 await idle.new_game()
@@ -63,10 +58,7 @@ class EnginePool:
         return None
 
     async def release(self, index: int, player: EnginePlayer) -> None:
-        """Return an engine to the pool.
-
-        The engine is closed instead if its settings require a restart before each game.
-        """
+        """Return an engine to the pool, or close it if it must restart before each game."""
         if self._engines[index].restart is Restart.ON:
             await self.discard(player)
             return
@@ -82,8 +74,7 @@ class EnginePool:
     async def check_engines(self, *, all_must_start: bool = True) -> None:
         """Start each engine once. Raise SettingsError for errors that a retry cannot fix.
 
-        If `all_must_start` is true, also raise SettingsError if a program fails to start. Bots may
-        come online later.
+        If `all_must_start` is true, also raise it if a program other than a bot fails to start.
         """
 
         async def check_engine_start(index: int) -> None:

@@ -1,7 +1,6 @@
-"""Describe the engine protocols in a table.
+"""The table PROTOCOL_SPECS, which is used to validate engine settings and to create players.
 
-The table PROTOCOL_SPECS is used to validate settings and to create players. To add a protocol, add
-a member to EngineProtocol and a row to the table.
+To add a protocol, add a member to EngineProtocol and a row to the table.
 """
 
 import dataclasses
@@ -32,8 +31,7 @@ if TYPE_CHECKING:
 class MatchContext:
     """The resources shared by the players of a match.
 
-    `bots` is the MQTT client for bots. `own` creates protocol sessions of the built-in engine,
-    which may share state.
+    `bots` is the MQTT client for bots. `own` creates sessions of the built-in engine.
     """
 
     game: GameSettings = field(default_factory=GameSettings)
@@ -47,18 +45,10 @@ class MatchContext:
 class ProtocolSpec:
     """The properties of an engine protocol.
 
-    `name` is the name of the protocol in messages. `limits` contains the search limits that are
-    supported in addition to time limits.
-
-    `check` raises SettingsError if the command does not exist or does not support the game. `make`
-    returns a player that has not been started.
-
-    `plays` is a plural noun for engines of this protocol if they can play every game. It is empty
-    if they play only chess.
-
-    If `start_position_only` is true, games must begin at the start position, and Chess960 is not
-    supported. If `speaks_uci` is true, the player is a UciPlayer with UCI options. If `uses_broker`
-    is true, the engine is reached over MQTT and may come online late.
+    `limits` contains the supported search limits besides time. `check` raises SettingsError if the
+    command or the game is not supported. `make` returns a player that has not been started. `plays`
+    is a plural noun for messages, such as "bots", or empty if the protocol supports only chess.
+    Engines with `uses_broker` are reached over MQTT and may come online late.
     """
 
     name: str
@@ -72,7 +62,6 @@ class ProtocolSpec:
 
     @property
     def plays_any_game(self) -> bool:
-        """Whether engines of this protocol play games other than chess."""
         return bool(self.plays)
 
 
@@ -184,29 +173,19 @@ def check_game_supported(settings: EngineSettings, game: GameSettings) -> None:
 
 
 def check_engine(settings: EngineSettings, game: GameSettings | None = None) -> None:
-    """Raise SettingsError if the engine does not exist or does not support `game`.
-
-    If `game` is None, the game is chess.
-    """
+    """Raise SettingsError if the engine does not exist or does not play `game` (default: chess)."""
     protocol_spec(settings).check(settings, game or GameSettings())
 
 
 def make_player(settings: EngineSettings, context: MatchContext | None = None) -> EnginePlayer:
-    """Return a player for the engine without starting the engine.
-
-    MQTT bots require `context.bots`.
-    """
+    """Return a player without starting its engine. MQTT bots require `context.bots`."""
     return protocol_spec(settings).make(settings, context or MatchContext())
 
 
 def make_uci_player(
     settings: EngineSettings, *, chess960: bool = False, own: ProtocolFactory | None = None
 ) -> UciPlayer:
-    """Return a UciPlayer for the engine without starting the engine.
-
-    `own` creates protocol sessions of the built-in engine. Raise SettingsError if the engine does
-    not speak UCI.
-    """
+    """Return a player without starting its engine. Raise SettingsError if it does not speak UCI."""
     if not protocol_spec(settings).speaks_uci:
         raise SettingsError(
             f"engine {settings.name}: protocol must be uci (got {settings.protocol})"

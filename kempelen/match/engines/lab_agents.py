@@ -1,7 +1,6 @@
-"""Run lab agents, which play any game with any search algorithm, as GTP engines.
+"""Run lab agents, which play any game with any search algorithm, as GTP processes.
 
-Each agent runs in its own process. The runner stays responsive while an agent thinks, and it can
-kill an agent whose user code hangs.
+A separate process keeps the runner responsive, and can be killed if user code hangs.
 """
 
 import dataclasses
@@ -29,10 +28,7 @@ COMPILED = "compiled"
 
 
 def lab_agent_settings(settings: EngineSettings, game: GameSettings) -> EngineSettings:
-    """Return the settings of a GTP program that runs the lab agent.
-
-    The search limits of the agent are sent over GTP.
-    """
+    """Return the settings of a GTP program that runs the agent. Search limits are sent over GTP."""
     session = GtpSettings(
         game=game.name,
         options=_start_options(game),
@@ -66,7 +62,7 @@ def _program(settings: EngineSettings, session: GtpSettings) -> EngineSettings:
 
 
 def check_lab_agent(settings: EngineSettings, game: GameSettings) -> None:
-    """Raise SettingsError if the agent is unknown or does not support the game."""
+    """Raise SettingsError if the algorithm or an option is invalid for the game."""
     if unknown := ", ".join(settings.options.keys() - LAB_OPTIONS):
         known = ", ".join(sorted(LAB_OPTIONS))
         raise SettingsError(

@@ -1,4 +1,4 @@
-"""Play games with engine processes, the built-in engine, and MQTT bots."""
+"""Players for engine processes, the built-in engine, and MQTT bots."""
 
 import secrets
 from collections.abc import Callable, Mapping
@@ -27,14 +27,12 @@ OPPONENT_COMMAND = "kempelen-opponent"
 class EnginePlayer(Protocol):
     """A player in a game. Every method except `close` raises EngineError if the player fails.
 
-    BrokerLostError is raised if the connection to the player is lost, which does not count as a
-    failure.
+    BrokerLostError means a lost connection, which is not a failure of the player.
     """
 
     async def start(self) -> None: ...
 
-    async def new_game(self) -> None:
-        """Prepare for a new game."""
+    async def new_game(self) -> None: ...
 
     async def search(
         self, request: SearchRequest, limit: float, on_info: InfoCallback | None = None
@@ -42,12 +40,12 @@ class EnginePlayer(Protocol):
         """Return a move within `limit` seconds. `on_info` is called with search reports."""
 
     async def close(self) -> None:
-        """Stop the engine and release all resources. This method never raises an exception."""
+        """Stop the engine and release all resources, without raising exceptions."""
 
 
 @runtime_checkable
 class OpponentAware(Protocol):
-    """A player that can receive the name of the opponent and the result of the game.
+    """A player that can receive the opponent's name and the result.
 
     Both methods may raise EngineError.
     """
@@ -56,7 +54,7 @@ class OpponentAware(Protocol):
         """Set the name of the opponent for the next game."""
 
     async def on_game_end(self, result: str, termination: Termination) -> None:
-        """Send the result in PGN notation, and the reason why the game ended."""
+        """Send the result in PGN notation and the reason for it."""
 
 
 class ConfigurableEngine(EnginePlayer, Protocol):
@@ -67,7 +65,7 @@ class ConfigurableEngine(EnginePlayer, Protocol):
 
 
 class ClientPlayer:
-    """A player that is either a program with options or the built-in engine in this process."""
+    """A player that uses an engine client. The options are set when the engine starts."""
 
     def __init__(
         self, engine: ConfigurableEngine, options: Mapping[str, str | int | float | bool]
@@ -88,13 +86,10 @@ class ClientPlayer:
         return await self._engine.search(request, limit, on_info)
 
     async def close(self) -> None:
-        """Ask the program to quit, and kill it if it does not exit in time."""
         await self._engine.close()
 
 
 class UciPlayer(ClientPlayer):
-    """A UCI engine."""
-
     _engine: UciClient
 
     def __init__(
@@ -105,20 +100,13 @@ class UciPlayer(ClientPlayer):
         log: IoLog | None,
         make_transport: Callable[[], EngineTransport] | None = None,
     ) -> None:
-        """Create a player without starting its program.
-
-        If `make_transport` is given, it creates the connection to the engine, and no process is
-        started.
-        """
+        """Create a player. If `make_transport` is given, no engine process is started."""
         engine = UciClient(make_transport=make_transport, **process_arguments(settings, log))
         super().__init__(engine, settings.options)
         self._chess960 = chess960
 
     async def start(self) -> None:
-        """Start the program and set its options.
-
-        The engine's own opening book is turned off unless an option turns it on.
-        """
+        """Start the engine and set its options. OwnBook is turned off unless an option sets it."""
         await self._engine.start()
         options = dict(self._options)
         names = {name.lower() for name in options}
@@ -134,10 +122,7 @@ class UciPlayer(ClientPlayer):
             await self._engine.configure({"UCI_Opponent": f"none none computer {opponent}"})
 
     async def on_game_end(self, result: str, termination: Termination) -> None:
-        """Set Kempelen's option for the game result if the engine has this option.
-
-        The UCI standard has no command that reports a result.
-        """
+        """Set the option GameResult, an extension of UCI by Kempelen, if the engine has it."""
         options = self._engine.options
         option = options.get("gameresult") or options.get("game result")  # the older name
         if option is not None:
@@ -147,17 +132,14 @@ class UciPlayer(ClientPlayer):
 
     @property
     def options(self) -> Mapping[str, Option]:
-        """The options of the started program by lower-case name."""
+        """The options of the started engine, by lower-case name."""
         return self._engine.options
 
     async def configure(self, options: Mapping[str, int]) -> None:
-        """Set options between games."""
         await self._engine.configure(options)
 
 
 class XBoardPlayer(ClientPlayer):
-    """An xboard engine."""
-
     _engine: XboardClient
 
     def __init__(self, settings: EngineSettings, *, chess960: bool, log: IoLog | None) -> None:
@@ -186,7 +168,7 @@ class GtpPlayer(ClientPlayer):
         game_id: str = "",
         log: IoLog | None = None,
     ) -> None:
-        """Create a player without starting its program. `game_id` is passed to GtpClient."""
+        """Create a player. GtpClient checks that the engine plays the game `game_id`, if given."""
         engine = GtpClient(
             setup_commands=_setup_commands(game),
             game_id=game_id,
@@ -195,7 +177,7 @@ class GtpPlayer(ClientPlayer):
         super().__init__(engine, settings.options)
 
     async def set_opponent(self, opponent: str) -> None:
-        """Send the name of the opponent if the program supports Kempelen's command for it."""
+        """Send the opponent's name if the engine has the command kempelen-opponent."""
         if OPPONENT_COMMAND in self._engine.known_commands:
             await self._engine.ask(f"{OPPONENT_COMMAND} {opponent}", self._engine.ready_limit)
 
@@ -203,15 +185,12 @@ class GtpPlayer(ClientPlayer):
         """Do nothing, because GTP has no command that reports the result."""
 
     def set_game(self, game: GameSettings) -> None:
-        """Change the settings of the game. The change takes effect when the next game starts.
-
-        There must be a GTP command for every option of `game`.
-        """
+        """Set the game for the next `new_game`. All its options must have GTP commands."""
         self._engine.setup_commands = _setup_commands(game)
 
 
 class MqttPlayer:
-    """A player that is reached through an MQTT broker."""
+    """A bot behind an MQTT broker."""
 
     def __init__(
         self,
@@ -232,14 +211,13 @@ class MqttPlayer:
         await self._client.wait_for_bot(name, limit, self._variant)
 
     async def new_game(self) -> None:
-        """Choose a new random game id. The bot recognises a new game by its id."""
+        """Choose a random game id, by which the bot recognises a new game."""
         await self.start()
         self._game = secrets.token_hex(8)
 
     async def search(
         self, request: SearchRequest, limit: float, on_info: InfoCallback | None = None
     ) -> PlayResult:
-        """Request a move from the bot and return it."""
         name = self._settings.command
         return await self._client.request_move(name, self._game, request, limit, self._variant)
 

@@ -1,4 +1,4 @@
-"""Adjudicate games early, by scores, by length, and by tablebases."""
+"""Adjudicate games early by scores, length and Syzygy tablebases."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -26,7 +26,7 @@ def centipawns(score: Score | None) -> int | None:
 
 
 class Adjudicator:
-    """Applies the adjudication rules. All games share one instance, which has open tablebases."""
+    """Applies the adjudication rules. All games share one instance with open tablebases."""
 
     def __init__(self, settings: Adjudication) -> None:
         self._settings = settings
@@ -46,9 +46,8 @@ class Adjudicator:
     ) -> GameResult | None:
         """Return the adjudicated result after the last move, or None if no rule applies.
 
-        `scores` contains the scores of all moves after the opening. Each score is from the point of
-        view of the player who made the move. `first` is the side that made the first of these
-        moves, where 0 is White.
+        `scores` contains a score for each move after the opening, from the point of view of its
+        player. `first` is the side that made the first of these moves, where 0 is White.
         """
         settings = self._settings
         last = (first + len(scores) - 1) % 2
@@ -83,10 +82,7 @@ class Adjudicator:
         return None
 
     def adjudicate_length(self, number: int) -> GameResult | None:
-        """Return a draw if the number of full moves has reached the limit, and None otherwise.
-
-        `number` is the number of the next full move.
-        """
+        """Return a draw if the next full move, `number`, exceeds the limit, otherwise None."""
         limit = self._settings.maxmoves
         if limit is not None and number > limit:
             return draw(Termination.MAX_MOVES)

@@ -1,7 +1,7 @@
 """Enforce the rules of games other than chess, and read or generate their openings.
 
 Player 0 moves first and is Black, as in Go and GTP. The result 1-0 means that White won. Go is
-scored by area after two passes, without removing dead stones.
+scored by area after two passes, and stones that are dead in random playouts are removed first.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,21 +27,21 @@ ATTEMPTS = 1000
 
 
 class GameReferee:
-    """The referee of one game. It also generates chance events, such as dice rolls.
+    """The referee of one game, which also draws chance events, such as dice rolls.
 
-    `moves` contains all moves and chance events since the start of the game, including the opening,
-    in the notation of the game. `movers` contains the player number for each entry. A chance event
-    has the number of the player who moved before it.
+    `moves` contains all moves and chance events in the notation of the game, including the opening.
+    `movers` contains a player number for each. A chance event has the number of the player who
+    moved before it.
     """
 
     # Empty, because these games always begin at the same position.
     start = ""
 
     def __init__(self, settings: GameSettings, opening: Opening, seed: str) -> None:
-        """Set up the opening. `seed` initialises the random generator for chance events.
+        """Play the opening. `seed` determines the chance events.
 
-        Raise ValueError if the opening contains an illegal move. All methods raise GameFailedError
-        if the code of the game fails.
+        Raise ValueError if the opening contains an illegal move. `play` and `game_result` raise
+        GameFailedError if the code of the game fails.
         """
         self._settings = settings
         self._history = GameHistory(new_game(settings))
@@ -54,24 +54,18 @@ class GameReferee:
 
     @property
     def mover(self) -> int:
-        """The number of the player to move. Player 0 moves first."""
         return self._game.turn
 
     @property
     def turn(self) -> int:
-        """The side to move, where 0 is White."""
         return side_of_player(self._game.turn)
 
     @property
     def position(self) -> str:
-        """The board as text."""
         return str(self._game)
 
     def play(self, text: str) -> tuple[str, str]:
-        """Make a move and return its text twice, because games have only one notation.
-
-        Raise ValueError if the move is illegal.
-        """
+        """Make a move, and return its text twice because games have only one notation."""
         with _wrap_errors(self._settings):
             written = self._history.play(text)
             self._play_chance_moves()
@@ -94,7 +88,7 @@ class GameReferee:
     def adjudicate(
         self, adjudicator: Adjudicator, scores: Sequence[Score | None], *, first: int
     ) -> GameResult | None:
-        """Return the adjudicated result, or None. Only the move limit applies."""
+        """Return a draw if the limit on the number of moves is reached, otherwise None."""
         return adjudicator.adjudicate_length(1 + len(self.moves) // 2)
 
     def _play_chance_moves(self) -> None:
@@ -103,15 +97,12 @@ class GameReferee:
 
 
 class GameFailedError(Exception):
-    """Error in the code of a game. The message contains the name of the game."""
+    """Raised if the code of a game raises an exception. The message names the game."""
 
 
 @contextmanager
 def _wrap_errors(settings: GameSettings) -> Iterator[None]:
-    """Convert exceptions of the game's code to GameFailedError.
-
-    ValueError is not converted, because it means that a move is illegal.
-    """
+    """Convert the game's exceptions to GameFailedError, except ValueError for an illegal move."""
     try:
         yield
     except ValueError:
@@ -126,9 +117,9 @@ def side_of_player(player: int) -> int:
 
 
 def random_opening(settings: GameSettings, plies: int, seed: str) -> Opening:
-    """Return a random opening of `plies` moves that does not end the game.
+    """Return `plies` random moves that do not end the game, without avoidable passes.
 
-    The opening contains no pass. Raise SettingsError after 1000 failed attempts.
+    Raise SettingsError after 1000 failed attempts.
     """
     random = Random(seed)
     for _ in range(ATTEMPTS):
@@ -141,9 +132,8 @@ def random_opening(settings: GameSettings, plies: int, seed: str) -> Opening:
 
 
 def read_openings(settings: GameSettings, text: str, name: str) -> Iterator[Opening]:
-    """Yield the openings in a text file.
+    """Yield the openings in a text file, one move sequence per line. `#` starts a comment.
 
-    Each line contains the moves of one opening, separated by spaces. A comment starts with `#`.
     Raise SettingsError, which names the line, if a move is illegal or the game is already over.
     """
     for number, line in enumerate(text.splitlines(), start=1):

@@ -1,11 +1,11 @@
-"""Define game results and the reasons why games end."""
+"""Game results and the reasons why games end."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 
 class Termination(StrEnum):
-    """The reason why a game ended. The values are stored in ledgers."""
+    """The reason why a game ended. The values are stored in ledgers and must not change."""
 
     CHECKMATE = "checkmate"
     STALEMATE = "stalemate"
@@ -58,10 +58,7 @@ WHITE, BLACK = 0, 1
 
 @dataclass(frozen=True, slots=True)
 class GameResult:
-    """The result of a game and the reason for it.
-
-    `result` is 1-0, 0-1, 1/2-1/2, or * for a game without a result.
-    """
+    """The PGN result of a game (`*` for a game without a result) and the reason for it."""
 
     result: str
     termination: Termination

@@ -1,8 +1,8 @@
-"""Generate sets of openings by playing random moves that lead to nearly equal positions.
+"""Generate opening sets from random moves that lead to nearly equal positions.
 
-Run `python -m kempelen.match.game.generate_openings --help` for the options. Any UCI engine can
-score the positions. A short search after each ply rejects blunders early, and a longer search
-scores the final position. No position occurs twice, even if several move orders lead to it.
+Run `python -m kempelen.match.game.generate_openings --help` for the options. A UCI engine scores
+the positions. A short search after each ply rejects blunders early, and a longer search scores the
+final position.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from protocols.client.uci import SearchRequest, UciClient
 
 @dataclass(frozen=True, slots=True)
 class GeneratorSettings:
-    """The number of plies, the maximum scores in centipawns, and the nodes for both searches."""
+    """Random plies per opening, score limits in centipawns, and node limits of the two searches."""
 
     plies: int = 8
     max_score: int = 40
@@ -34,10 +34,7 @@ class GeneratorSettings:
 async def generate(
     engine: UciClient, settings: GeneratorSettings, seed: int
 ) -> AsyncIterator[chess.Board]:
-    """Yield distinct balanced positions, without end.
-
-    The same engine and the same `seed` always give the same positions.
-    """
+    """Yield distinct balanced positions forever, reproducible for the same engine and `seed`."""
     generator = random.Random(seed)
     seen: set[str] = set()
     while True:
@@ -93,7 +90,6 @@ async def _main(arguments: argparse.Namespace) -> None:
 
 
 def main() -> int:
-    """Write a set of openings to an EPD file and return the exit status."""
     parser = argparse.ArgumentParser(description="generate a set of short, balanced openings (EPD)")
     parser.add_argument("--engine", required=True, help="UCI engine: command and arguments")
     parser.add_argument("--output", required=True, help="EPD file to write")

@@ -1,4 +1,4 @@
-"""Play one game between two players. The runner enforces the rules and keeps the clocks."""
+"""Play one game between two players, enforce its rules, and keep the clocks."""
 
 import asyncio
 import contextlib
@@ -45,15 +45,12 @@ class GameAssignment:
 
     @property
     def players(self) -> tuple[int, int]:
-        """The player indexes of White and Black, in this order."""
+        """The player indexes of White and Black."""
         return self.pair.white(self.game), self.pair.black(self.game)
 
 
 class MatchClock:
-    """The clock of one side.
-
-    The increment is also added before the first move, as in other programs that run matches.
-    """
+    """The clock of one side. The increment is also added before the first move."""
 
     def __init__(self, control: TimeControl) -> None:
         self._control = control
@@ -69,18 +66,18 @@ class MatchClock:
 
     @property
     def moves_to_go(self) -> int | None:
-        """The number of moves until `base` seconds are added, or None if this never happens."""
+        """The number of moves until the clock gets more time, or None if this never happens."""
         period = self._control.moves
         return period - self._moves % period if period and self.remaining is not None else None
 
     @property
     def move_time_limit(self) -> float | None:
-        """The maximum number of seconds for the next move, including the margin, or None."""
+        """The time limit for the next move in seconds, including the margin, or None."""
         times = [limit for limit in (self.remaining, self._control.movetime) if limit is not None]
         return min(times) + self._control.margin if times else None
 
     def spend(self, elapsed: float) -> bool:
-        """Deduct the time for a move. If the move was late, return False without deducting it."""
+        """Deduct `elapsed` seconds and add the increment. Return False if the move was late."""
         allowance = self.move_time_limit
         if allowance is not None and elapsed > allowance:
             return False
@@ -94,8 +91,6 @@ class MatchClock:
 
 
 class MatchGame:
-    """A game in progress."""
-
     def __init__(
         self, settings: Settings, assignment: GameAssignment, adjudicator: Adjudicator, emit: Emit
     ) -> None:
@@ -142,12 +137,12 @@ class MatchGame:
         )
 
     def failure(self, side: int, termination: Termination, detail: str) -> GameResult:
-        """Return a loss for `side`, whose player failed."""
+        """Return a loss for `side`, with the name of its player in the detail."""
         name = self._settings.engines[self._assignment.players[side]].name
         return win(1 - side, termination, sanitize_line(f"{SIDES[side]} ({name}): {detail}"))
 
     def start_failure(self, failures: list[tuple[int, EngineError]]) -> GameResult | None:
-        """Return the result if a player failed to start, or None if `failures` is empty."""
+        """Return a loss for a player that did not start, `*` if both did not, or None otherwise."""
         results = [
             self.failure(side, Termination.NOT_STARTED, str(error)) for side, error in failures
         ]
@@ -202,10 +197,7 @@ class MatchGame:
         )
 
     async def _game_result(self) -> GameResult | None:
-        """Return the result by the rules, or None while the game continues.
-
-        For games other than chess, this runs in a thread, because scoring in Go is slow.
-        """
+        """Return the result by the rules, computed in a thread if the game is not chess."""
         if self._settings.is_chess:
             return self._referee.game_result()
         return await asyncio.to_thread(self._referee.game_result)
@@ -300,10 +292,10 @@ async def play_game(
     adjudicator: Adjudicator,
     emit: Emit,
 ) -> GameRecord:
-    """Play one game with players from the pool.
+    """Play one game with engines from the pool, and return its record.
 
-    Players return to the pool afterwards, except that failed players are closed. Raise
-    BrokerLostError if the connection to the broker is lost. The game must then be replayed.
+    Engines go back to the pool, except that failed ones are closed. Raise BrokerLostError if the
+    MQTT broker is lost. The game must then be replayed.
     """
     game = MatchGame(settings, assignment, adjudicator, emit)
     acquired = await asyncio.gather(
@@ -343,10 +335,7 @@ async def play_game(
 async def _set_opponents(
     settings: Settings, assignment: GameAssignment, players: Sequence[EnginePlayer]
 ) -> None:
-    """Send each player the name of its opponent.
-
-    Errors are ignored, because an engine that fails here also fails at its first move.
-    """
+    """Send each player its opponent's name. A failed engine is detected at its first move."""
     for side, player in enumerate(players):
         if isinstance(player, OpponentAware):
             with contextlib.suppress(EngineError):

@@ -1,8 +1,4 @@
-"""Select the openings of a match.
-
-The openings for chess come from EPD and PGN files, YAML repertoires, and the built-in set. The
-openings for other games come from text files with move sequences, or are random moves.
-"""
+"""Select the openings of a match from files, from the built-in set, or at random."""
 
 import dataclasses
 import hashlib
@@ -41,7 +37,7 @@ RANDOM_PLIES = 4
 
 
 def opening_selector(settings: Settings) -> Callable[[int, int], Opening]:
-    """Return a function that takes a round and a pair number, and returns an opening.
+    """Return a function that maps a round and a pair number to an opening.
 
     Raise SettingsError if the openings cannot be used.
     """
@@ -79,9 +75,9 @@ def _random_opening(settings: Settings, round_: int, pair: int) -> Opening:
 
 
 def load_openings(settings: OpeningSettings, *, chess960: bool = False) -> list[Opening]:
-    """Return the distinct openings from a file or from the built-in set, in their order.
+    """Return the distinct openings in a file or in the built-in set, in their order.
 
-    Raise SettingsError, which names the file and the line or game, if an opening is invalid.
+    Raise SettingsError, which names the line or the game, if an opening is invalid.
     """
     text, name = _read(settings.file)
     suffix = Path(name).suffix.lower()
@@ -99,10 +95,9 @@ def load_openings(settings: OpeningSettings, *, chess960: bool = False) -> list[
 
 
 def with_file_digests(settings: Settings) -> Settings:
-    """Return the settings with digests of the opening file and the evaluation files.
+    """Add digests of the opening and evaluation files, which detect changes on resume.
 
-    The digests detect changes of these files when a tournament is resumed. All engines must have
-    names. Raise SettingsError if a file or the game does not exist.
+    Engines must have names. Raise SettingsError if a file or the game does not exist.
     """
     if not settings.is_chess:
         new_game(settings.game)
@@ -126,9 +121,9 @@ def _evaluation_digest(engine: EngineSettings) -> str:
 
 
 def select_opening(openings: list[Opening], settings: Settings, round_: int, pair: int) -> Opening:
-    """Return the opening for pair number `pair`, counted from 1. It is the same in every pairing.
+    """Return the opening of pair number `pair`, counted from 1 and the same in every pairing.
 
-    The choice depends only on the settings and does not change when games are added.
+    The choice depends only on the settings, and does not change when games are added.
     """
     count = len(openings)
     if settings.openings.order is OpeningOrder.SEQUENTIAL:
@@ -213,9 +208,9 @@ def read_game(
     where: str,
     builder: Callable[[], chess.pgn.GameBuilder[chess.pgn.Game]] = chess.pgn.GameBuilder,
 ) -> chess.pgn.Game | None:
-    """Return the next game from a PGN stream, or None at its end.
+    """Return the next game in a PGN stream, or None at its end.
 
-    Raise SettingsError if the game is invalid. `where` is the prefix of the message.
+    Raise SettingsError, with the prefix `where`, if the game is invalid.
     """
     try:
         return chess.pgn.read_game(stream, Visitor=builder)

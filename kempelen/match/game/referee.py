@@ -1,8 +1,4 @@
-"""Define the interface of referees, and enforce the rules of chess with python-chess.
-
-The runner uses only the Referee protocol. The referee for other games is in
-kempelen.match.game.game_referee.
-"""
+"""The interface of referees, and the referee for chess. See game_referee for other games."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -18,9 +14,8 @@ from openings.start_positions import StartPosition as Opening
 class Referee(Protocol):
     """Enforces the rules of one game and keeps its state.
 
-    `start` is the start position, or "" if the game has only one start position. `moves` contains
-    all moves as text, including the opening. `movers` contains the player number for each move.
-    Player 0 moves first.
+    `start` is the start position, or "" if the game has only one. `moves` includes the opening.
+    `movers` contains the player number of each move, where player 0 moves first.
     """
 
     start: str
@@ -40,7 +35,7 @@ class Referee(Protocol):
         """The position as text."""
 
     def play(self, text: str) -> tuple[str, str]:
-        """Make a move. Return its text in the internal notation and in the notation for users.
+        """Make a move, and return it in protocol notation and in notation for users.
 
         Raise ValueError if the move is illegal.
         """
@@ -51,10 +46,7 @@ class Referee(Protocol):
     def adjudicate(
         self, adjudicator: Adjudicator, scores: Sequence[Score | None], *, first: int
     ) -> GameResult | None:
-        """Return the adjudicated result, or None if no rule applies.
-
-        The parameters `scores` and `first` have the same meaning as in Adjudicator.adjudicate.
-        """
+        """Return the adjudicated result or None. See Adjudicator.adjudicate for the arguments."""
 
 
 class ChessReferee:
@@ -75,19 +67,15 @@ class ChessReferee:
 
     @property
     def mover(self) -> int:
-        """The number of the player to move. White is player 0."""
+        """The number of the player to move. White is player 0, even if Black moves first."""
         return self.turn
 
     @property
     def position(self) -> str:
-        """The position as FEN."""
         return self.board.fen()
 
     def play(self, text: str) -> tuple[str, str]:
-        """Make a move. Return it in UCI notation and in SAN.
-
-        Upper-case moves are accepted. Raise ValueError if the move is illegal.
-        """
+        """Make a UCI move in lower or upper case. Return it in UCI notation and in SAN."""
         move = self.board.parse_uci(text.lower())
         if not move:
             raise ValueError(f"null move {text}")

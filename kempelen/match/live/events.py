@@ -1,7 +1,6 @@
-"""Define the events of a running tournament, which are sent in order to all listeners.
+"""Events of a running tournament, which are sent in order to all listeners.
 
-Events are immutable. A listener is called in the runner's thread for every event and must return
-quickly. `to_json` converts an event to plain data and stores its name under the key "event".
+Listeners are called in the runner's thread, so they must return quickly.
 """
 
 import re
@@ -17,10 +16,7 @@ from kempelen.match.records.game_record import GameRecord
 
 
 class Status(StrEnum):
-    """The state of a run.
-
-    LOST means that the runner stopped without a final event. It is reported only by viewers.
-    """
+    """The state of a run. Viewers report LOST for a runner that stopped without a final event."""
 
     RUNNING = "running"
     COMPLETE = "complete"
@@ -32,7 +28,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TournamentStarted:
-    """A run has started. `played` is the number of games that were played in earlier runs."""
+    """A run has started. `played` is the number of games played in earlier runs."""
 
     name: str
     format: str
@@ -46,11 +42,7 @@ class TournamentStarted:
 
 @dataclass(frozen=True, slots=True)
 class GameStarted:
-    """A game has started.
-
-    `fen` and `moves` describe the opening. `turn` is the side to move, "white" or "black". Clocks
-    are in seconds.
-    """
+    """A game has started after the opening given by `fen` and `moves`. Clocks are in seconds."""
 
     board: int
     pair: str
@@ -67,10 +59,10 @@ class GameStarted:
 
 @dataclass(frozen=True, slots=True)
 class MovePlayed:
-    """A move has been played.
+    """A move has been played by `side` ("white" or "black"), and `turn` is the side to move next.
 
-    `side` made the move, and `turn` is the side to move next. Each is "white" or "black", and they
-    may be equal. The score is from the point of view of `side`. Clocks are in seconds.
+    Some games let a side move twice. The score is from the point of view of `side`. Clocks are in
+    seconds.
     """
 
     board: int
@@ -93,7 +85,7 @@ class MovePlayed:
 
 @dataclass(frozen=True, slots=True)
 class SearchInfo:
-    """A search in progress has sent a report."""
+    """A report from a search in progress."""
 
     board: int
     pair: str
@@ -118,8 +110,6 @@ class GameFinished:
 
 @dataclass(frozen=True, slots=True)
 class StandingsChanged:
-    """The standings have changed after one or more games."""
-
     summary: Summary
 
 
@@ -132,7 +122,7 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class TournamentFinished:
-    """The run has ended."""
+    """The run has ended, even if the tournament is incomplete."""
 
     status: Status
     summary: Summary
@@ -153,7 +143,7 @@ Listener = Callable[[Event], None]
 
 
 def event_name(event: Event | type) -> str:
-    """Return the name of an event for JSON, for example game_started for GameStarted."""
+    """Return the name of an event type in JSON, such as game_started for GameStarted."""
     event_type = event if isinstance(event, type) else type(event)
     return re.sub(r"(?<!^)([A-Z])", r"_\1", event_type.__name__).lower()
 

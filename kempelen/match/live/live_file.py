@@ -1,7 +1,6 @@
-"""Keep the live state of a tournament in a file next to its ledger, for viewers on this machine.
+"""Store the live state of a tournament in a file beside its ledger, for viewers on this machine.
 
-The file contains only the current snapshots and is replaced when they change. It therefore stays
-small, and viewers that start late see the complete state. The file is removed when the run ends.
+The file contains only the current snapshots, and is removed when the run ends.
 """
 
 from __future__ import annotations
@@ -28,21 +27,14 @@ MAX_FILE_SIZE = 4 * MAX_FILE_SIZE
 
 
 def live_file_path(ledger: str) -> Path:
-    """Return the path of the file with the live state for a ledger."""
     return Path(f"{ledger}.live")
 
 
 class LiveFile:
-    """An event listener that writes the live state to a file in a separate thread.
-
-    Write errors are ignored.
-    """
+    """An event listener that writes the live state to a file in a thread, ignoring write errors."""
 
     def __init__(self, path: Path, curve: Sequence[dict[str, Any]] = ()) -> None:
-        """Start the writer thread.
-
-        `curve` is the progress curve for the games that were played in earlier runs.
-        """
+        """Start the writer thread. `curve` is the Elo curve of earlier runs."""
         self._path = path
         self._state = LiveState(curve)
         self._lock = threading.Lock()
@@ -57,7 +49,7 @@ class LiveFile:
         self._changed.set()
 
     def close(self) -> None:
-        """Stop the writer thread and remove the file with the live state."""
+        """Stop the writer thread and remove the file."""
         self._closed.set()
         self._changed.set()
         self._thread.join()

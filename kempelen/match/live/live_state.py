@@ -1,9 +1,3 @@
-"""Keep the state of a running tournament as plain data, for the terminal and for MQTT.
-
-LiveState applies events to its snapshots. The snapshots `status`, `standings` and `curve`, and one
-for each board, make up the complete state.
-"""
-
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -28,23 +22,20 @@ MAX_NOTICES = 5
 
 
 class LiveState:
-    """The state of a tournament, stored in named snapshots.
+    """The state of a running tournament as JSON-like snapshots, which events update.
 
-    The names are "status", "standings", "curve", "boards/1", "boards/2" and so on.
+    The snapshots are named "status", "standings", "curve", "boards/1", "boards/2" and so on.
     """
 
     def __init__(self, curve: Sequence[dict[str, Any]] = ()) -> None:
-        """Create an empty state.
-
-        `curve` is the progress curve for the games that were played in earlier runs.
-        """
+        """Start with the Elo curve of earlier runs and no other snapshot."""
         self.snapshots: dict[str, dict[str, Any]] = {}
         if curve:
             self.snapshots["curve"] = {"points": list(curve)}
 
     @property
     def status(self) -> dict[str, Any]:
-        """The name, format, players, number of games, and status of the tournament."""
+        """The snapshot of the tournament's name, players and progress, or {} at first."""
         return self.snapshots.get("status", {})
 
     @property
@@ -54,7 +45,6 @@ class LiveState:
 
     @property
     def boards(self) -> list[dict[str, Any]]:
-        """The boards, sorted by number."""
         boards = {
             int(name.removeprefix("boards/")): snapshot
             for name, snapshot in list(self.snapshots.items())

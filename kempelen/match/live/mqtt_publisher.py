@@ -1,4 +1,4 @@
-"""Publish the snapshots, moves, results and search reports of a tournament over MQTT."""
+"""Publish a tournament over MQTT, and rebuild its state from the messages."""
 
 import re
 import secrets
@@ -30,8 +30,8 @@ class MqttPublisher:
     ) -> None:
         """Connect to the broker. If the connection is lost, an MQTT will marks the run as lost.
 
-        `notify` is called in another thread with a message when the broker rejects a topic. `curve`
-        is the progress curve for the games that were played in earlier runs.
+        `notify` is called in another thread with a message if the broker rejects a topic. `curve`
+        is the Elo curve of earlier runs.
         """
         self._broker = broker
         self._notify = notify
@@ -49,7 +49,6 @@ class MqttPublisher:
         self.connection.publish_retained(self._runner, {"run": self._run, "state": "online"})
 
     def __call__(self, event: Event) -> None:
-        """Publish the changes caused by an event."""
         changed = self._state.apply(event)
         match event:
             case MovePlayed(pair=pair, game=game):
@@ -78,7 +77,7 @@ class MqttPublisher:
 
     @property
     def unpublished(self) -> str:
-        """Return a warning if parts of the tournament were not published, and "" otherwise."""
+        """A warning about parts of the tournament that were not published, or ""."""
         broker, connection = self._broker, self.connection
         missing = connection.pending_count + connection.dropped
         if rejected := next(iter(connection.rejected.items()), None):
@@ -91,7 +90,7 @@ class MqttPublisher:
         return ""
 
     def _on_rejected(self, topic: str, reason: str) -> None:
-        # Report only the first rejection: each further move would cause another one.
+        # Report only the first rejection, because each further move would cause another one.
         notify, self._notify = self._notify, None
         if notify is not None:
             notify(f"broker {self._broker}: rejected topic {topic}: {reason}")
@@ -115,13 +114,10 @@ class MqttPublisher:
 
 
 class MqttSubscriber:
-    """A receiver that rebuilds the state and the games of a tournament from MQTT messages."""
+    """Rebuilds the state and the games of a tournament from MQTT messages."""
 
     def __init__(self, name: str) -> None:
-        """Create a receiver for the tournament `name`.
-
-        The name `+` selects the first tournament that sends a message.
-        """
+        """Follow a tournament. The name `+` selects the first tournament that sends a message."""
         self.name = name
         self.state = LiveState()
         self.games: dict[str, dict[str, Any]] = {}

@@ -1,4 +1,4 @@
-"""Provide views of tournaments that are published over MQTT."""
+"""Views of tournaments that are published over MQTT."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_TOURNAMENTS = 50
 
 
 class MqttTournamentView:
-    """A view of a tournament that is published over MQTT."""
+    """A TournamentView whose data come from MQTT messages."""
 
     def __init__(self, receiver: MqttSubscriber, connection: Connection) -> None:
         self._receiver = receiver
@@ -38,10 +38,7 @@ class MqttTournamentView:
 
 
 class MqttTournamentViews:
-    """The views of all tournaments that are published on a broker.
-
-    The view of a tournament is added when its first message arrives.
-    """
+    """The views of all tournaments on a broker, each of which is added with its first status."""
 
     def __init__(self, broker: Broker) -> None:
         self.views: list[MqttTournamentView] = []

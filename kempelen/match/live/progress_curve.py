@@ -1,4 +1,4 @@
-"""Compute the Elo and the SPRT log-likelihood ratio of a tournament by number of games."""
+"""The Elo and the SPRT log-likelihood ratio of a tournament, by number of games."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kempelen.match.config.settings import Settings
 from kempelen.match.rating.standings import outcome_from_record, summarise
 from kempelen.match.records.game_record import GameRecord
 
-# A curve that reaches MAX_POINTS is thinned to half. The games of earlier runs give at most
+# A curve that reaches MAX_POINTS is thinned to half. The games of earlier runs give about
 # INITIAL_POINTS.
 MAX_POINTS = 200
 INITIAL_POINTS = 60
@@ -21,10 +21,9 @@ MAX_PLAYERS = 12
 
 
 def curve_point(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the point on the curve for a summary in JSON form.
+    """Return the point of the Elo curve for a tournament summary in JSON form.
 
-    The keys "elo" and "error" contain lists in the order of the players. The key "llr" contains the
-    log-likelihood ratio of the SPRT.
+    "elo" and "error" are lists in player order, and "llr" is the log-likelihood ratio of the SPRT.
     """
     rows = {row["name"]: row for row in summary["rows"]}
     player_rows = [rows.get(name, {}) for name in summary["players"][:MAX_PLAYERS]]
@@ -49,7 +48,7 @@ def append_point(points: Sequence[dict[str, Any]], point: dict[str, Any]) -> lis
 
 
 def build_curve(settings: Settings, records: Sequence[GameRecord]) -> list[dict[str, Any]]:
-    """Return the curve for the games that were played in earlier runs."""
+    """Return the Elo curve for the games of earlier runs."""
     outcomes = [outcome_from_record(record) for record in records]
     max_points = max(2, min(INITIAL_POINTS, MAX_REPLAYED_GAMES // max(1, len(outcomes))))
     step = max(1, len(outcomes) // max_points)

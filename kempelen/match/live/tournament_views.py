@@ -1,7 +1,6 @@
-"""Provide read-only views of the live state and the finished games of tournaments.
+"""Read-only views of the live state and the finished games of tournaments.
 
-The live state of a running tournament comes from a file or over MQTT. If a ledger has no active
-run, the state is computed from its games.
+If a ledger has no active run, the state is computed from its games.
 """
 
 from __future__ import annotations
@@ -39,14 +38,11 @@ STALE_AFTER = 10.0
 
 
 class TournamentView(Protocol):
-    """The data about one tournament for display.
+    """The data of one tournament for display.
 
-    `state` contains the snapshots. `games` contains the finished games as plain data, with keys
-    from `game_key`. `runner` is "lost" if the run stopped unexpectedly. `problem` is the reason why
-    the view is incomplete, or "".
-
-    `trusted` is true if the data are local. Game code that is named in the data is loaded only if
-    `trusted` is true.
+    `games` contains the finished games as plain data, by `game_key`. `runner` is "lost" if the run
+    stopped unexpectedly. `problem` is the reason why the view is incomplete, or "". If `trusted` is
+    false, the data come from the network, and game code that they name must not be loaded.
     """
 
     state: LiveState
@@ -56,20 +52,19 @@ class TournamentView(Protocol):
     trusted: bool
 
     def poll(self) -> None:
-        """Read new data. This method may access files."""
+        """Read new data, possibly from files."""
 
     def close(self) -> None:
         """Release all resources."""
 
 
 class LedgerView:
-    """A view of a tournament in a ledger, and of its live state while it is running."""
+    """A view of a tournament in a ledger (SQLite), and of its live state while it is running."""
 
     def __init__(self, path: str, name: str | None = None) -> None:
-        """Open the tournament `name` in a ledger.
+        """Open the tournament `name`. If it is None, the ledger must contain only one.
 
-        If `name` is None, the ledger must contain exactly one tournament. Raise LedgerError if the
-        ledger is unreadable.
+        Raise LedgerError if the ledger is unreadable.
         """
         self._path = path
         self._settings = saved_settings(path, name)
@@ -167,10 +162,7 @@ class LedgerView:
         return True
 
     def _on_run_ended(self) -> None:
-        """Compute the final state from the settings and the games in the ledger.
-
-        The settings are read again, because a run may have increased the number of games.
-        """
+        """Compute the final state from the games and the current settings in the ledger."""
         with contextlib.suppress(LedgerError):
             self._settings = saved_settings(self._path, self._settings.name)
         summary = summarise(self._settings, self._outcomes)

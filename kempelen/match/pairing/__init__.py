@@ -1,1 +1,1 @@
-"""Define tournament formats, and pair the players."""
+"""Tournament formats and their pairings."""

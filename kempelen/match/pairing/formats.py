@@ -1,4 +1,4 @@
-"""Define the pairing and ranking rules of the tournament formats in a table."""
+"""The pairing and ranking rules of the tournament formats."""
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -12,8 +12,6 @@ from kempelen.match.pairing.swiss import SwissScore
 
 
 class Format(StrEnum):
-    """A tournament format. The table FORMATS contains the rules of each format."""
-
     ROUND_ROBIN = "round-robin"
     GAUNTLET = "gauntlet"
     SWISS = "swiss"
@@ -26,18 +24,14 @@ class Format(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FormatRules:
-    """The rules of a tournament format.
+    """The rules of a tournament format, as functions of its size and the results so far.
 
-    `plan_pairs` yields, in order, the pairs for all rounds that can be paired with the current
-    results. `match_count` returns the number of matches without tie-breaks.
+    `plan_pairs` yields, in order, all pairs that can be scheduled. `match_count` excludes
+    tie-breaks. `rank_players` takes player indexes by rating and returns them by rank. `bracket`
+    returns the matches of the rounds that have been paired.
 
-    `rank_players` receives the player indexes in order of rating and returns them in order of rank.
-    `swiss_scores` returns additional ranking criteria. `bracket` returns the matches for all rounds
-    that have been paired.
-
-    `extendable_settings` contains the names of settings that may be increased when a tournament is
-    resumed. The number of games may be increased only if there is a single round, because pairs are
-    numbered per round. `allows_sprt` is true if an SPRT may end the tournament early.
+    `extendable_settings` may be increased when a tournament is resumed. The number of games may be
+    increased only with a single round, because pairs are numbered per round.
     """
 
     plan_pairs: Callable[[TournamentSize, Results], Iterator[PlannedPair]]

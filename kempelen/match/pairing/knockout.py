@@ -1,7 +1,7 @@
 """Pair and rank the players of a knockout tournament.
 
-The loser of a match is eliminated, and the best seeds meet last. A tied match is continued with one
-pair of games at a time. Players are ranked by the number of rounds they survived, then by Elo.
+A tied match is continued with one pair of games at a time. Players are ranked by the number of
+rounds they survived, then by Elo.
 """
 
 import math
@@ -23,10 +23,10 @@ MAX_TIE_BREAKS = 10
 
 @dataclass(frozen=True, slots=True)
 class KnockoutMatch:
-    """A match with its players, their points, and its winner.
+    """A match between two players, given as indexes. `second` is None for a bye.
 
-    `first` is the higher seed and wins if the match remains tied. `second` is None for a bye.
-    `winner` is None until the match is decided.
+    `first` is the higher seed and wins if the match remains tied. `winner` is None until the match
+    is decided.
     """
 
     first: int
@@ -36,7 +36,7 @@ class KnockoutMatch:
 
 
 def plan_pairs(tournament_size: TournamentSize, results: Results) -> Iterator[PlannedPair]:
-    """Yield the pairs for all matches that can be paired with the current results."""
+    """Yield the pairs of games that can be scheduled with the results so far."""
     for number, ties in enumerate(bracket_rounds(tournament_size, results), start=1):
         for tie in ties:
             if tie.second is not None:
@@ -63,10 +63,7 @@ def bracket_rounds(tournament_size: TournamentSize, results: Results) -> list[li
 def rank_players(
     tournament_size: TournamentSize, results: Results, by_elo: Sequence[int]
 ) -> list[int]:
-    """Return the player indexes, best first.
-
-    `by_elo` contains the player indexes in order of rating.
-    """
+    """Return the player indexes, best first. `by_elo` contains the indexes by descending Elo."""
     survived = [0] * tournament_size.players
     for ties in bracket_rounds(tournament_size, results):
         for tie in ties:

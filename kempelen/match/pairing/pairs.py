@@ -1,7 +1,6 @@
-"""Define pairs of games, which have the same opening and are played with swapped colours.
+"""Pairs of games, which share an opening and are played with swapped colours.
 
-A schedule consists of pairs. Pairs keep their numbers, so games can be played in any order and a
-tournament can be resumed.
+Pairs have fixed numbers, so games can be played in any order and a tournament can be resumed.
 """
 
 from collections import defaultdict
@@ -11,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, order=True)
 class PairKey:
-    """The identity of a pair: the round, the number of the pair in its match, and the players.
+    """The identity of a pair of games: the round, its number in the match, and the players.
 
     Rounds and numbers start at 1. `first` and `second` are player indexes. `first` plays White in
     game 1.
@@ -27,17 +26,17 @@ class PairKey:
 
     @classmethod
     def from_text(cls, text: str) -> "PairKey":
-        """Parse a key from the text that `str` returns."""
+        """Parse the result of `str`, such as 1.1-2.3 for pair 3 of players 1 and 2 in round 1."""
         round_, players, number = text.split(".")
         first, second = players.split("-")
         return cls(int(round_), int(number), int(first) - 1, int(second) - 1)
 
     def white(self, game: int) -> int:
-        """Return the index of the player who has White in game 1 or game 2."""
+        """Return the player index of White in game 1 or game 2."""
         return self.first if game == 1 else self.second
 
     def black(self, game: int) -> int:
-        """Return the index of the player who has Black in game 1 or game 2."""
+        """Return the player index of Black in game 1 or game 2."""
         return self.second if game == 1 else self.first
 
 
@@ -57,7 +56,7 @@ PlannedPair = tuple[PairKey, tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class TournamentSize:
-    """The number of players, the number of rounds, and the games per pairing and round."""
+    """The numbers of players and rounds, and of games per pairing and round."""
 
     players: int
     rounds: int
@@ -67,9 +66,9 @@ class TournamentSize:
 def round_pairs(
     round_: int, pairings: Iterable[tuple[int, int]], games: int
 ) -> Iterator[PlannedPair]:
-    """Yield the pairs for a round.
+    """Yield pair 1 of every pairing in a round, then pair 2 of every pairing, and so on.
 
-    Pair 1 of every pairing comes first, then pair 2 of every pairing, and so on.
+    `games` is the number of games per pairing.
     """
     pairings = list(pairings)
     for number in range(1, (games + 1) // 2 + 1):
@@ -86,9 +85,9 @@ def is_complete(planned: Iterable[PlannedPair], results: Results) -> bool:
 def match_points(
     results: Results, byes: Iterable[int] = (), bye_points: float = 0.0
 ) -> dict[int, float]:
-    """Return the points of the players by index. Players without games or byes are omitted.
+    """Return the points by player index, including `bye_points` for each player in `byes`.
 
-    `byes` contains a player index for each bye. `bye_points` is the number of points for a bye.
+    Players without games or byes are omitted.
     """
     points: dict[int, float] = defaultdict(float)
     for key, games in results.items():

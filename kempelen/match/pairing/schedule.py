@@ -5,7 +5,7 @@ from kempelen.match.pairing.pairs import Pair, Results
 
 
 def due_pairs(settings: Settings, results: Results) -> list[Pair]:
-    """Return the pairs with unplayed games that can be played now, in the order of the schedule."""
+    """Return the pairs with unplayed games that can be scheduled with the results so far."""
     return [
         Pair(key, missing)
         for key, games in settings.format.rules.plan_pairs(settings.tournament_size, results)
@@ -14,5 +14,5 @@ def due_pairs(settings: Settings, results: Results) -> list[Pair]:
 
 
 def total_games(settings: Settings) -> int:
-    """Return the total number of games. Tie-breaks in a knockout are not counted."""
+    """Return the number of scheduled games, without tie-breaks of a knockout."""
     return settings.format.rules.match_count(settings.tournament_size) * settings.games

@@ -3,13 +3,9 @@
 Each round pairs players who have similar scores and have not played each other. Players are ranked
 by points, then Buchholz, then Sonneborn-Berger, then by their order in the settings.
 
-Byes follow the rules for pairing-allocated byes in the FIDE Handbook C.07 (2024):
-
-- A bye counts as a won match once its round is complete. Its points count in the table, in later
-  pairings, and in the tie-breaks of opponents.
-- In the player's own tie-breaks, a bye is a win against a virtual opponent that has as many points
-  as the player.
-- A match without any result yet does not count.
+Byes follow the FIDE Handbook C.07 (2024). A bye counts as a won match once its round is complete.
+In the player's own tie-breaks, it is a win against a virtual opponent with as many points as the
+player. A match without any result does not count.
 """
 
 from collections import defaultdict
@@ -31,8 +27,7 @@ class SwissScore:
     """The ranking criteria of a player.
 
     `points` includes byes. `buchholz` is the sum of the opponents' points over all matches.
-    `sonneborn_berger` is the sum, over all matches, of the player's score times the opponent's
-    points.
+    `sonneborn_berger` multiplies each of them by the player's score in that match.
     """
 
     points: float
@@ -42,7 +37,7 @@ class SwissScore:
 
 
 def plan_pairs(tournament_size: TournamentSize, results: Results) -> Iterator[PlannedPair]:
-    """Yield the pairs for all rounds that can be paired with the current results."""
+    """Yield the pairs of games that can be scheduled with the results so far."""
     for pairs, _ in _rounds(tournament_size, results):
         yield from pairs
 
@@ -73,10 +68,7 @@ def swiss_scores(tournament_size: TournamentSize, results: Results) -> list[Swis
 def rank_players(
     tournament_size: TournamentSize, results: Results, by_elo: Sequence[int]
 ) -> list[int]:
-    """Return the player indexes, best first.
-
-    `by_elo` contains the player indexes in order of rating.
-    """
+    """Return the player indexes, best first. `by_elo` contains the indexes by descending Elo."""
     scores = swiss_scores(tournament_size, results)
     return sorted(
         by_elo,
@@ -90,7 +82,7 @@ def rank_players(
 
 
 def bye_players(tournament_size: TournamentSize, results: Results) -> list[int]:
-    """Return the player indexes for all byes in complete rounds."""
+    """Return a player index for each bye in a complete round."""
     return [
         bye
         for pairs, bye in _rounds(tournament_size, results)
@@ -101,9 +93,9 @@ def bye_players(tournament_size: TournamentSize, results: Results) -> list[int]:
 def pair_by_score(standing: list[int], met: set[frozenset[int]]) -> list[tuple[int, int]]:
     """Pair players who have similar scores. Repeat earlier pairings only if necessary.
 
-    `standing` contains the player indexes, best first. `met` contains the pairings of earlier
-    rounds. A depth-first search tries the nearest opponents first. After 20,000 steps it pairs
-    neighbours instead, which happens only when almost all pairings have been played.
+    `standing` contains the player indexes, best first. `met` contains the earlier pairings. A
+    depth-first search tries the nearest opponents first. After 20,000 steps it pairs neighbours
+    instead.
     """
     budget = [20_000]
 

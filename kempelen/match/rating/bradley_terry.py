@@ -1,16 +1,13 @@
-"""Rate players by fitting the Bradley-Terry model with maximum likelihood.
+"""Rate players by a maximum-likelihood fit of the Bradley-Terry model.
 
-A draw counts as half a win for each side. Anchors are players whose ratings are known and fixed,
-and all other ratings are relative to them. As a prior, every player gets one virtual draw, divided
-among the opponents, so that ratings stay finite. Newton's method maximises the concave
-log-likelihood. Sources: Zermelo (1929), Bradley and Terry (1952).
+A draw counts as half a win for each side. As a prior, every player gets one virtual draw, divided
+among the opponents, so that ratings stay finite. Anchors are players with known, fixed ratings.
+Newton's method maximises the concave log-likelihood. Sources: Zermelo (1929), Bradley and Terry
+(1952).
 
-Draws, and openings played by both sides, reduce the variance of results below the binomial
-variance. The ratio of the two variances is estimated from all results, and the confidence intervals
-are scaled accordingly (Wedderburn, 'Quasi-likelihood functions', 1974).
-
-If there are only two players, the difference and its interval are computed by
-`kempelen.match.rating.match_statistics`.
+Draws, and openings played by both sides, make the variance of results smaller than binomial. The
+estimated variance ratio corrects the confidence intervals (Wedderburn, 'Quasi-likelihood
+functions', 1974). Two players are rated by match_statistics instead.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,10 +28,9 @@ VARIANCE_PRIOR_WEIGHT = 5
 
 @dataclass(frozen=True, slots=True)
 class PairScore:
-    """The scores of one player against another, in a pair of games or a single game.
+    """The scores of player `first` against player `second` in one or two games.
 
-    `first` and `second` are player indexes. `scores` contains the score of `first` in each game: 0,
-    1/2 or 1.
+    Each score is 0, 1/2 or 1. Players are indexes.
     """
 
     first: int
@@ -46,11 +42,9 @@ class PairScore:
 class Rating:
     """The rating of a player, and half the width of its 95% confidence interval.
 
-    If there are anchors, `elo` is on the scale of the anchors. Otherwise it is relative to the
-    opponent if there are two players, and to the mean if there are more.
-
-    `error` is 0 for an anchor. It is infinite if no chain of games connects the player to an anchor
-    or, without anchors, to all other players.
+    `elo` is on the scale of the anchors. Without anchors, it is relative to the mean, or to the
+    opponent if there are two players. `error` is 0 for an anchor. It is infinite if no chain of
+    games connects the player to an anchor or, without anchors, to all other players.
     """
 
     name: str
@@ -98,10 +92,9 @@ def rate(
 def pentanomial_and_trinomial(
     meetings: Sequence[PairScore],
 ) -> tuple[tuple[int, int, int, int, int], tuple[int, int, int]]:
-    """Return the numbers of pairs and of single games with each result, for the first player.
+    """Count the results of player 0, by pairs of games and by single games.
 
-    The first player is the player with index 0. Pairs are counted by points (0, 1/2, 1, 3/2, 2),
-    and games are counted as losses, draws and wins.
+    Pairs are counted by points (0, 1/2, 1, 3/2, 2), and games as losses, draws and wins.
     """
     pairs, games = [0] * 5, [0] * 3
     for meeting in meetings:
@@ -158,10 +151,9 @@ def _spread(meetings: Sequence[PairScore], logits: NDArray[np.float64], players:
 def _fit(
     wins: NDArray[np.float64], groups: list[list[int]], known: Mapping[int, float]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the log-odds of the players in each group, and their variances.
+    """Return the log-odds and their variances. A group is a list of players connected by games.
 
-    The players in a group are connected by games. In a group without an anchor, the mean of the
-    log-odds is 0.
+    In a group without an anchor, the mean of the log-odds is 0.
     """
     logits = np.zeros(len(wins))
     variance = np.full(len(wins), np.inf)

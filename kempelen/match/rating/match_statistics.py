@@ -1,9 +1,7 @@
 """Compare two players by Elo, normalised Elo, likelihood of superiority, and SPRT.
 
-The functions take the number of times that each outcome occurred, worst outcome first. The scores
-of the outcomes are evenly spaced from 0 to 1. Single games have three outcomes: loss, draw and win.
-Pairs of games with the same opening and swapped colours have five outcomes: LL, LD, LW or DD, DW,
-and WW.
+The functions take counts of outcomes, worst first. Single games have the outcomes loss, draw and
+win. Pairs of games with swapped colours have LL, LD, LW or DD, DW, and WW.
 
 Sources: Van den Bergh, 'Normalized Elo' (2020) and 'The Generalized Maximum Likelihood Ratio for
 the expectation value of a distribution' (2019).
@@ -28,7 +26,7 @@ MAX_INTERVAL_STRETCH = 1.1
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """An estimated value and half the width of its 95% confidence interval."""
+    """A value and half the width of its 95% confidence interval."""
 
     value: float
     error: float
@@ -38,9 +36,8 @@ class Estimate:
 class StrengthEstimate:
     """The estimated difference in strength between two players.
 
-    `score` is the fraction of the points that the first player won. `los` is the likelihood of
-    superiority for the first player, from 0 to 1. If the interval of `elo` excludes 0, `los` is
-    above 0.975 or below 0.025.
+    `score` is the first player's fraction of the points. `los` is its likelihood of superiority,
+    from 0 to 1. If the interval of `elo` excludes 0, `los` is above 0.975 or below 0.025.
     """
 
     score: float
@@ -65,9 +62,8 @@ def score_from_elo(elo: float) -> float:
 def estimate_strength(counts: Sequence[int]) -> StrengthEstimate:
     """Return the estimated difference in strength. Raise ValueError if all counts are 0.
 
-    If every outcome occurred, the formulas are the same as in other programs that run matches. An
-    outcome that did not occur gets the pseudocount UNSEEN_OUTCOME_WEIGHT. Few or identical results
-    therefore give a wide interval and a bounded Elo difference.
+    An outcome that did not occur gets the pseudocount UNSEEN_OUTCOME_WEIGHT. Few or identical
+    results therefore give a wide interval and a bounded Elo.
     """
     total, weights = _weights(counts, UNSEEN_OUTCOME_WEIGHT)
     scores = _scores(len(counts))
@@ -92,11 +88,10 @@ def estimate_strength(counts: Sequence[int]) -> StrengthEstimate:
 
 
 def estimate_difference(pairs: Sequence[int], games: Sequence[int]) -> StrengthEstimate | None:
-    """Return the estimated difference between two players, or None if there are no results.
+    """Return the estimated difference between two players, or None without results.
 
-    `pairs` contains the counts of complete pairs by outcome, and `games` contains the counts of all
-    games. Pairs are more precise, because their games have the same opening. They are used unless
-    most games do not belong to complete pairs.
+    The counts of complete pairs are more precise. They are used if at least half of the games
+    belong to complete pairs, and otherwise the counts of games.
     """
     if 4 * sum(pairs) >= sum(games) > 0:
         return estimate_strength(pairs)
@@ -106,11 +101,10 @@ def estimate_difference(pairs: Sequence[int], games: Sequence[int]) -> StrengthE
 def log_likelihood_ratio(
     counts: Sequence[int], elo0: float, elo1: float, *, normalized: bool
 ) -> float:
-    """Return the generalised log-likelihood ratio of hypothesis `elo1` against hypothesis `elo0`.
+    """Return the generalised log-likelihood ratio of hypothesis `elo1` against `elo0`.
 
     The multinomial likelihood is maximised under each hypothesis. If `normalized` is true, a
-    hypothesis fixes the mean score in units of its standard deviation. Otherwise it fixes the mean
-    score according to the logistic Elo model.
+    hypothesis fixes the mean score in standard deviations, otherwise by the logistic Elo model.
     """
     if sum(counts) == 0:
         return 0.0
@@ -126,10 +120,7 @@ def log_likelihood_ratio(
 
 
 def sprt_bounds(alpha: float, beta: float) -> tuple[float, float]:
-    """Return Wald's lower and upper bounds for the log-likelihood ratio.
-
-    The SPRT accepts elo0 at or below the lower bound, and elo1 at or above the upper bound.
-    """
+    """Return Wald's bounds of the log-likelihood ratio for accepting elo0 and elo1."""
     return math.log(beta / (1 - alpha)), math.log((1 - beta) / alpha)
 
 
@@ -184,7 +175,7 @@ def _fit_ratio(scores: Sequence[float], weights: Sequence[float], ratio: float) 
 def _tilt(values: Sequence[float], weights: Sequence[float]) -> list[float]:
     """Return p_i = q_i / (1 + theta v_i), with theta chosen such that sum p_i v_i = 0.
 
-    The symbols q_i stand for the normalised `weights`, and v_i for the `values`.
+    q_i are the normalised `weights`, and v_i the `values`.
     """
     low, high = -1 / max(values), -1 / min(values)
 

@@ -44,7 +44,7 @@ class Decision(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The fields of a game record that are needed for statistics."""
+    """The fields of a GameRecord that statistics need, with players as indexes."""
 
     key: PairKey
     game: int
@@ -58,14 +58,12 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class StandingsRow:
-    """The row of a player in the standings.
+    """A player's row in the standings.
 
-    `elo` is relative to the opponent if there are two players, and to the mean if there are more.
-    `error` is None if no chain of games connects the player to the others. `points` includes byes.
-    `failures` is the number of games lost on time, by illegal moves or by crashes.
-
-    `byes`, `buchholz` and `sonneborn_berger` are in points, and are None except in Swiss
-    tournaments.
+    `elo` is relative to the mean, or to the opponent if there are two players. `error` is None if
+    no chain of games connects the player to the others. `failures` is the number of games lost on
+    time, by illegal moves or by crashes. `byes`, `buchholz` and `sonneborn_berger` are in points,
+    and are None except in Swiss tournaments.
     """
 
     name: str
@@ -84,10 +82,9 @@ class StandingsRow:
 
 @dataclass(frozen=True, slots=True)
 class BracketMatch:
-    """A knockout match with the names of its players.
+    """A knockout match between named players. `second` is None for a bye.
 
-    `first` wins if the match remains tied. `second` is None for a bye. `winner` is None until the
-    match is decided.
+    `first` wins if the match remains tied. `winner` is None until the match is decided.
     """
 
     first: str
@@ -99,7 +96,7 @@ class BracketMatch:
 
 @dataclass(frozen=True, slots=True)
 class SprtState:
-    """The state of a sequential probability ratio test (SPRT)."""
+    """The log-likelihood ratio of an SPRT, Wald's bounds, and the decision."""
 
     llr: float
     lower: float
@@ -112,8 +109,7 @@ class Comparison:
     """The comparison of two players, from the point of view of the first player.
 
     `games` contains the numbers of losses, draws and wins. `pairs` contains the numbers of complete
-    pairs with the outcomes LL, LD, LW or DD, DW, and WW. `by_pairs` is the estimate from complete
-    pairs, or None if no pair is complete. `estimate` is the estimate to display.
+    pairs with the outcomes LL, LD, LW or DD, DW, and WW. `estimate` is the estimate to display.
     """
 
     first: str
@@ -132,10 +128,8 @@ class Summary:
 
     `asked` is the number of scheduled games. `rows` is sorted by rank. `crosstable` contains the
     points of each player against each other player, in the order of `players`. `draw_ratio` and
-    `white_score` are None before the first result.
-
-    For a knockout, `bracket` contains the rounds that have been paired, and `winner` is the winner
-    once it is known.
+    `white_score` are None before the first result. A knockout has `bracket`, with the rounds that
+    have been paired, and `winner`, once it is known.
     """
 
     format: Format
@@ -169,7 +163,6 @@ def outcome_from_record(record: GameRecord) -> Outcome:
 
 
 def summarise(settings: Settings, outcomes: Sequence[Outcome]) -> Summary:
-    """Return the summary of a tournament with the given outcomes."""
     names = tuple(engine.name for engine in settings.engines)
     scored = [(o.white, o.black, o.white_score) for o in outcomes if o.white_score is not None]
     scores = [score for _, _, score in scored]
@@ -195,15 +188,12 @@ def summarise(settings: Settings, outcomes: Sequence[Outcome]) -> Summary:
 
 
 def rated_outcomes(outcomes: Iterable[Outcome]) -> list[Outcome]:
-    """Return the outcomes that count for ratings, which are the games that both players started.
-
-    If a player fails to start, the game counts for points but not for Elo.
-    """
+    """Return the games that both players started. Other games do not affect Elo."""
     return [outcome for outcome in outcomes if outcome.termination is not Termination.NOT_STARTED]
 
 
 def pair_scores(results: Results) -> list[PairScore]:
-    """Return the scores by pair for computing ratings. Games without a result are omitted."""
+    """Return the scores of each pair for ratings. Games without a result are omitted."""
     return [
         PairScore(
             key.first, key.second, tuple(score for score in scores.values() if score is not None)
@@ -214,9 +204,9 @@ def pair_scores(results: Results) -> list[PairScore]:
 
 
 def pentanomial(outcomes: Iterable[Outcome]) -> tuple[int, int, int, int, int]:
-    """Return the number of complete pairs for each score of the first player: 0, 1/2, 1, 3/2, 2.
+    """Count complete pairs by the points of the first player: 0, 1/2, 1, 3/2, 2.
 
-    The outcomes must be from games between two players.
+    All games must be between two players.
     """
     return pentanomial_and_trinomial(pair_scores(pair_results(rated_outcomes(outcomes))))[0]
 

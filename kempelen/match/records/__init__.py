@@ -1,1 +1,1 @@
-"""Store games in the ledger and write them to files."""
+"""Store games in the ledger (SQLite), and write them to PGN, SGF, text and JSON files."""

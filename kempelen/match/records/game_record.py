@@ -1,4 +1,4 @@
-"""Define the record of a game, and convert it to PGN."""
+"""The record of a game, and its conversion to PGN."""
 
 import hashlib
 import re
@@ -20,10 +20,9 @@ TAG_LENGTH = 200
 class MoveRecord:
     """A move with the engine's search result.
 
-    `move` is in UCI notation for chess, and in the notation of the game for other games. The score
-    is either `cp` or `mate`, from the point of view of the player who moved. `time` is the time in
-    seconds for the move, measured by the runner. `clock` is the remaining time in seconds after the
-    move, or None without a clock.
+    `move` is in UCI notation for chess. The score is `cp` or `mate`, from the point of view of the
+    player who moved. `time` is measured by the runner, and `clock` is the time left after the move,
+    both in seconds.
     """
 
     move: str
@@ -37,10 +36,9 @@ class MoveRecord:
 
 @dataclass(frozen=True, slots=True)
 class GameRecord:
-    """A finished game.
+    """A finished game that began at the position `fen` with the moves `opening`.
 
-    `fen` is the start position, and `opening` contains the opening moves. `started` is the start
-    time in UTC and ISO format. `duration` is in seconds.
+    `started` is the start time in UTC and ISO format. `duration` is in seconds.
     """
 
     pair: str
@@ -61,7 +59,6 @@ class GameRecord:
 
     @property
     def key(self) -> PairKey:
-        """The key of the pair to which the game belongs."""
         return PairKey.from_text(self.pair)
 
     @property
@@ -71,26 +68,20 @@ class GameRecord:
 
     @property
     def first_score(self) -> float | None:
-        """The score of the pair's first player, or None if the game has no result.
-
-        The first player has White in game 1.
-        """
+        """The score of the pair's first player (White in game 1), or None without a result."""
         score = self.white_score
         return score if score is None or self.game == 1 else 1 - score
 
     @property
     def digest(self) -> str:
-        """A hash of the start position and the moves. Equal games have equal hashes."""
+        """A hash of the start position and the moves."""
         moves = (*self.opening, *(record.move for record in self.moves))
         text = " ".join((self.fen, *moves))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def to_pgn(record: GameRecord, event: str) -> str:
-    """Return a game in PGN.
-
-    The comments contain the evaluation, depth, time and nodes for each move.
-    """
+    """Return a game in PGN, with the score, depth, time and nodes of each move in comments."""
     board = chess.Board(record.fen, chess960=record.chess960)
     game = chess.pgn.Game()
     game.setup(board)
@@ -157,5 +148,5 @@ def format_points(points: float) -> str:
 
 
 def player_names(records: Sequence[GameRecord]) -> list[str]:
-    """Return the names of the players, in order of first appearance."""
+    """Return the player names, in order of first appearance."""
     return list(dict.fromkeys(name for r in records for name in (r.white, r.black)))

@@ -1,8 +1,7 @@
 """Store the settings and the finished games of tournaments in the ledger, an SQLite file.
 
-The table `tournament(name, settings, created)` contains the settings as JSON. The table
-`game(tournament, pair, game, ...)` has one row per finished game, with the key (tournament, pair,
-game). If a game is played twice, only the first record is kept.
+Games are identified by tournament, pair and number. If a game is played twice, only the first
+record is kept.
 """
 
 import contextlib
@@ -71,15 +70,15 @@ class LedgerError(Exception):
 
 
 class Ledger:
-    """The games of one tournament, stored in a ledger file, or in memory if there is no path.
+    """The games of one tournament, in a ledger file, or in memory without a path.
 
     The file is created together with its tournament, so an empty file means that data have been
-    lost. Games that could not be written are saved to a separate file next to the ledger. They are
-    imported when the tournament is resumed.
+    lost. Games that could not be written are saved in the file `pending_path`, and imported on
+    resume.
     """
 
     def __init__(self, path: str | None = None) -> None:
-        """Open the file if it exists, and lock it against other runners."""
+        """Open the file if it exists, and lock it. Raise LedgerError if this fails."""
         self.path = path
         self._name = ""
         self._players: tuple[str, ...] = ()
@@ -104,8 +103,8 @@ class Ledger:
     def begin(self, settings: Settings, *, resume: bool) -> None:
         """Create the tournament, or continue it if `resume` is true.
 
-        If `resume` is false, raise LedgerError if the tournament exists. If `resume` is true, raise
-        LedgerError if the file is empty, and raise SettingsError if the settings differ.
+        Raise LedgerError if the tournament exists and `resume` is false, or if the file is empty
+        and `resume` is true. Raise SettingsError if the settings differ.
         """
         self._name = settings.name
         self._players = tuple(engine.name for engine in settings.engines)
@@ -129,18 +128,15 @@ class Ledger:
                 self.save_pending(())
 
     def record(self, record: GameRecord) -> bool:
-        """Write a game. Return False if the ledger already contains the game.
-
-        Raise LedgerError if the game cannot be written.
-        """
+        """Write a game. Return False if the ledger has it. Raise LedgerError on failure."""
         with self._wrap_errors(), self._connection:
             return self._insert(record)
 
     def save_pending(self, records: Sequence[GameRecord]) -> str:
-        """Save games that cannot be written to the ledger. Return the path of the new file.
+        """Save games that cannot be written to the ledger. Return the path of the file.
 
-        The file is `pending_path`, or a file in the temporary directory if `pending_path` is not
-        writable. An existing file is replaced. Raise OSError if neither file can be written.
+        This is `pending_path`, or a file in the temporary directory if that fails. An existing file
+        is replaced. Raise OSError if neither file can be written.
         """
         fallback = Path(tempfile.gettempdir()) / f"kempelen-{os.getpid()}.unwritten"
         fallback.unlink(missing_ok=True)
@@ -161,7 +157,7 @@ class Ledger:
     def records(self) -> Iterator[GameRecord]:
         """Yield the games in the order in which they were written.
 
-        Raise LedgerError, which gives the number of the game, if a record is damaged.
+        Raise LedgerError, which names the game, if a record is damaged.
         """
         with self._wrap_errors():
             rows = self._connection.execute(
@@ -193,7 +189,6 @@ class Ledger:
         )
 
     def close(self) -> None:
-        """Close the file and release its lock."""
         if self._database is not None:
             self._database.close()
         if self._lock is not None:
@@ -336,10 +331,9 @@ class Ledger:
 
 
 def saved_settings(path: str, name: str | None = None) -> Settings:
-    """Return the settings of the tournament `name` in a ledger.
+    """Return the settings of a tournament. If `name` is None, the ledger must contain exactly one.
 
-    If `name` is None, the ledger must contain exactly one tournament. Raise LedgerError if the
-    ledger is unreadable.
+    Raise LedgerError if the ledger is unreadable or does not contain the tournament.
     """
     if not Path(path).is_file():
         raise LedgerError(f"ledger {path}: file not found")

@@ -1,5 +1,3 @@
-"""Keep finished games in a queue while the ledger is locked or the disk is full."""
-
 import time
 from collections import deque
 from contextlib import suppress
@@ -9,10 +7,10 @@ from kempelen.match.records.ledger import Ledger, LedgerError
 
 
 class PendingRecords:
-    """A queue of games that must still be written to the ledger. An empty queue is falsy.
+    """A queue of finished games for a ledger that is locked or on a full disk.
 
-    Each game is stored with its board number. A backup of the queue is saved next to the ledger, or
-    in the temporary directory. `problem` contains the current error and the location of the backup.
+    An empty queue is falsy. Each game is stored with its board number. `problem` contains the
+    current error and the path of a backup of the queue.
     """
 
     def __init__(self, ledger: Ledger) -> None:
@@ -27,17 +25,16 @@ class PendingRecords:
 
     @property
     def wait_time(self) -> float:
-        """The number of seconds since the first failed write."""
+        """The number of seconds since the first failed write, or 0."""
         return 0.0 if self._since is None else time.monotonic() - self._since
 
     def add(self, board: int, game: GameRecord) -> None:
         self._games.append((board, game))
 
     def write_next(self) -> tuple[int, GameRecord, bool]:
-        """Write the first game in the queue to the ledger, and remove it from the queue.
+        """Move the first game from the queue to the ledger. Raise LedgerError on failure.
 
-        Return the board number, the game, and whether the game was new to the ledger. Raise
-        LedgerError if the game cannot be written.
+        Return the board number, the game, and whether the game was new to the ledger.
         """
         board, game = self._games[0]
         new = self._ledger.record(game)
@@ -45,10 +42,7 @@ class PendingRecords:
         return board, game, new
 
     def save_backup(self, error: LedgerError) -> str:
-        """Save the queue to a backup file.
-
-        Return a message if the error is new, and "" otherwise.
-        """
+        """Save the queue to a backup file. Return a message if the error is new, otherwise ""."""
         if self._since is None:
             self._since = time.monotonic()
         try:
@@ -67,10 +61,7 @@ class PendingRecords:
         return f"{error}; retrying, no new games until it can be written"
 
     def clear(self) -> str:
-        """Discard the queue and its backup.
-
-        Return a message if there was an error, and "" otherwise.
-        """
+        """Discard the queue and its backup. Return a message about a past error, or ""."""
         self._games.clear()
         if self._since is None:
             return ""
@@ -80,10 +71,7 @@ class PendingRecords:
         return f"ledger {self._ledger.path}: can be written again"
 
     def flush(self) -> str:
-        """Try once more to write all games.
-
-        Return a message if there is or was an error, and "" otherwise.
-        """
+        """Try once more to write all games. Return a message about an error, or ""."""
         try:
             while self._games:
                 self.write_next()

@@ -1,5 +1,3 @@
-"""Write the games of a tournament to a PGN, SGF, text or JSON file in addition to the ledger."""
-
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -13,11 +11,10 @@ from kempelen.match.records.ledger import DECODE_ERRORS, Ledger
 
 
 class RecordFile:
-    """A file that contains all games in a ledger.
+    """A file of all games in a ledger, in a format such as PGN.
 
-    The file is rewritten when a run starts, and each new game is appended. After a write error, for
-    example because the disk is full, the file is rewritten when the next game is added and when the
-    file is closed. `problem` contains the error until this succeeds.
+    The file is rewritten when a run starts, and new games are appended. After a write error, it is
+    rewritten by the next call of `add` or `close`, and `problem` contains the error until then.
     """
 
     def __init__(
@@ -31,12 +28,9 @@ class RecordFile:
     ) -> None:
         """Write all games in the ledger to the file.
 
-        `write` returns the text of a game. `sources` are files that the run reads, which must not
-        be overwritten.
-
-        Raise SettingsError if the file cannot be written. If `resume` is false, also raise it if
-        the file is not empty. If `resume` is true, also raise it if the file contains games but the
-        ledger contains none.
+        `write` formats a game. `sources` are input files that must not be overwritten. Raise
+        SettingsError if the file is not writable, or if it contains games and either `resume` is
+        false or the ledger is empty.
         """
         self._path = path
         self._ledger = ledger

@@ -1,8 +1,7 @@
-"""Write games as PGN for chess, SGF for Go, and text or JSON for other games.
+"""Write games as PGN (chess), SGF (Go), text (other games) or JSON (any game).
 
-SGF requires the package sgfmill, which is installed by the extra `gtp`. Text and JSON contain the
-moves in the notation of the game. In text, each move has the prefix B or W for the player, or * for
-a chance event.
+SGF requires the package sgfmill. In text, a move has the prefix B or W for the player, or * for a
+chance event.
 """
 
 import json
@@ -38,10 +37,9 @@ Writer = Callable[[GameRecord], str]
 
 
 def make_writer(settings: Settings, path: str) -> Writer:
-    """Return a function that formats a game for the file `path`.
+    """Return a function that formats a game, depending on the suffix of `path` and the game.
 
-    The format depends on the suffix of `path` and on the game. Raise SettingsError if a required
-    package is missing.
+    Raise SettingsError if a required package is missing.
     """
     game, event = settings.game, settings.name
     if Path(path).suffix.lower() in (".json", ".jsonl"):
@@ -65,10 +63,7 @@ def to_json(record: GameRecord, game: GameSettings, event: str) -> str:
 
 
 def to_text(record: GameRecord, game: GameSettings, event: str) -> str:
-    """Return a game as readable text, followed by an empty line.
-
-    Raise SettingsError if a move is illegal, for example because the rules have changed.
-    """
+    """Return a game as text. Raise SettingsError if a move is illegal by the current rules."""
     symbols = {0: "B", 1: "W", CHANCE: "*"}
     replay = new_game(game)
     tokens = []

@@ -1,5 +1,3 @@
-"""Store evaluations of positions in a file, so that a review of games can be resumed."""
-
 from __future__ import annotations
 
 import contextlib
@@ -17,17 +15,16 @@ DECODE_ERRORS = (ValueError, TypeError, LookupError, RecursionError)
 
 
 class AnalysisFile:
-    """A set of evaluations with keys. New evaluations are appended to a file.
+    """Position evaluations by key, appended to a file so that a review can be resumed.
 
-    Truncated lines are skipped. The keys depend on the engine and its limits, so evaluations by
-    other searches are not used.
+    Keys depend on the engine and its limits. Truncated lines in the file are skipped.
     """
 
     def __init__(self, path: Path | None, search_key: str) -> None:
-        """Read the evaluations of earlier runs from the file.
+        """Read the file. If `path` is None, evaluations are kept only in memory.
 
-        If `path` is None, evaluations are kept only in memory. `search_key` is a text that
-        identifies the engine and its limits. Raise SettingsError if the file cannot be opened.
+        `search_key` is a text that identifies the engine and its limits. Raise SettingsError if the
+        file cannot be opened.
         """
         self.path = path
         self._search_key = search_key
@@ -49,7 +46,7 @@ class AnalysisFile:
         return len(self._evals)
 
     def key(self, position: str) -> str:
-        """Return the key of a position for this search. `position` is a text that identifies it."""
+        """Return a hash of the search key and `position`, a text that identifies the position."""
         return hashlib.sha256(f"{self._search_key}\n{position}".encode()).hexdigest()[:32]
 
     def get(self, key: str) -> PositionEval | None:

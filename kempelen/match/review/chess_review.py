@@ -54,11 +54,9 @@ QUALITY_NAGS = frozenset(range(chess.pgn.NAG_GOOD_MOVE, chess.pgn.NAG_DUBIOUS_MO
 
 @dataclass(frozen=True, slots=True)
 class ParsedChessGame:
-    """A chess game that has been parsed for analysis.
+    """A parsed chess game. `start` is a FEN, or None for the standard start position.
 
-    `start` is the FEN of the start position, or None for the standard start position. `moves`
-    contains the moves in UCI notation. Castling moves are in the notation of chess or Chess960,
-    whichever the game uses.
+    `moves` are in UCI notation, with castling moves in the notation of chess or Chess960.
     """
 
     game: chess.pgn.Game
@@ -80,10 +78,7 @@ class _QuietBuilder(chess.pgn.GameBuilder[chess.pgn.Game]):
 
 
 def read_pgn(path: Path) -> list[ParsedChessGame]:
-    """Return the games in a PGN file.
-
-    Raise SettingsError, which gives the number of the game, if a game is invalid.
-    """
+    """Read a PGN file. Raise SettingsError, which names the game, if a game is invalid."""
     with convert_read_errors(path, SettingsError):
         data = read_bytes(path, MAX_FILE_SIZE)
     try:
@@ -94,10 +89,9 @@ def read_pgn(path: Path) -> list[ParsedChessGame]:
 
 
 def parse_pgn(text: str, where: str, limit: int | None = None) -> list[ParsedChessGame]:
-    """Return the games in a PGN text.
+    """Return the games in a PGN text, at most `limit`.
 
-    `where` is the prefix of error messages. `limit` is the maximum number of games. Raise
-    SettingsError if a game is invalid.
+    Raise SettingsError, with the prefix `where`, if a game is invalid.
     """
     file = io.StringIO(text)
     games: list[ParsedChessGame] = []
@@ -151,10 +145,9 @@ async def analyse_chess(
 ) -> None:
     """Search all positions that are not in `known`, and add the evaluations to `known`.
 
-    Each search starts with an empty hash table, so that searches with a node limit are
-    reproducible. `report` is called with the number of positions finished so far. `own` creates
-    protocol sessions of the built-in engine. Raise SettingsError if the engine fails twice at the
-    same position.
+    Each search starts with an empty hash table, so node limits give reproducible results. `report`
+    is called with the number of finished positions. Raise SettingsError if the engine fails twice
+    at the same position.
     """
     waiting = _unanalysed(games, known)
     done = sum(len(game.moves) + 1 for game in games) - len(waiting)
@@ -234,10 +227,7 @@ def _board_at(game: ParsedChessGame, ply: int) -> chess.Board:
 
 
 def review_chess(parsed: ParsedChessGame, known: AnalysisFile) -> GameReview:
-    """Return the review of a game.
-
-    A move is not rated if `known` lacks the evaluation before or after it.
-    """
+    """Review a game. A move is not rated if an evaluation before or after it is missing."""
     headers = parsed.game.headers
     evals = _known_evals(parsed, known)
     board = parsed.game.board()
@@ -298,8 +288,8 @@ def _san(board: chess.Board, line: Sequence[str]) -> Iterator[str]:
 def annotated_pgn(parsed: ParsedChessGame, known: AnalysisFile, annotator: str) -> str:
     """Return a game in PGN with evaluations, and with better lines for bad moves.
 
-    `annotator` is the value of the tag Annotator. Comments and variations are kept. Existing
-    move-quality marks, such as `?`, are replaced.
+    `annotator` is the value of the tag Annotator. Comments and variations are kept, but
+    move-quality marks such as `?` are replaced.
     """
     game = parsed.game
     review = review_chess(parsed, known)

@@ -51,10 +51,9 @@ CLOSE_TIMEOUT = 5.0
 
 @dataclass(frozen=True, slots=True)
 class ParsedGoGame:
-    """A Go game that has been parsed for analysis.
+    """A parsed Go game, with `tree` from sgfmill and a KataGo analysis query for the whole game.
 
-    `tree` is the game tree from sgfmill. `query` is the analysis query for the whole game. `moves`
-    contains the player number and the vertex for each move.
+    `moves` contains the player number and the vertex of each move.
     """
 
     tree: Any
@@ -68,17 +67,14 @@ class ParsedGoGame:
         return json.dumps({**self.query, "moves": self.query["moves"][:ply]})
 
     def mover(self, ply: int) -> int:
-        """Return the number of the player to move after `ply` moves."""
+        """Return the player to move after `ply` moves, where 0 is Black."""
         if ply < len(self.moves):
             return self.moves[ply][0]
         return 1 - self.moves[-1][0] if self.moves else self.record.first
 
 
 def read_sgf(path: Path) -> list[ParsedGoGame]:
-    """Return the games in an SGF file.
-
-    Raise SettingsError, which gives the number of the game, if a game is invalid.
-    """
+    """Read an SGF file. Raise SettingsError, which names the game, if a game is invalid."""
     try:
         trees = read_trees(path)
     except SgfError as error:
@@ -87,10 +83,7 @@ def read_sgf(path: Path) -> list[ParsedGoGame]:
 
 
 def parse_sgf(text: str, where: str) -> list[ParsedGoGame]:
-    """Return the games in an SGF text.
-
-    `where` is the prefix of error messages. Raise SettingsError if a game is invalid.
-    """
+    """Return the games in an SGF text. Raise SettingsError, with the prefix `where`, if invalid."""
     try:
         trees = parse_trees(text.encode(), encoding="UTF-8")
     except SgfError as error:
@@ -155,10 +148,7 @@ def _vertex(point: tuple[int, int] | None) -> str:
 
 
 def game_property(tree: Any, name: str) -> str:
-    """Return a property of the root node of a game, or "" if it is missing or invalid.
-
-    `tree` is the game tree from sgfmill, or None.
-    """
+    """Return a root property of an sgfmill game tree, or "" if it is missing or invalid."""
     if tree is None:
         return ""
     root = tree.get_root()
@@ -178,8 +168,8 @@ async def analyse_go(
 ) -> None:
     """Search all positions that are not in `known`, and add the evaluations to `known`.
 
-    `report` is called with the number of positions finished so far. Raise SettingsError if a game
-    contains an illegal move.
+    `report` is called with the number of finished positions. Raise SettingsError if a game contains
+    an illegal move.
     """
     loop = asyncio.get_running_loop()
     answers: asyncio.Queue[str] = asyncio.Queue()
@@ -254,10 +244,7 @@ def _eval_from_answer(answer: dict[str, Any], mover: int) -> PositionEval:
 
 
 def review_go(game: ParsedGoGame, known: AnalysisFile) -> GameReview:
-    """Return the review of a game.
-
-    A move is not rated if `known` lacks the evaluation before or after it.
-    """
+    """Review a game. A move is not rated if an evaluation before or after it is missing."""
     plies = range(len(game.moves) + 1)
     evals = with_hindsight(
         [known.get(known.key(game.position(ply))) for ply in plies],
@@ -299,8 +286,8 @@ def review_go(game: ParsedGoGame, known: AnalysisFile) -> GameReview:
 def annotated_sgf(game: ParsedGoGame, known: AnalysisFile, annotator: str) -> str:
     """Return a game in SGF with evaluations, and with better lines for bad moves.
 
-    The property V is the lead of Black in points. The properties DO, BM[1] and BM[2] mark
-    inaccuracies, mistakes and blunders. Existing comments and variations are kept.
+    V is the lead of Black in points. DO, BM[1] and BM[2] mark inaccuracies, mistakes and blunders.
+    Existing comments and variations are kept.
     """
     review = review_go(game, known)
     root = game.tree.get_root()

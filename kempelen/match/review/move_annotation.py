@@ -1,8 +1,7 @@
 """Classify moves by the expected score that they lose.
 
-The expected score is the fraction of wins plus half the fraction of draws. The loss of a move is
-the player's expected score before the move minus the expected score after it. Losing a pawn
-therefore matters in an equal game but hardly matters in a decided game.
+The expected score is the fraction of wins plus half the fraction of draws. Losing a pawn therefore
+matters in an equal game, but hardly in a decided game.
 """
 
 from __future__ import annotations
@@ -52,10 +51,9 @@ QUALITY_SYMBOLS = {
 class PositionEval:
     """The evaluation of a position, from the point of view of the side to move.
 
-    `expected` is the expected score, from 0 to 1. `line` is the principal variation in the notation
-    of the engine. For chess, the score is either `cp` or `mate`. For Go, `lead` is the lead in
-    points. `owners` contains the ownership of each point on the board, from -1 to 1, row by row
-    from the top.
+    `expected` is the expected score, from 0 to 1. The score is `cp` or `mate` for chess, and `lead`
+    in points for Go. `owners` contains the ownership of each point, from -1 (White) to 1 (Black),
+    row by row from the top. `line` is the principal variation in the engine's notation.
     """
 
     expected: float
@@ -70,12 +68,10 @@ class PositionEval:
 
 @dataclass(frozen=True, slots=True)
 class ReviewedMove:
-    """A move with its evaluation and classification.
+    """A move with the evaluation after it and its classification.
 
-    `cp`, `mate`, `lead` and `expected` evaluate the position after the move, from the point of view
-    of the first player. `player` is 0 for the first player. `best` and `line` are the best move and
-    the best line in the notation for users. `loss` is the loss of expected score, or None if it is
-    unknown.
+    The evaluation is from the point of view of player 0. `best` and `line` are the best move and
+    line in the notation for users. `loss` is the loss of expected score, or None if it is unknown.
     """
 
     ply: int
@@ -94,9 +90,9 @@ class ReviewedMove:
 
 @dataclass(frozen=True, slots=True)
 class MoveStats:
-    """The number of moves that a player made, in total and by classification.
+    """The number of moves of a player, in total and by classification.
 
-    `loss` is the mean loss of expected score, or None if there are no moves.
+    `loss` is the mean loss of expected score, or None without moves.
     """
 
     moves: int
@@ -110,8 +106,8 @@ class MoveStats:
 class GameReview:
     """The review of one game.
 
-    `first` is the name of the first player, who is White in chess and Black in Go. `start` is the
-    expected score of the first player before the first move.
+    `first` names the first player, who is White in chess and Black in Go. `start` is the expected
+    score of the first player before the first move.
     """
 
     game: str
@@ -136,7 +132,7 @@ class GameReview:
 
 
 def expected_score(score: Score) -> float:
-    """Return the expected score, in games between humans, for a score from an engine."""
+    """Convert an engine's score to the expected score, from 0 to 1, in games between humans."""
     if isinstance(score, Mate):
         return float(score.moves > 0)
     centipawns = max(-MAX_CENTIPAWNS, min(MAX_CENTIPAWNS, score.value))
@@ -144,7 +140,6 @@ def expected_score(score: Score) -> float:
 
 
 def eval_from_score(score: Score, line: Sequence[str], depth: int, nodes: int) -> PositionEval:
-    """Return the evaluation for the search result of a chess engine."""
     cp = score.value if isinstance(score, Cp) else None
     mate = score.moves if isinstance(score, Mate) else None
     return PositionEval(expected_score(score), cp, mate, None, tuple(line), depth, nodes)
@@ -153,7 +148,7 @@ def eval_from_score(score: Score, line: Sequence[str], depth: int, nodes: int) -
 def move_loss(before: PositionEval, after: PositionEval, move: str, same_mover: bool) -> float:
     """Return the expected score lost by a move. It is at least 0, and 0 for the engine's best move.
 
-    `same_mover` is true if the same player also makes the next move.
+    If `same_mover` is true, the same player also makes the next move.
     """
     if before.line and before.line[0] == move:
         return 0.0
@@ -166,10 +161,10 @@ def with_hindsight(
 ) -> list[PositionEval | None]:
     """Return the evaluations, corrected by those of later positions.
 
-    `movers` contains the player to move in each position. If later searches rate the played move
-    clearly better than the search of the position did, the position gets the value of that move.
-    This happens, for example, if a short search misses a mate. The loss is then attributed to the
-    preceding move. Differences smaller than an inaccuracy are ignored as noise.
+    Later searches may rate the played move clearly better than the search before it, for example
+    after a missed mate. The earlier position then gets the later value, and the loss belongs to the
+    preceding move. Differences smaller than an inaccuracy are ignored. `movers` contains the player
+    to move in each position.
     """
     corrected = list(evals)
     for ply in range(len(moves) - 1, -1, -1):
@@ -196,14 +191,13 @@ def with_hindsight(
 
 
 def quality_of_loss(loss: float | None) -> MoveQuality:
-    """Return the classification for a loss of expected score."""
+    """Classify a loss of expected score. None gives GOOD."""
     if loss is None:
         return MoveQuality.GOOD
     return next((grade for minimum, grade in LOSS_THRESHOLDS if loss >= minimum), MoveQuality.GOOD)
 
 
 def move_stats(moves: Sequence[ReviewedMove]) -> tuple[MoveStats, MoveStats]:
-    """Return the statistics for the first player and for the second player."""
     return _player_stats(moves, FIRST), _player_stats(moves, SECOND)
 
 
@@ -220,7 +214,7 @@ def _player_stats(moves: Sequence[ReviewedMove], player: int) -> MoveStats:
 def first_player_view(
     position_eval: PositionEval | None, mover: int
 ) -> dict[str, float | int | None]:
-    """Return an evaluation from the point of view of the first player.
+    """Return an evaluation as ReviewedMove fields for the first player, or {} if it is None.
 
     `mover` is the number of the player to move.
     """
@@ -237,17 +231,14 @@ def first_player_view(
 
 
 def annotator_name(name: str, limits: TimeControl, unit: str) -> str:
-    """Return the name of an engine with its limits, as the value of the tag Annotator.
-
-    `unit` is the engine's term for nodes, such as "nodes" or "visits".
-    """
+    """Return an engine's name and limits for the tag Annotator. `unit` is "nodes" or "visits"."""
     parts = [f"{limits.nodes} {unit}" if limits.nodes else ""]
     parts += [f"{limits.movetime:g} s" if limits.movetime else ""]
     return sanitize_line(f"{name}, {' and '.join(filter(None, parts))} a move")
 
 
 def format_eval(move: ReviewedMove) -> str:
-    """Return the evaluation after a move as text, from the point of view of the first player."""
+    """Format the evaluation after a move for the first player, such as #3 or +0.25."""
     if move.mate is not None:
         return f"#{move.mate}"
     if move.lead is not None:

@@ -28,10 +28,7 @@ HEADINGS = ("solved", "of", "", "failed", "nodes", "seconds")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the suites and return the exit status.
-
-    The status is 1 if the engine failed to answer, and 2 if the run could not start.
-    """
+    """Return 1 if the engine fails on a position, 2 if the run cannot start, or 0."""
     try:
         problems = _read_suites(arguments.files)
         engine = uci_engine_from(arguments.engine, "a test suite", arguments.timeout)

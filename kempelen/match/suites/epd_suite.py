@@ -1,9 +1,8 @@
 """Test an engine with EPD test suites, which contain positions with known solutions.
 
-The field `bm` lists the best moves, `am` lists the moves to avoid, `dm` is the number of moves to
-mate, and `id` is the name of the position. A position is solved if the engine's move is in `bm` and
-not in `am`, and its last score is a mate in exactly `dm` moves. Fields that are missing are not
-checked.
+`bm` lists the best moves, `am` lists the moves to avoid, and `dm` is the number of moves to mate. A
+position is solved if the engine's move is in `bm` and not in `am`, and its last score is a mate in
+exactly `dm` moves. Missing fields are not checked.
 """
 
 from __future__ import annotations
@@ -36,10 +35,7 @@ MAX_FILE_SIZE = 256 << 20
 
 @dataclass(frozen=True, slots=True)
 class EpdPosition:
-    """A position and its solution.
-
-    Moves are in UCI notation. `mate` is the number of moves to mate, or None.
-    """
+    """A position and its solution, with moves in UCI notation and `mate` in moves."""
 
     file: str
     name: str
@@ -49,7 +45,6 @@ class EpdPosition:
     mate: int | None = None
 
     def is_solved_by(self, move: str, score: Score | None) -> bool:
-        """Return whether the engine's move and its last score solve the position."""
         if self.best and move not in self.best:
             return False
         if self.mate is not None and score != Mate(self.mate):
@@ -59,10 +54,7 @@ class EpdPosition:
 
 @dataclass(frozen=True, slots=True)
 class EpdResult:
-    """The result of an engine for a position.
-
-    `error` is the reason why there is no valid move.
-    """
+    """An engine's answer for a position. `error` is the reason for a missing or invalid move."""
 
     problem: EpdPosition
     solved: bool
@@ -75,10 +67,9 @@ class EpdResult:
 
 
 def read_epd_file(path: Path, name: str = "") -> list[EpdPosition]:
-    """Return the positions in an EPD file.
+    """Return the positions in an EPD file. `name` replaces the file name in messages and ids.
 
-    `name` replaces the name of the file in messages and default ids. Raise SettingsError, which
-    gives the line number, if the file is invalid.
+    Raise SettingsError, which gives the line number, if the file is invalid.
     """
     with convert_read_errors(path, SettingsError):
         lines = read_text(path, MAX_FILE_SIZE, encoding="utf-8-sig").splitlines()
@@ -119,11 +110,10 @@ async def run_suite(
     concurrency: int,
     report: Callable[[int], None] = lambda done: None,
 ) -> list[EpdResult]:
-    """Search all positions and return the results in the order of the positions.
+    """Search all positions with `concurrency` engines, and return the results in order.
 
-    `concurrency` is the number of engine processes. `report` is called with the number of finished
-    positions. An engine that fails is restarted for the next position. Raise SettingsError if the
-    engine does not start or lacks an option.
+    `report` is called with the number of finished positions. An engine that fails is restarted for
+    the next position. Raise SettingsError if the engine does not start or lacks an option.
     """
     results: dict[int, EpdResult] = {}
     waiting = iter(enumerate(problems))
@@ -146,10 +136,7 @@ async def run_suite(
 
 
 class EngineRunner:
-    """Searches positions with an engine that is started when it is first needed.
-
-    `own` creates protocol sessions of the built-in engine.
-    """
+    """Searches positions with an engine that is started when it is first needed."""
 
     def __init__(
         self,
@@ -181,7 +168,7 @@ class EngineRunner:
     async def search(self, request: SearchRequest) -> PlayResult:
         """Search a position with an empty hash table.
 
-        Raise EngineError if the engine fails. The next search restarts the engine. Raise
+        Raise EngineError if the engine fails, and restart it for the next search. Raise
         SettingsError if the program does not exist or lacks an option.
         """
         limits = self._limits

@@ -1,16 +1,15 @@
 """Test GTP engines with regression files, which contain commands and expected responses.
 
-The format is that of GNU Go's regression suites, which GoGui and Fuego also use. A file contains
-GTP commands, and comments that start with `#`. A numbered command is a test if the next line that
+This is the format of GNU Go's regression suites. A numbered command is a test if the next line that
 starts with `#?` gives the expected response:
 
     loadsgf games/one.sgf 20
     10 reg_genmove black
     #? [D4|E5]
 
-The brackets contain a regular expression that must match the whole response. If the expression
-starts with `!`, it must not match. A `*` after the brackets marks a test that is known to fail, and
-a `&` marks a test that is not checked. Source: 'Regression testing' in the GNU Go documentation.
+The brackets contain a regular expression for the whole response, negated by a leading `!`. A `*`
+after the brackets marks a test that is known to fail, and a `&` marks a test that is not checked.
+Source: 'Regression testing' in the GNU Go documentation.
 """
 
 from __future__ import annotations
@@ -55,10 +54,9 @@ _NUMBERED = re.compile(r"(\d+)\s+(\S.*)")
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """The expected response to a command.
+    """The expected response to a command, with the `text` between the brackets in the file.
 
-    `text` is the text between the brackets in the file. If `known_to_fail` is true, a failure is
-    reported but is not an error. If `ignored` is true, any response passes.
+    A failure of a `known_to_fail` test is not an error. Any response passes an `ignored` test.
     """
 
     text: str
@@ -68,16 +66,13 @@ class Expectation:
     ignored: bool = False
 
     def is_met_by(self, answer: str) -> bool:
-        """Return whether a response meets the expectation. Upper and lower case are equivalent."""
+        """Match the whole response, ignoring case and repeated spaces."""
         return bool(self.pattern.fullmatch(" ".join(answer.split()))) != self.negated
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A command in a regression file.
-
-    `number` is the id of the command, or "". `expected` is None if the command is not a test.
-    """
+    """A command in a regression file. `number` is its id, or "". Only tests have `expected`."""
 
     line: int
     number: str
@@ -87,8 +82,6 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class RegressionFile:
-    """A regression file that has been parsed."""
-
     path: Path
     steps: tuple[Step, ...]
 
@@ -110,10 +103,7 @@ class RegressionOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RegressionResult:
-    """A test and its outcome.
-
-    `answer` is the response of the engine. `error` is the reason why the response is not accepted.
-    """
+    """A test and its outcome. `error` is the reason why the response is not accepted."""
 
     file: str
     step: Step
@@ -125,7 +115,7 @@ class RegressionResult:
 
 @dataclass(frozen=True, slots=True)
 class RejectedCommand:
-    """A command that is not a test and was rejected by the engine, with the engine's message."""
+    """A command that is not a test and was rejected by the engine with the message `words`."""
 
     file: str
     step: Step
@@ -133,10 +123,7 @@ class RejectedCommand:
 
 
 def read_regression_file(path: Path) -> RegressionFile:
-    """Return the commands in a regression file.
-
-    Raise SettingsError, which gives the line number, if the file is invalid.
-    """
+    """Read a regression file. Raise SettingsError, with the line number, if it is invalid."""
     with convert_read_errors(path, SettingsError):
         lines = read_text(path, MAX_FILE_SIZE, encoding="utf-8-sig").splitlines()
     steps: list[Step] = []
@@ -205,11 +192,11 @@ class RegressionRun:
         self._file = file
         self._patience = patience
         self._count = count
-        # The rejected command that made a part of the game state wrong, by part.
+        # Rejected commands by the part of the game state that they left wrong.
         self._broken_state: dict[str, str] = {}
 
     async def run(self, engine: EngineSettings, *, first: bool) -> None:
-        """Send all commands to the engine. If the engine fails, all remaining tests fail too.
+        """Send all commands to the engine. If the engine fails, the remaining tests fail too.
 
         If `first` is true, raise SettingsError if the engine does not start.
         """
@@ -237,7 +224,7 @@ class RegressionRun:
             await client.close()
 
     async def _run_step(self, client: GtpClient, step: Step) -> str:
-        """Send one command. Return a message if the engine failed, and "" otherwise."""
+        """Send one command. Return an error message if the engine failed, otherwise ""."""
         start = time.perf_counter()
         try:
             answer = await client.ask(self._located(step.command), self._patience)

@@ -33,10 +33,7 @@ HEADINGS = ("passed", "of", "", "unexpected passes", "failures", "seconds")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the tests and return the exit status.
-
-    The status is 1 if a test failed that was expected to pass, and 2 if the run could not start.
-    """
+    """Return 1 if a test fails unexpectedly, 2 if the run cannot start, or 0."""
     try:
         files = [gtp_regression.read_regression_file(path) for path in arguments.files]
         engine = _engine(

@@ -1,9 +1,8 @@
-"""Implement simultaneous perturbation stochastic approximation (SPSA; Spall, 1992).
+"""Simultaneous perturbation stochastic approximation (SPSA; Spall, 1992).
 
 All parameters, the vector theta, are changed at the same time. One side plays with theta + c d and
 the other with theta - c d, where each component of d is randomly +1 or -1. Then theta is moved
-towards the values of the side that scored more. The perturbation size c and the gain decrease with
-the number of trials, with Spall's exponents.
+towards the side that scored more. The perturbation c and the gain decrease with Spall's exponents.
 """
 
 import contextlib
@@ -21,16 +20,12 @@ from agent.io.write_checks import require_writable
 from kempelen.console.settings_codec import SettingsError
 
 ALPHA, GAMMA = 0.602, 0.101  # Spall's exponents of the gain and of the perturbation
-STABILITY = 0.1  # Spall's A as a fraction of all trials: the gain hardly decreases before
+STABILITY = 0.1  # Spall's A as a fraction of all trials; the gain is nearly constant until then
 
 
 @dataclass(frozen=True, slots=True)
 class TunableParameter:
-    """An integer parameter that can be tuned.
-
-    `step` is the size of the perturbation in the last trial, and `gain` is the gain in the last
-    trial.
-    """
+    """An integer parameter to tune, with its perturbation (`step`) and `gain` in the last trial."""
 
     name: str
     start: float
@@ -51,10 +46,9 @@ class TunableParameter:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A pair of games between two sets of parameter values.
+    """A pair of games between the parameter values `plus` and `minus`.
 
-    `plus` and `minus` contain the values of the two sides. `update_steps` contains the change of
-    each parameter for a win by the side with `plus`.
+    `update_steps` contains the change of each parameter for a game won with `plus`.
     """
 
     plus: Mapping[str, int]
@@ -63,10 +57,7 @@ class Trial:
 
 
 class Spsa:
-    """The state of a tuning run.
-
-    To run a trial, call `ask`, play the trial, and pass its result to `tell`.
-    """
+    """The state of a tuning run. For each trial, call `ask`, play it, and call `tell`."""
 
     def __init__(
         self,
@@ -75,10 +66,7 @@ class Spsa:
         seed: int = 0,
         made_with: Mapping[str, str | int | None] | None = None,
     ) -> None:
-        """Start a tuning run.
-
-        `made_with` contains the settings of the games, which are stored in the state file.
-        """
+        """Start a tuning run. `made_with` has game settings that a loaded state must match."""
         self.tunables = tuple(tunables)
         self.trial_count = trials
         self.made_with = dict(made_with or {})
@@ -103,7 +91,7 @@ class Spsa:
         return Trial(plus, minus, update_steps)
 
     def _rounded(self, tunable: TunableParameter, offset: float) -> int:
-        """Round the value up or down at random, so that its expected value does not change."""
+        """Round up or down at random, so that the expected value does not change."""
         value = self.theta[tunable.name] + offset
         return self._clamped(tunable, value // 1 + (self._random.random() < value % 1))
 
@@ -112,26 +100,21 @@ class Spsa:
         return int(min(max(value, tunable.least), tunable.most))
 
     def tell(self, trial: Trial, balance: float) -> None:
-        """Update the parameter values with the result of a trial.
-
-        `balance` is the number of wins minus the number of losses for the side that played with
-        `trial.plus`.
-        """
+        """Update the values. `balance` is the number of wins minus losses with `trial.plus`."""
         self.told += 1
         for tunable in self.tunables:
             value = self.theta[tunable.name] + trial.update_steps[tunable.name] * balance
             self.theta[tunable.name] = min(max(value, tunable.least), tunable.most)
 
     def values(self) -> dict[str, int]:
-        """Return the current values by parameter name."""
+        """Return the current values by parameter name, rounded to integers."""
         return {name: round(value) for name, value in self.theta.items()}
 
     @contextlib.contextmanager
     def locked_state(self, path: Path | None) -> Iterator[None]:
         """Load the state file if it exists, and lock it until the block ends.
 
-        Raise SettingsError if the file is in use, belongs to another tuning run, or cannot be
-        written.
+        Raise SettingsError if the file is in use, not writable, or from another tuning run.
         """
         with contextlib.ExitStack() as stack:
             if path is not None:
@@ -160,10 +143,7 @@ class Spsa:
             self.save_error = f"{path}: {error.strerror}"
 
     def load(self, path: Path) -> None:
-        """Read a state file.
-
-        Raise SettingsError if it is invalid or belongs to another tuning run.
-        """
+        """Read a state file. Raise SettingsError if it is invalid or from another tuning run."""
         try:
             state = json.loads(read_text(path))
             same = state["trials"] == self.trial_count and state["tunables"] == [

@@ -1,4 +1,4 @@
-"""Tune parameters of an engine by games between two copies of the engine."""
+"""Tune engine parameters by games between two copies of the engine."""
 
 import asyncio
 import dataclasses
@@ -47,10 +47,7 @@ Scores = list[tuple[float | None, str]]
 
 
 class TrialSource(Protocol):
-    """A source of trials.
-
-    To run a trial, call `ask`, play the trial, and pass its result to `tell`.
-    """
+    """A source of trials. For each trial, call `ask`, play it, and call `tell`."""
 
     asked: int
     told: int
@@ -60,18 +57,13 @@ class TrialSource(Protocol):
         """Return the next trial."""
 
     def tell(self, trial: Trial, balance: float) -> None:
-        """Report the result of a trial.
-
-        `balance` is the number of wins minus the number of losses for the side that played with
-        `trial.plus`.
-        """
+        """Report a result. `balance` is the number of wins minus losses with `trial.plus`."""
 
 
 class VerificationTrials:
     """A source of trials that compare the tuned values with the start values."""
 
     def __init__(self, spsa: Spsa, trials: int) -> None:
-        """Create a source of `trials` trials. Each trial is a pair of games."""
         self.trial_count = trials
         self.asked = self.told = 0
         self.counts = [0] * 5  # pairs by points of the tuned values: 0, 1/2, ..., 2
@@ -83,16 +75,13 @@ class VerificationTrials:
         return self._trial
 
     def tell(self, trial: Trial, balance: float) -> None:
-        """Count a pair of games.
-
-        `balance` is the number of wins minus the number of losses for the tuned values.
-        """
+        """Count a pair by `balance`, the number of wins minus losses of the tuned values."""
         self.told += 1
         self.counts[round(balance) + 2] += 1
 
 
 async def engine_options(engine: EngineSettings) -> Mapping[str, Option]:
-    """Start an engine and return its options by lower-case name."""
+    """Start an engine and return its options by lower-case name. Raise SettingsError on failure."""
     player = make_uci_player(engine)
     try:
         await player.start()
@@ -104,10 +93,9 @@ async def engine_options(engine: EngineSettings) -> Mapping[str, Option]:
 
 
 def parse_tunables(options: Mapping[str, Option], wanted: Sequence[str]) -> list[TunableParameter]:
-    """Return the options to tune, each of which is given as NAME or NAME=STEP.
+    """Return the spin options to tune, each of which is given as NAME or NAME=STEP.
 
-    `options` contains the options of the engine by lower-case name. Raise SettingsError if a name
-    does not belong to a spin option.
+    `options` has lower-case keys. Raise SettingsError if a name does not belong to a spin option.
     """
     tunables = []
     for text in wanted:
@@ -129,8 +117,7 @@ def parse_tunables(options: Mapping[str, Option], wanted: Sequence[str]) -> list
 def parse_go_tunables(wanted: Sequence[str]) -> list[TunableParameter]:
     """Return the Go search settings to tune, each of which is given as NAME or NAME=STEP.
 
-    The settings are converted to integers with `setting_scale`. Raise SettingsError if a name is
-    unknown.
+    `setting_scale` converts their values to integers. Raise SettingsError if a name is unknown.
     """
     tunables = []
     for text in wanted:
@@ -168,14 +155,12 @@ async def tune(
     report: Report,
     cluster: ClusterClient | None = None,
 ) -> None:
-    """Play pairs of games until all trials of `spsa` are complete.
+    """Play pairs of games until all trials of `spsa` are complete, and save it to `state`.
 
-    `settings` contains two engines that run the same program. UCI engines get the parameter values
-    as options. Other engines get them as arguments in the form of `kempelen gtp --set`.
-
-    The state is saved to the file `state`. `cluster` is an open client, or None to play on this
-    machine. Raise SettingsError if games fail, and RunStoppedError if the connection to the cluster
-    is lost.
+    `settings` contains two engines that run the same program. UCI engines get the values as
+    options, and other engines get them as `--set` arguments. Without `cluster`, the games are
+    played on this machine. Raise SettingsError if games fail, and RunStoppedError if the cluster
+    connection is lost.
     """
 
     def save() -> None:
@@ -197,8 +182,8 @@ async def verify(
 ) -> StrengthEstimate | None:
     """Play `pairs` pairs of games with the tuned values against the start values.
 
-    Return the estimated difference, or None if the values are equal. Raise the same errors as
-    `tune`.
+    Return the estimated difference, or None if the values are equal or `pairs` is 0. Raise the same
+    errors as `tune`.
     """
     if all(tunable.start == spsa.values()[tunable.name] for tunable in spsa.tunables) or not pairs:
         return None
@@ -234,10 +219,10 @@ class TrialExecutor(Protocol):
     """Plays the pairs of games for trials, one pair at a time."""
 
     async def play(self, trial: Trial, key: PairKey, opening: Opening) -> Scores:
-        """Play a pair of games with the values of a trial."""
+        """Play a pair of games with the values of a trial, and return White's scores."""
 
     async def close(self) -> None:
-        """Stop running games."""
+        """Stop the current games and their engines."""
 
 
 class LocalTrialExecutor:
@@ -251,10 +236,7 @@ class LocalTrialExecutor:
         self._uses_options = all(protocol_spec(engine).speaks_uci for engine in settings.engines)
 
     async def play(self, trial: Trial, key: PairKey, opening: Opening) -> Scores:
-        """Play a pair of games with the values of a trial.
-
-        Raise SettingsError if an engine fails.
-        """
+        """Play a pair of games. Raise SettingsError if an engine cannot be configured."""
         if self._uses_options:
             await self._configure(trial)
         else:
@@ -399,7 +381,7 @@ def _with_arguments(engines: Sequence[EngineSettings], trial: Trial) -> list[Eng
 
 
 def tuning_players(engine: EngineSettings) -> tuple[EngineSettings, EngineSettings]:
-    """Return the two copies of an engine that play against each other."""
+    """Return copies of an engine with the names "plus" and "minus"."""
     return (
         dataclasses.replace(engine, name="plus"),
         dataclasses.replace(engine, name="minus"),
