@@ -1,4 +1,4 @@
-"""Run the command line with `python -m kempelen` if the `kempelen` script is not on the PATH."""
+"""Run the command line with `python -m kempelen`."""
 
 import sys
 

@@ -1,11 +1,8 @@
 """The command line, with a table of all commands.
 
-Each command's module is imported only when the command is used. The module has a function
-`configure(parser)`, which declares the command's arguments, and a function `run(arguments)`, which
-returns the exit status.
-
-If no command is given, `kempelen` detects the protocol from the first line of input. It responds to
-that line before it imports slow modules.
+A command's module is imported only when the command is used. Its function `configure(parser)`
+declares the arguments, and `run(arguments)` returns the exit status. Without a command, `kempelen`
+detects the protocol from the first line of input, and answers before it imports slow modules.
 """
 
 from __future__ import annotations
@@ -88,7 +85,6 @@ SUBCOMMANDS = {
         "tune": "tune search constants or evaluation weights",
     },
 }
-# Commands that can be used without a subcommand.
 OPTIONAL_SUBCOMMANDS = ("match",)
 
 # Old command: the words that replace it. Help texts do not list old commands.
@@ -124,7 +120,6 @@ EXIT_BROKEN_PIPE = 141
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the command in `argv` and return its exit status."""
     argv = sys.argv[1:] if argv is None else argv
     os.environ.setdefault(BLAS_THREADS_VARIABLE, "1")  # NumPy reads this when it is imported
     _write_utf8()
@@ -197,7 +192,7 @@ def _names_settings_file(words: Sequence[str]) -> bool:
 
 
 def _command_path(argv: Sequence[str]) -> tuple[str, ...]:
-    """Return the command name, followed by its subcommand if the subcommand has its own module."""
+    """Return the command, and its subcommand if that has its own module."""
     is_nested = len(argv) > 1 and argv[1] in SUBCOMMANDS.get(argv[0], ())
     return tuple(argv[:2] if is_nested else argv[:1])
 
@@ -250,7 +245,7 @@ def _command_list() -> str:
 
 
 def _write_utf8() -> None:
-    """Make Windows use UTF-8 for files and pipes too, instead of the local code page."""
+    """On Windows, use UTF-8 also for files and pipes, instead of the local code page."""
     if sys.platform == "win32" and "PYTHONIOENCODING" not in os.environ:
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):

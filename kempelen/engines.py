@@ -1,7 +1,4 @@
-"""Create an engine for a UCI, xboard or GTP session.
-
-The protocol modules are imported lazily, because a session needs only one of them.
-"""
+"""Create engines for UCI, xboard and GTP sessions. Each protocol is imported only when needed."""
 
 from __future__ import annotations
 
@@ -24,7 +21,7 @@ ENGINE_NAME = "Kempelen"
 def create_uci_engine(
     session: LineWriter, tune: bool = False, session_context: SessionContext = STANDALONE
 ) -> UciProtocol:
-    """Return a UCI engine. If `tune` is set, the engine offers the search constants as options."""
+    """Return a UCI engine, with the search constants as options if `tune` is true."""
     from protocols.client.own_engine import AUTHORS
     from protocols.uci.protocol import UciProtocol
 
@@ -46,7 +43,6 @@ def create_uci_engine(
 def create_xboard_engine(
     session: LineWriter, session_context: SessionContext = STANDALONE
 ) -> XboardProtocol:
-    """Return an engine for the xboard protocol."""
     from protocols.client.own_engine import AUTHORS
     from protocols.xboard.protocol import XboardProtocol
 
@@ -66,10 +62,7 @@ def create_gtp_engine(
     session_context: SessionContext = STANDALONE,
     identity: tuple[str, str] | None = None,
 ) -> GtpProtocol:
-    """Return a GTP engine.
-
-    The tuple `identity` contains the name and the version that the engine reports.
-    """
+    """Return a GTP engine. `identity` is the name and the version that the engine reports."""
     from kempelen.console.terminal import print_error
     from protocols.gtp.protocol import GtpProtocol
     from protocols.gtp.session import Settings

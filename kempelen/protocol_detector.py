@@ -39,14 +39,13 @@ def serve() -> int:
 class ProtocolDetector:
     """A protocol that waits for a line of UCI, GTP or xboard, and then delegates to that protocol.
 
-    A line is UCI if any of its words is a UCI command. A line is GTP if it is a GTP command, with
-    or without an id. A line is xboard if it is `protover`, or if it follows a line `xboard` and is
-    another xboard command. The line `xboard` alone does not decide, because some programs probe
-    engines with `xboard` and then `uci`.
+    A line is UCI if any of its words is a UCI command, and GTP if it is a GTP command, with or
+    without an id. A line is xboard if it is `protover`, or another xboard command after the line
+    `xboard`. The line `xboard` alone does not decide, because some programs probe engines with
+    `xboard` and then `uci`.
 
-    Other lines are passed to the function `tell`, which by default prints them on standard error.
-    At a terminal, every such line is reported. Otherwise, only the first line is reported. The
-    function `make` creates the protocol with a given name.
+    `tell` receives messages about other lines, at a terminal about each, otherwise only about the
+    first. It prints on standard error by default. `make` creates the protocol with a given name.
     """
 
     def __init__(
@@ -69,11 +68,9 @@ class ProtocolDetector:
 
     @property
     def finished(self) -> bool:
-        """Whether the session has ended."""
         return self._engine is not None and self._engine.finished
 
     def handle_line(self, line: str) -> Iterator[str]:
-        """Handle a line or pass it to the detected protocol, and yield the response lines."""
         if self._engine is None and line.strip():
             if self._terminal and line.strip().lower() == "help":
                 yield from HELP
@@ -87,16 +84,13 @@ class ProtocolDetector:
             yield from self._engine.handle_line(line)
 
     def handle_overlong_line(self) -> Iterator[str]:
-        """Report that an input line was too long and was dropped."""
         if self._engine is not None:
             yield from self._engine.handle_overlong_line()
 
     def drain(self, timeout: float | None = None) -> bool:
-        """Wait for pending responses, and return whether all of them were sent."""
         return self._engine is None or self._engine.drain(timeout)
 
     def close(self, timeout: float) -> bool:
-        """Stop the session, and return whether all threads have ended."""
         return self._engine is None or self._engine.close(timeout)
 
     def _detect(self, line: str) -> stdio.ThreadedLineProtocol | None:

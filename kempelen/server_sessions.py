@@ -28,15 +28,12 @@ class NetworkOutput:
         self.send = send
 
     def log_to(self, path: str) -> None:
-        """Raise OSError, because remote clients are not allowed to write files."""
+        """Raise OSError, because remote clients must not write files."""
         raise OSError(EACCES, "it is not offered here")
 
 
 class SessionFactory:
-    """Creates the protocols of sessions, which share one scheduler and one memory budget.
-
-    The function `report` receives messages for the operator of the server.
-    """
+    """Creates the protocols of sessions, which share one scheduler and one memory budget."""
 
     def __init__(self, settings: ServerSettings, report: Callable[[str], None]) -> None:
         self._report = report
@@ -63,14 +60,10 @@ class SessionFactory:
         }
 
     def create(self, protocol: str, session: LineWriter) -> ThreadedLineProtocol:
-        """Return a new instance of the protocol named `protocol` for a session."""
         return self._factories[protocol](session)
 
     def gauges(self) -> Gauges:
-        """Return the metrics of the searches.
-
-        The metrics are the numbers of running and waiting searches, and the free hash memory.
-        """
+        """Return the numbers of running and waiting searches, and the free hash memory in MB."""
         searching, waiting = self._scheduler.counts()
         return {
             "searches": ("Running searches.", searching),
@@ -79,10 +72,7 @@ class SessionFactory:
         }
 
     def factories(self) -> Mapping[str, ProtocolFactory]:
-        """Return a mapping from protocol names to protocol factories.
-
-        A factory takes the output of a session as its argument.
-        """
+        """Return functions that create the protocol of a session, by protocol name."""
 
         def maker(protocol: str) -> ProtocolFactory:
             return lambda send: self.create(protocol, NetworkOutput(send))

@@ -1,9 +1,7 @@
 """Backgammon without the doubling cube.
 
-A game starts from the opening position, from a race, or from a bear-off.
-
-Source: the standard rules as described by K. Woolsey. Chance nodes and evaluation follow G.
-Tesauro, 'Temporal difference learning and TD-Gammon' (1995).
+Sources: the standard rules as described by K. Woolsey; for chance nodes and evaluation, G. Tesauro,
+'Temporal difference learning and TD-Gammon' (1995).
 """
 
 import re
@@ -30,10 +28,7 @@ class Roll(NamedTuple):
 
 
 class ManStep(NamedTuple):
-    """A move of one man with one die.
-
-    The man starts on a point or on the bar, and ends on a point or off the board.
-    """
+    """A move of one man with one die, from point `start` (or BAR) to point `end` (or OFF)."""
 
     start: int
     end: int
@@ -46,7 +41,7 @@ ROLLS = tuple(Roll(high, low) for high in range(1, 7) for low in range(1, high +
 
 
 class State(NamedTuple):
-    """The men of both players, the player to move, and the roll, or None before the roll."""
+    """The men of both players, the player to move, and the roll (None before the roll)."""
 
     men: tuple[Men, Men]
     player: int
@@ -56,11 +51,10 @@ class State(NamedTuple):
 class Backgammon:
     """A backgammon position with its history. The first player to bear off all men wins.
 
-    `state` defines the initial position. "start" is the opening position, where the first roll is
-    never a double. "race" is a position where all men have passed each other. Any other text lists
-    the men of both players, and the first player rolls first. For example, in "6+1x2/2x3" the first
-    player has one man on point 6 and two men on point 1, and the second player has three men on
-    their own point 2.
+    `state` is "start" (the opening position), "race" (all men have passed each other) or a list of
+    the men. In "6+1x2/2x3", player 0 has one man on point 6 and two men on point 1. Player 1 has
+    three men on their own point 2. Without a slash, both players have the same men. Raise
+    ValueError if `state` is invalid.
     """
 
     def __init__(self, state: str = "start") -> None:
@@ -85,10 +79,7 @@ class Backgammon:
         return CHANCE if rolls else state.player
 
     def moves(self) -> list[BackgammonMove]:
-        """Return the legal plays for the current roll, one for each resulting position.
-
-        Before the roll, return all possible rolls.
-        """
+        """Return the possible rolls before a roll, otherwise one play per resulting position."""
         if self.outcome() is not None:
             return []
         men, player, roll = self.state
@@ -97,7 +88,7 @@ class Backgammon:
         return list(plays(men[player], men[1 - player], roll))
 
     def chance_outcomes(self) -> list[tuple[BackgammonMove, float]]:
-        """Return all rolls with their probabilities. The first roll of a game is never a double."""
+        """Return the possible rolls and their probabilities. An opening roll is never a double."""
         rolls = [(roll, 1 + (roll.high != roll.low)) for roll in ROLLS]
         possible = [(roll, ways) for roll, ways in rolls if ways > 1 or not self._is_opening_roll]
         total = sum(ways for _, ways in possible)
@@ -120,14 +111,14 @@ class Backgammon:
         self._states.pop()
 
     def outcome(self) -> float | None:
-        """Return 1 or -1 for the winner if a player has borne off all men, otherwise None."""
+        """Return 1 if player 0 won, -1 if player 1 won, None if the game is not over."""
         first, second = self.state.men
         if not any(first[1:]):
             return 1
         return None if any(second[1:]) else -1
 
     def key(self) -> Hashable:
-        """Return a key that also tells whether the next roll is the first roll of the game."""
+        """Return the state, and whether an opening roll is next."""
         return self.state, self._is_opening_roll
 
     @property
@@ -149,7 +140,7 @@ class Backgammon:
         return ",".join(f"{step}({n})" if n > 1 else step for step, n in steps.items()) or "pass"
 
     def __str__(self) -> str:
-        """Return a diagram from the first player's side. O is the first player, X the second."""
+        """Return a board diagram from player 0's side, with O for player 0 and X for player 1."""
         (first, second), player, roll = self.state
         cells = {point: _cell(first[point], second[BAR - point]) for point in range(1, BAR)}
         rows = []
@@ -163,10 +154,10 @@ class Backgammon:
 
 
 def plays(own: Men, other: Men, roll: Roll) -> Iterator[Play]:
-    """Generate the legal plays for a roll, one for each resulting position.
+    """Generate the legal plays for a roll, one per resulting position.
 
-    A play must use as many dice as possible. If only one of the two dice can be played, it must be
-    the higher die if that is legal.
+    A play uses as many dice as possible. If only one of the dice can be played, it must be the
+    higher die if that is legal.
     """
     found: dict[tuple[Men, Men], Play] = {}
     dice = (roll.high, roll.low)
@@ -185,14 +176,11 @@ def plays(own: Men, other: Men, roll: Roll) -> Iterator[Play]:
 def _extend(
     own: Men, other: Men, dice: tuple[int, ...], play: Play, found: dict[tuple[Men, Men], Play]
 ) -> None:
-    """Add to `found` all plays that use `dice` in the given order.
-
-    With a double, men are moved in descending order of their points. This avoids duplicate plays
-    but still reaches every position.
-    """
+    """Add the plays that use `dice` in this order to `found`, keyed by the resulting position."""
     stuck = True
     for step in _steps(own, other, dice[0]) if dice else ():
         stuck = False
+        # With a double, men move in descending order of points, to avoid duplicate plays.
         alike = play and play[-1].start - play[-1].end == dice[0]
         if not alike or step.start <= play[-1].start:
             _extend(*_after_step(own, other, step), dice[1:], (*play, step), found)
@@ -233,10 +221,7 @@ def _after_step(own: Men, other: Men, step: ManStep) -> tuple[Men, Men]:
 
 
 def evaluate(game: Backgammon) -> float:
-    """Return the advantage of the player to move, from -1 to 1.
-
-    The evaluation combines the pip count, the points that a player holds, and exposed men.
-    """
+    """Score pip count, made points and blots for the player to move, from -1 to 1."""
     men, player, _ = game.state
     lead = _value(men[player], men[1 - player]) - _value(men[1 - player], men[player])
     return lead / (1 + abs(lead))
@@ -251,7 +236,7 @@ def _value(own: Men, other: Men) -> float:
 
 
 def _parse_men(text: str) -> Men:
-    """Parse the men of one player, in the format of the `state` option of `Backgammon`."""
+    """Parse one player's men, such as "bar+8x3+6x5". Raise ValueError if the text is invalid."""
     men = [0] * (BAR + 1)
     for part in filter(None, text.split("+")):
         match = _MEN.fullmatch(part)

@@ -1,7 +1,4 @@
-"""Batched evaluation for a game: one call evaluates many positions.
-
-This module does not import NumPy, because NumPy is slow to load and most searches do not need it.
-"""
+"""Evaluation of many positions per call. NumPy is not imported at run time."""
 
 from __future__ import annotations
 
@@ -21,12 +18,12 @@ EncodedPosition = Any
 
 
 class BatchEvaluation:
-    """A user's batched evaluation for a game. It can also be called with a single game.
+    """An evaluation of many positions per call. Calling it with a game evaluates one position.
 
     - `encode`: a function that takes a game and its legal moves, and returns the encoded position.
-    - `evaluate`: a function that takes encoded positions. It returns the value of each position and
-      the priors of the moves. Priors have one row per position, which sums to 1, or are None. The
-      function raises EvaluationError if the evaluation fails.
+    - `evaluate`: a function that takes encoded positions. It returns their values for the player to
+      move, and either None or an array of move priors. Each row of priors belongs to one position
+      and sums to 1. The function raises EvaluationError if the evaluation fails.
     - `batch_size`: the maximum number of positions per call.
     - `values_are_rewards`: whether the values are expected game results from -1 to 1.
     """

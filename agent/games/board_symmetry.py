@@ -1,8 +1,4 @@
-"""Detect the symmetries of a board game by playing random games.
-
-Games do not have to declare their symmetries. A rotation or reflection of the board is a symmetry
-if random games and their transformed copies have corresponding legal moves, boards and outcomes.
-"""
+"""Detect the symmetries of a board game by playing random games and their transformed copies."""
 
 from __future__ import annotations
 
@@ -27,8 +23,8 @@ TRIAL_GAMES = 20
 class BoardSymmetry:
     """A board symmetry, as two index arrays.
 
-    `squares` contains, for each square, the index of the square to which it is mapped. `moves`
-    contains, for each move in the vocabulary, the index of the move that is mapped to it.
+    `squares[i]` is the index of the square that is mapped to square i. `moves[i]` is the index of
+    the move that is mapped to move i of the vocabulary.
     """
 
     squares: Indices
@@ -36,7 +32,11 @@ class BoardSymmetry:
 
 
 def find_symmetries(game: NotatedGame[Any], vocabulary: tuple[str, ...]) -> list[BoardSymmetry]:
-    """Return the symmetries of a game in its initial position. The identity comes first."""
+    """Return the symmetries of a game in its initial position, starting with the identity.
+
+    `vocabulary` contains the move texts that `BoardSymmetry.moves` refers to. The identity is the
+    only result if the game has chance nodes, is not a `GridGame`, or has rows of unequal length.
+    """
     identity = np.arange(len(vocabulary) + 1)
     if not isinstance(game, GridGame) or game.turn == CHANCE:
         return [BoardSymmetry(np.arange(0), identity)]

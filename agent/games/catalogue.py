@@ -1,15 +1,15 @@
-"""Catalogue of games: built-in games, installed games, and games in a user's file.
+"""Catalogue of built-in, installed and user-defined games.
 
-    othello             a built-in game: a module that defines GAME and `evaluate`
-    hexapawn            a game of an installed distribution: an entry point of the group
-                        `kempelen.games`, whose value is module:Class
+A game has one of these names:
+
+    othello             a module of this package that defines GAME
+    hexapawn            an entry point of the group `kempelen.games`, with the value module:Class
     FILE.py:Class       a class defined in a file
     module:Class        a class defined in an importable module
 
-The class must implement `NotatedGame`. Calling the class without arguments must return a new game
-in its initial position. If the module also defines a function `evaluate`, that function is the
-default evaluation for the game: it returns the value of a position for the player to move. It may
-use any scale, because every win outranks all evaluations, and all evaluations outrank every loss.
+The class must implement `NotatedGame`, and its constructor must work without arguments. If the
+module defines `evaluate(game)`, this function is the game's default evaluation. It returns the
+value for the player to move on any scale: wins always outrank evaluations.
 """
 
 import inspect
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from agent.games.batch_evaluation import BatchEvaluation
 
 ENTRY_POINTS = "kempelen.games"
-# Attributes required in a game class.
 REQUIRED_ATTRIBUTES = ("turn", "moves", "play", "undo", "outcome", "key", "text")
 
 GameEvaluation = Callable[[Any], float]
@@ -56,14 +55,9 @@ class GameError(ValueError):
 class GameType:
     """A game in the catalogue.
 
-    - `name`: the name by which the game was found.
-    - `game_class`: the class that implements the game.
-    - `evaluate`: the default evaluation for the game.
     - `adapt`: a function that converts a user's function to an evaluation for the game.
-    - `adapt_batched`: a function that converts a user's batched evaluation, or None if the batch
-      type is `GameBatch`.
-    - `exact_value`: a function that returns the exact value of any position for the player to move,
-      or None if no such function is known.
+    - `adapt_batched`: the same for a batched evaluation, or None if that takes a `GameBatch`.
+    - `exact_value`: a function that returns the exact value for the player to move, or None.
     - `is_user_defined`: whether the game is not built in.
     """
 
@@ -76,9 +70,10 @@ class GameType:
     is_user_defined: bool = False
 
     def adapt_evaluation(self, evaluation: Evaluation) -> GameEvaluation:
-        """Return a loaded evaluation in the form that searches for this game require.
+        """Convert a loaded evaluation to a function that searches for this game can call.
 
-        Raise EvaluationError if the evaluation is compiled.
+        Return the game's own evaluation if `evaluation` has no Python function. Raise
+        EvaluationError if it is compiled.
         """
         if evaluation.jitted is not None:
             raise EvaluationError(
@@ -95,7 +90,7 @@ class GameType:
         return self.adapt(with_error_reporting(evaluation.name, evaluation.python, require_finite))
 
     def batch_evaluation(self, evaluation: Evaluation) -> "BatchEvaluation":
-        """Return a user's batched evaluation in the form that Monte Carlo tree search requires."""
+        """Convert a user's batched evaluation to a `BatchEvaluation` for this game."""
         if self.adapt_batched is not None:
             return self.adapt_batched(evaluation)
         from agent.games.game_batch import game_batch_evaluation  # lazy import: loads NumPy
@@ -103,16 +98,15 @@ class GameType:
         return game_batch_evaluation(evaluation)
 
     def with_defaults(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the options for `new`, with default values for those that are missing."""
+        """Return `options` completed with the game's default values."""
         bound = inspect.signature(self.game_class).bind(**options)
         bound.apply_defaults()
         return dict(bound.arguments)
 
     def new(self, **options: Any) -> NotatedGame[Any]:
-        """Return a new game in its initial position.
+        """Return a new game in its initial position. The options are passed to the game's class.
 
-        The options are passed to the class of the game. Raise GameError if an option is unknown or
-        has an invalid value.
+        Raise GameError if an option is invalid, or if a user-defined game does not work.
         """
         known = inspect.signature(self.game_class).parameters
         try:
@@ -144,11 +138,7 @@ def builtin_names() -> list[str]:
 
 
 def _is_game(module: str) -> bool:
-    """Return whether a module in this package defines a game.
-
-    This function inspects the source code, because importing the module may load large packages
-    such as `chess`.
-    """
+    """Return whether a module in this package defines GAME, without importing the module."""
     spec = find_spec(f"{agent.games.__name__}.{module}")
     if spec is None or spec.origin is None:
         return False
@@ -161,10 +151,7 @@ def names() -> list[str]:
 
 
 def find(spec: str) -> GameType:
-    """Return the game named `spec`. The module docstring describes the names.
-
-    Raise GameError if the game is unknown or the user's code is invalid.
-    """
+    """Return the game named `spec`. Raise GameError if it is unknown or its code is invalid."""
     spec = spec.strip()
     module = spec.replace("-", "_")
     if module.isidentifier() and "_" not in spec and _is_game(module):
@@ -179,7 +166,7 @@ def find(spec: str) -> GameType:
 
 
 def new_game(spec: str, **options: Any) -> NotatedGame[Any]:
-    """Return a new game with these options. Raise GameError if it cannot be created."""
+    """Create the game named `spec` with these options. Raise GameError on failure."""
     return find(spec).new(**options)
 
 
@@ -249,10 +236,7 @@ def _reason(error: Exception) -> str:
 
 
 def _find_problem(game: NotatedGame[Any]) -> str | None:
-    """Return why a search or protocol cannot use the game, or None if there is no problem.
-
-    Any exception raised by the game's methods is passed on.
-    """
+    """Return the first violation of the `NotatedGame` interface as text, or None."""
     outcome, moves = game.outcome(), list(game.moves())
     if game.turn not in (0, 1, CHANCE):
         return f"turn must be 0 (first player), 1 or {CHANCE} (chance), not {game.turn!r}"

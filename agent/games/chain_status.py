@@ -26,12 +26,7 @@ ShouldContinue = Callable[[], bool]
 def chain_statuses(
     game: Go, playouts: int = PLAYOUTS, seed: int = 1
 ) -> dict[tuple[int, ...], Status]:
-    """Return the status of every chain. The keys are the vertices of the chains.
-
-    Each player moves first in half of the playouts. A vertex survives a playout if it belongs to
-    the area of its original colour at the end. The status depends on the mean survival rate of the
-    vertices in the chain.
-    """
+    """Estimate the status of every chain by random playouts, keyed by the chain's vertices."""
     stones = game.stones
     held = [0] * len(stones.board)
     for areas in _final_areas(game, playouts, seed):
@@ -42,10 +37,10 @@ def chain_statuses(
 
 
 def classify_chains(game: Go, held: Sequence[float]) -> dict[tuple[int, ...], Status]:
-    """Return the status of every chain. The keys are the vertices of the chains.
+    """Classify every chain as alive, dead or in seki, keyed by the chain's vertices.
 
-    `held` contains, for each vertex, the fraction of playouts in which the vertex belongs to the
-    area of its original colour at the end.
+    `held[vertex]` is the fraction of playouts that end with the vertex in the area of its original
+    colour. A chain is alive if the mean of its vertices is at least ALIVE_THRESHOLD.
     """
     stones = game.stones
     statuses: dict[tuple[int, ...], Status] = {}
@@ -59,10 +54,7 @@ def classify_chains(game: Go, held: Sequence[float]) -> dict[tuple[int, ...], St
 
 
 def ownership(game: Go, playouts: int = PLAYOUTS, seed: int = 1) -> tuple[float, ...]:
-    """Return the expected owner of each point, in rows from the top.
-
-    Values range from -1 (White) to 1 (Black).
-    """
+    """Return the expected owner of each point, -1 (White) to 1 (Black), in rows from the top."""
     held = [0] * len(game.stones.board)
     for black, white in _final_areas(game, playouts, seed):
         for vertex in iter_bits(black):
@@ -78,17 +70,17 @@ def ownership(game: Go, playouts: int = PLAYOUTS, seed: int = 1) -> tuple[float,
 
 
 def dead_stones(game: Go) -> int:
-    """Return the set of dead stones."""
+    """Return the dead stones as a bitboard, estimated by random playouts."""
     return dead_from_statuses(chain_statuses(game))
 
 
 def dead_from_statuses(statuses: Statuses) -> int:
-    """Return the set of stones that belong to dead chains."""
+    """Return the stones of all dead chains as a bitboard."""
     return stones_with_status("dead", statuses)
 
 
 def stones_with_status(status: Status, statuses: Statuses) -> int:
-    """Return the set of stones that belong to chains with the given status."""
+    """Return the stones of all chains with this status as a bitboard."""
     return _union(chain for chain, chain_status in statuses.items() if chain_status == status)
 
 
@@ -107,10 +99,9 @@ def _stones(game: Go) -> list[int]:
 def _in_seki(game: Go, statuses: dict[tuple[int, ...], Status]) -> list[tuple[int, ...]]:
     """Return the living chains that are in seki.
 
-    A chain in seki shares all of its liberties, except for one eye, with living enemy chains. It
-    shares two to four liberties; with any other number, the position is not finished. A chain with
-    an eye may share a single liberty, but only if all chains around that liberty are in seki too.
-    Otherwise, these chains are simply not connected yet.
+    Such a chain shares two to four liberties with living enemy chains, and has no others. With an
+    additional eye, one shared liberty suffices, but all chains around the liberties must be in seki
+    too.
     """
     dead = stones_with_status("dead", statuses)
     rest = without_stones(game.stones, dead)
@@ -138,7 +129,7 @@ def _in_seki(game: Go, statuses: dict[tuple[int, ...], Status]) -> list[tuple[in
         eyes = 0
         for liberties in one_eyed.values():
             eyes |= liberties & ~neutral
-        # A chain with no liberties but such eyes belongs to the chains around the eyes.
+        # A chain whose only liberties are eyes of one-eyed chains belongs to these chains.
         joined = [chain for chain in statuses if not rest.liberties[rest.head[chain[0]]] & ~eyes]
         others = ~(rest.sets[EMPTY] | _union(seki) | _union(one_eyed) | _union(joined))
         remaining = {

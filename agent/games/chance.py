@@ -8,7 +8,7 @@ Move = TypeVar("Move")
 
 
 def draw_event(game: ChanceGame[Move], sample: float) -> Move:
-    """Return the chance event selected by `sample`, a uniform random number from [0, 1)."""
+    """Return the chance event selected by `sample`, a uniform random number in [0, 1)."""
     events = list(game.chance_outcomes())
     for event, probability in events:
         sample -= probability

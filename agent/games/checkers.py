@@ -1,13 +1,11 @@
-"""Checkers (English draughts) on an 8x8 board.
+"""Checkers (English draughts) on an 8x8 board. Player 0 is Black, who starts at the top.
 
-Squares are numbered from 1 to 32 by row from the top, as in standard notation. Player 0 is Black,
-starts at the top and moves first. Captures are mandatory. A capture of several pieces is one move.
-A man that reaches the last row is crowned, which ends the move. A player without a legal move
-loses. The game is drawn on threefold repetition, or if neither player captures or moves a man for
-40 moves.
+Squares are numbered from 1 to 32 by row from the top, as in standard notation. A move ends when a
+man is crowned. The game is drawn on threefold repetition, or after 40 moves by each side without a
+capture or a man's move.
 
-A set of squares is a bitboard with an unused bit after every second row. The two downward steps are
-therefore always shifts by 4 and 5 bits. A step off the board leads to an unused bit.
+A set of squares is a bitboard with an unused bit after every second row. All downward steps are
+therefore shifts by 4 and 5 bits, and a step off the board leads to an unused bit.
 """
 
 from collections.abc import Hashable, Iterator
@@ -38,7 +36,7 @@ _ROWS = [sum(_BITS[square] for square in range(start, start + 4)) for start in r
 
 
 class State(NamedTuple):
-    """The pieces, the player to move, and the number of plies without a capture or man's move."""
+    """The pieces, kings, player to move, and number of plies since a capture or man's move."""
 
     pieces: tuple[int, int]
     kings: int
@@ -46,12 +44,12 @@ class State(NamedTuple):
     quiet: int
 
     def key(self) -> tuple[int, int, int, int]:
-        """Return the parts of the position that count for repetition."""
+        """Return the state without the ply counter, for repetition detection."""
         return *self.pieces, self.kings, self.turn
 
 
 class Checkers:
-    """A checkers position with its history. A move is a sequence of square numbers."""
+    """A checkers position with its history. A move is the tuple of visited squares."""
 
     def __init__(self) -> None:
         black = sum(_BITS[square] for square in range(1, 13))
@@ -65,10 +63,7 @@ class Checkers:
         return self._states[-1].turn
 
     def moves(self) -> list[CheckersMove]:
-        """Return the legal moves: all captures, or all steps if there is no capture.
-
-        The result is empty if the game is over.
-        """
+        """Return all legal moves, which are only captures if a capture is possible."""
         if self._is_drawn():
             return []
         return list(self._captures()) or list(self._steps())
@@ -103,10 +98,7 @@ class Checkers:
         return 1 if self.turn else -1
 
     def key(self) -> Hashable:
-        """Return the pieces, the player to move, the repetition count and the draw rule's count.
-
-        The count of plies for the draw rule is 0 until it is close to the limit.
-        """
+        """Return the position, its repetition count, and the ply counter if near the draw limit."""
         quiet = self._states[-1].quiet
         return self._keys[-1], self._repetition_count(), max(0, quiet - RECENT_PLIES)
 
@@ -117,7 +109,7 @@ class Checkers:
         return 2 * _taken(move).bit_count() + bool(crowns)
 
     def move_class(self, move: CheckersMove) -> MoveClass:
-        """Classify a move as a capture, a threat to capture next, a step forward or a step back."""
+        """Classify a move as a capture, threat, forward move or backward move."""
         if _taken(move):
             return MoveClass.CAPTURE
         self.play(move)
@@ -134,7 +126,7 @@ class Checkers:
         return bool(_jumpers(self._states[-1], self.turn)) and not self._is_drawn()
 
     def noisy_moves(self) -> list[CheckersMove]:
-        """Return no moves, because captures are always forced."""
+        """Return an empty list, because captures are mandatory."""
         return []
 
     def quick_outcome(self) -> float | None:
@@ -142,12 +134,12 @@ class Checkers:
         return self.outcome()
 
     def men(self, player: int) -> int:
-        """Return the set of squares with men of a player."""
+        """Return the squares of a player's men as a bitboard."""
         state = self._states[-1]
         return state.pieces[player] & ~state.kings
 
     def kings(self, player: int) -> int:
-        """Return the set of squares with kings of a player."""
+        """Return the squares of a player's kings as a bitboard."""
         state = self._states[-1]
         return state.pieces[player] & state.kings
 
@@ -208,11 +200,7 @@ class Checkers:
 
 
 def evaluate(game: Checkers) -> float:
-    """Return the material and positional advantage of the player to move, below 1.
-
-    A king is worth 1.5 men. There are bonuses for advanced men, for men in the centre, and for men
-    on the back row.
-    """
+    """Return the material and positional advantage of the player to move, between -1 and 1."""
     return (_strength(game, game.turn) - _strength(game, 1 - game.turn)) / 3000
 
 

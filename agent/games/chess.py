@@ -1,8 +1,4 @@
-"""Chess, based on the `chess` package.
-
-The game is drawn by threefold repetition, the fifty-move rule or insufficient material. Player 0 is
-White. Moves are in UCI notation.
-"""
+"""Chess, based on the `chess` package. Player 0 is White."""
 
 from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any
@@ -26,7 +22,10 @@ CLEAR_LEAD_CP = 200
 
 
 class Chess(PlainChess):
-    """A chess position with its move history."""
+    """A chess position with its move history. Raise ValueError if `fen` is invalid.
+
+    The game is drawn by threefold repetition, the fifty-move rule or insufficient material.
+    """
 
     clear_lead = CLEAR_LEAD_CP / WIN_CP
 
@@ -40,7 +39,7 @@ class Chess(PlainChess):
         super().__init__(board)
 
     def moves(self) -> list[chess.Move]:
-        """Return all legal moves. The result is empty if the game is over."""
+        """Return all legal moves, or [] if the game is over."""
         return [] if self.quick_outcome() is not None else super().moves()
 
     def outcome(self) -> float | None:
@@ -108,12 +107,12 @@ class Chess(PlainChess):
 
 
 def evaluate(game: Chess) -> float:
-    """Return the material and positional advantage of the player to move, below 1."""
+    """Return the material and piece-square score of the player to move, divided by WIN_CP."""
     return evaluate_board(game.board) / WIN_CP
 
 
 def adapt(function: Callable[[Any], float]) -> Callable[[Chess], float]:
-    """Convert an evaluation of `chess.Board` objects in centipawns to an evaluation of `Chess`."""
+    """Convert a `chess.Board` evaluation in centipawns to a `Chess` evaluation from -1 to 1."""
 
     def value(game: Chess) -> float:
         return max(-WIN_CP, min(WIN_CP, function(game.board))) / WIN_CP
@@ -122,7 +121,7 @@ def adapt(function: Callable[[Any], float]) -> Callable[[Chess], float]:
 
 
 def adapt_batched(evaluation: Evaluation) -> "BatchEvaluation":
-    """Convert a batched evaluation in centipawns to an evaluation of `Chess`."""
+    """Convert a user's batched evaluation in centipawns to a `BatchEvaluation` of `Chess` games."""
     from agent.games.chess_batch import chess_batch_evaluation  # lazy import: loads NumPy
 
     return chess_batch_evaluation(evaluation, WIN_CP)

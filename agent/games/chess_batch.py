@@ -45,7 +45,7 @@ class ChessBatch(PaddedMoves):
     counts: npt.NDArray[np.int64]
 
     def planes(self) -> npt.NDArray[np.float32]:
-        """Return the pieces as float32 (n, 12, 64), with 1 for each square that is occupied."""
+        """Return the pieces as float32 (n, 12, 64), with 1 for an occupied square."""
         octets = np.ascontiguousarray(self.pieces, "<u8").view(np.uint8)
         bits = np.unpackbits(octets, axis=-1, bitorder="little")
         return bits.reshape(-1, 12, 64).astype(np.float32)
@@ -58,16 +58,13 @@ def oriented_batch(
     numbers: npt.NDArray[np.int64],
     moves: npt.NDArray[np.int32],
 ) -> ChessBatch:
-    """Return a batch of n positions. The arguments are from White's point of view.
+    """Convert arrays for n positions from White's point of view to a batch.
 
-    - `kinds`: (n, 6), bitboards of the pawns, knights, bishops, rooks, queens and kings of both
-      sides.
+    - `kinds`: (n, 6), bitboards of all pawns, knights, bishops, rooks, queens and kings.
     - `sides`: (n, 2), bitboards of White's and Black's pieces.
     - `castling`: (n,), as in `ChessBatch`.
-    - `numbers`: (n, 4), the side to move, en passant square, halfmove clock and number of legal
-      moves.
-    - `moves`: (n, width), as in `ChessBatch`, where `width` is at least the largest number of legal
-      moves. The padding may have any value.
+    - `numbers`: (n, 4), the side to move, en passant square, halfmove clock and count of moves.
+    - `moves`: (n, width), as in `ChessBatch`. The padding may have any value.
     """
     turns, en_passant, halfmoves, counts = (numbers[:, i].copy() for i in range(4))
     rows = np.arange(len(turns))
@@ -89,7 +86,7 @@ def oriented_batch(
 def batch_from_boards(
     boards: Sequence[chess.Board], moves: Sequence[Sequence[chess.Move]] | None = None
 ) -> ChessBatch:
-    """Return a batch of boards. `moves` optionally sets the order of the legal moves."""
+    """Convert boards to a batch. `moves` optionally sets the order of the legal moves."""
     lists = moves if moves is not None else [list(board.legal_moves) for board in boards]
     counts = [len(legal) for legal in lists]
     kinds = [
@@ -114,10 +111,9 @@ def batch_from_boards(
 
 
 def as_board_evaluation(evaluation: Evaluation) -> Callable[[chess.Board], int]:
-    """Convert a batched evaluation to a function that evaluates one board in centipawns.
+    """Convert a batched evaluation to a function of one board that returns centipawns.
 
-    The function returns 0 for a position without legal moves, because searches score mate and
-    stalemate by the rules.
+    The function returns 0 if the board has no legal moves.
     """
 
     def evaluate(board: chess.Board) -> int:
@@ -131,10 +127,7 @@ def as_board_evaluation(evaluation: Evaluation) -> Callable[[chess.Board], int]:
 
 
 def chess_batch_evaluation(evaluation: Evaluation, win_cp: float) -> BatchEvaluation:
-    """Return a batched evaluation of `Chess` games.
-
-    `win_cp` is the value of a win in centipawns.
-    """
+    """Convert a batched evaluation in centipawns to one of `Chess` games, divided by `win_cp`."""
 
     def encode(game: Any, moves: list[chess.Move]) -> tuple[chess.Board, list[chess.Move]]:
         return game.board.copy(stack=False), moves

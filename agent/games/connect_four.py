@@ -1,7 +1,7 @@
-"""Connect Four: players drop discs into columns. A line of four discs wins.
+"""Connect Four: players drop discs into columns. A line of four discs wins. Player 0 is X.
 
-A set of squares is a bitboard. Each column has one extra bit, which is always 0, so that no line
-can wrap from one column into the next.
+A set of squares is a bitboard. Each column has an extra bit, which is always 0, so that no line
+wraps into the next column.
 """
 
 from collections.abc import Hashable
@@ -51,7 +51,7 @@ class ConnectFour:
         return len(self._played) % 2
 
     def moves(self) -> list[int]:
-        """Return the columns that are not full. The result is empty if the game is over."""
+        """Return the columns that are not full, or [] if the game is over."""
         if self._won:
             return []
         return [column for column, height in enumerate(self._heights) if height < self.height]
@@ -77,7 +77,7 @@ class ConnectFour:
         return 0 if len(self._played) == self.width * self.height else None
 
     def key(self) -> Hashable:
-        """Return the discs of both players."""
+        """Return the bitboards of both players' discs."""
         return tuple(self._discs)
 
     def symmetric_key(self) -> Hashable:
@@ -98,21 +98,13 @@ class ConnectFour:
         return 1 - abs(2 * move - self.width + 1) / self.width
 
     def bounds(self) -> tuple[float, float]:
-        """Return the lower and upper bound for the value for the player to move.
-
-        The lower bound is -1 if the opponent can still win, otherwise 0. The upper bound is 1 if
-        the player to move can still win, otherwise 0.
-        """
+        """Return the bounds (-1, 1) on the value, with 0 in place of an impossible loss or win."""
         mine, theirs = self._discs[self.turn], self._discs[1 - self.turn]
         lines = _lines(self.width, self.height)
         return -any(not line & mine for line in lines), +any(not line & theirs for line in lines)
 
     def named_features(self) -> dict[str, float]:
-        """Return the lead in open lines with 1, 2 and 3 discs, divided by 8.
-
-        A line of four squares is open for a player if all its discs belong to that player. The lead
-        is the number of such lines of the player to move minus those of the opponent.
-        """
+        """Return the mover's lead in open lines with 1, 2 and 3 discs, divided by 8."""
         mine, theirs = self._discs[self.turn], self._discs[1 - self.turn]
         counts = [0, 0, 0, 0, 0]
         for line in _lines(self.width, self.height):
@@ -127,7 +119,7 @@ class ConnectFour:
         return False
 
     def noisy_moves(self) -> list[int]:
-        """Return the moves that complete a line of four or prevent one by the opponent."""
+        """Return the moves that complete a line of four or block one."""
         mine, theirs = self._discs[self.turn], self._discs[1 - self.turn]
         return [
             move
@@ -141,7 +133,7 @@ class ConnectFour:
         return self.outcome()
 
     def grid(self) -> list[str]:
-        """Return the rows from the top. The player to move is `m`, the opponent `t`, empty `.`."""
+        """Return the rows from the top. The mover is `m`, the opponent `t`, an empty square `.`."""
         mine, theirs = self._discs[self.turn], self._discs[1 - self.turn]
         signs = "".join(
             "m" if mine & square else "t" if theirs & square else "."
@@ -155,7 +147,7 @@ class ConnectFour:
         return column if rests and not self._won else None
 
     def discs(self, player: int) -> int:
-        """Return the set of squares with discs of a player."""
+        """Return a player's discs as a bitboard."""
         return self._discs[player]
 
     def _square(self, column: int, row: int) -> int:
@@ -185,10 +177,9 @@ class ConnectFour:
 
 
 def evaluate(game: ConnectFour) -> float:
-    """Return the lead in possible lines of the player to move, scaled to stay below a win.
+    """Return the lead of the player to move in possible lines, between -1 and 1.
 
-    A line of four squares is possible for a player if it contains no disc of the opponent. Its
-    value is the square of the number of discs in it.
+    A line of four squares without opposing discs counts as the square of its number of discs.
     """
     mine, theirs = game.discs(game.turn), game.discs(1 - game.turn)
     chances = 0

@@ -18,7 +18,7 @@ Priors = npt.NDArray[np.float64]
 
 
 class PaddedMoves:
-    """Base class of batches with integer moves. Rows are padded to equal length."""
+    """Base class of batches whose moves are integers, in rows that are padded to equal length."""
 
     moves: npt.NDArray[np.int32]
     counts: npt.NDArray[np.int64]
@@ -46,14 +46,13 @@ class Batch(Protocol):
 
 @dataclass(frozen=True)
 class GameBatch:
-    """Positions to evaluate, in any game except chess and Go.
+    """A batch of positions of any game except chess and Go.
 
     - `turns`: the player to move in each position, 0 or 1.
-    - `moves`: the legal moves in each position, in the order in which the game generates them.
+    - `moves`: the legal moves in each position, in the order of `game.moves()`.
     - `counts`: the number of legal moves in each position.
-    - `features`: the arrays returned by the game's `features()`, stacked along a new first axis, or
-      None if the game has no `features()`.
-    - `games`: read-only copies of the positions if the game has no `features()`, otherwise empty.
+    - `features`: the stacked arrays of `game.features()`, or None if the game has no such method.
+    - `games`: read-only copies of the positions if `features` is None, otherwise empty.
     """
 
     turns: npt.NDArray[np.int64]
@@ -93,11 +92,10 @@ def game_batch_evaluation(evaluation: Evaluation) -> BatchEvaluation:
 
 
 def evaluate_batch(evaluation: Evaluation, batch: Batch) -> tuple[Values, Priors | None]:
-    """Return the values of a batch, and the priors or None.
+    """Run a batched evaluation. Return the values, and the priors or None.
 
-    The priors have shape (n, width) for n positions. The priors of the legal moves in a position
-    sum to 1; the padding is 0. Raise EvaluationError if the evaluation raises an exception or
-    returns an invalid result.
+    The priors have shape (n, width) for n positions. Each row sums to 1 over the legal moves, and
+    the padding is 0. Raise EvaluationError if the evaluation fails or returns an invalid result.
     """
     assert evaluation.python is not None, "a batched evaluation is a plain function"
     name, counts, width = evaluation.name, batch.counts.copy(), batch.width
@@ -143,9 +141,9 @@ def _checked_array(
     shape: tuple[int, ...],
     counts: npt.NDArray[np.int64] | None = None,
 ) -> npt.NDArray[np.float64]:
-    """Convert a result to a float array. Raise EvaluationError if its type or shape is wrong.
+    """Convert a result to a float64 array. Raise EvaluationError if its type or shape is wrong.
 
-    `counts` contains the number of valid entries in each row. All other entries are set to 0.
+    If `counts` is given, entries of row i from `counts[i]` on are set to 0.
     """
     try:
         array = np.asarray(returned)

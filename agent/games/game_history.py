@@ -1,4 +1,4 @@
-"""The moves of a game as text, with the player who made each move."""
+"""The moves of a game as text, with the player of each move."""
 
 from typing import Any
 
@@ -9,23 +9,19 @@ MAX_PLIES = 4000
 
 
 class GameHistory:
-    """A game in progress, with its moves and chance events as text.
+    """A game in progress that records its moves and chance events as text.
 
-    `moves` contains all moves and chance events in the notation of the game. `movers` contains the
-    player for each entry in `moves`. A chance event belongs to the player who moved before it.
+    `moves` contains their notation, and `movers` the player of each entry in `moves`. A chance
+    event belongs to the player who moved before it. Only this object may play moves in `game`.
     """
 
     def __init__(self, game: NotatedGame[Any]) -> None:
-        """Record `game` from its initial position. Only this object may play moves in it."""
         self.game = game
         self.moves: list[str] = []
         self.movers: list[int] = []
 
     def play(self, text: str) -> str:
-        """Play a move or chance event and return its notation.
-
-        Raise ValueError if it is illegal.
-        """
+        """Play a move or event, and return its notation. Raise ValueError if it is illegal."""
         move = parse_move(self.game, text)
         self.push(move)
         return self.moves[-1]

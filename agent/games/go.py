@@ -1,9 +1,8 @@
-"""Go on boards with up to 19 rows and columns.
+"""Go on boards with up to 19 rows and columns. Player 0 is Black.
 
 Rules: area scoring, where all stones left on the board count as alive; positional superko; no
-suicide; two consecutive passes end the game. The utility is Black's area minus White's area and
-komi. Territory scoring is also available. Player 0 is Black. A move is a vertex as described in
-`agent.games.stones`, or PASS.
+suicide; two consecutive passes end the game. A move is PASS or a vertex, which is an index as
+described in `agent.games.stones`.
 """
 
 from __future__ import annotations
@@ -42,10 +41,10 @@ class State:
     """A position, with the part of the game history that the rules require.
 
     - `passes`: the number of consecutive passes before this position, at most 2.
-    - `repeatable`: whether any stones have been captured, so that a position may repeat.
+    - `repeatable`: whether a position may repeat, because stones were captured or set up.
     - `history`: the XOR of the hashes of all positions in the game.
-    - `new`: whether the last move added this position to the history.
-    - `prisoners`: the number of stones captured by Black and by White.
+    - `new`: whether the last move led to a position that is new in the game.
+    - `prisoners`: the numbers of stones captured by Black and by White.
     """
 
     stones: Stones
@@ -58,16 +57,15 @@ class State:
     prisoners: tuple[int, int] = (0, 0)
 
     def __deepcopy__(self, memo: object) -> State:
-        """Return the same object, because states are never modified."""
         return self
 
 
 class Go:
     """A Go position with its history. Raise ValueError if `size` or `komi` is invalid.
 
-    `size` is the number of rows of a square board, or WIDTHxHEIGHT such as "9x13". `komi` is the
-    number of points that White receives for moving second. If `capture_dead_stones` is true,
-    `candidate_moves` continues until all dead stones are captured.
+    `size` is the number of rows of a square board, or text such as "9x13" (width x height). `komi`
+    is the number of points that White receives. If the attribute `capture_dead_stones` is true,
+    `candidate_moves` omits PASS while another move remains.
     """
 
     def __init__(self, size: int | str = 9, komi: float = 7.5) -> None:
@@ -110,12 +108,12 @@ class Go:
 
     @property
     def repeatable(self) -> bool:
-        """Whether any stones have been captured, so that a position may repeat."""
+        """Whether a position may repeat, because stones were captured or set up."""
         return self._states[-1].repeatable
 
     @property
     def positions(self) -> Set[tuple[int, int]]:
-        """All positions in the game, each as the sets of black and white stones."""
+        """All positions in the game, each as bitboards of the black and the white stones."""
         return self._seen_positions
 
     def last_moves(self, count: int) -> list[int | None]:
@@ -124,10 +122,10 @@ class Go:
         return moves + [None] * (count - len(moves))
 
     def moves_since(self, key: Hashable, limit: int) -> list[int] | None:
-        """Return the moves since the most recent position with the key `key`.
+        """Return the moves since the most recent position with this key, oldest first.
 
-        Return None if there is no such position within the last `limit` moves. Also return None if,
-        since then, a player moved twice in a row, stones were set up, or the turn was changed.
+        Return None if that position is not among the last `limit` moves. Also return None if, since
+        then, a player moved twice in a row, stones were set up, or the turn was changed.
         """
         moves: list[int] = []
         for before, after in zip(self._states[-2::-1], self._states[:0:-1], strict=True):
@@ -145,10 +143,7 @@ class Go:
         return moves[::-1]
 
     def moves(self) -> list[int]:
-        """Return the vertices where the player to move may place a stone, and PASS.
-
-        The result is empty if the game is over.
-        """
+        """Return the legal vertices and PASS, or [] if the game is over."""
         if self.is_over():
             return []
         player = self.turn
@@ -206,10 +201,10 @@ class Go:
         self._states.append(replace(self._states[-1], turn=player, passes=0, new=False))
 
     def set_up(self, player: int, vertices: Iterable[int]) -> None:
-        """Place stones of one player on empty vertices, as handicap or to set up a position.
+        """Place stones of one player on empty vertices. `undo` removes all of them.
 
-        `undo` removes all of these stones. Raise ValueError, without changing the game, if a vertex
-        is not empty or a chain would have no liberties.
+        Raise ValueError, without changing the game, if a vertex is not empty or a chain would have
+        no liberties.
         """
         stones = self.stones.copy()
         for vertex in vertices:
@@ -237,7 +232,7 @@ class Go:
         self._states.append(State(stones, turn, 0, repeatable, history, new, move, prisoners))
 
     def undo(self) -> None:
-        """Undo the last move."""
+        """Undo the last move, setup of stones, or change of turn."""
         state = self._states.pop()
         if state.new:
             self._seen_positions.remove(_position_key(state.stones))
@@ -251,7 +246,7 @@ class Go:
         return self.score() if self.is_over() else None
 
     def score(self, dead: int = 0) -> float:
-        """Remove the `dead` stones, and return Black's area minus White's area and komi."""
+        """Return Black's area minus White's area and komi after removing the `dead` stones."""
         stones = self.stones
         if dead:
             stones = without_stones(stones, dead)
@@ -261,8 +256,8 @@ class Go:
     def territory_score(self, dead: int = 0, seki: int = 0) -> float:
         """Return the territory and prisoners of Black minus those of White and komi.
 
-        `dead` is the set of dead stones, which count as prisoners. `seki` is the set of stones in
-        seki. Empty vertices connected to these stones are not territory.
+        The bitboard `dead` contains dead stones, which count as prisoners. The bitboard `seki`
+        contains stones in seki. Empty vertices connected to them are not territory.
         """
         stones = without_stones(self.stones, dead) if dead else self.stones
         empty = stones.sets[EMPTY]
@@ -274,11 +269,11 @@ class Go:
         return points[0] - points[1] - self.komi
 
     def key(self) -> Hashable:
-        """Return the stones, the player to move, the number of passes, and the history hash."""
+        """Return the player to move, the number of passes, the stones, and the history hash."""
         return _key(self._states[-1])
 
     def move_rating(self, move: int) -> float:
-        """Rate a move by its captures. Moves on the first line and passes are rated below 0."""
+        """Rate captures by their size, other first-line moves -1, PASS -2, and all others 0."""
         if move == PASS:
             return -2
         captured = self.stones.captured_by(move, self.turn + 1).bit_count()
@@ -287,7 +282,7 @@ class Go:
     def candidate_moves(self) -> list[int]:
         """Return the legal moves that do not fill an eye of the player to move.
 
-        PASS is omitted only if `capture_dead_stones` is true and there is another move.
+        PASS is omitted if `capture_dead_stones` is true and another move remains.
         """
         colour, stones = self.turn + 1, self.stones
         *placements, _ = self.moves() or [PASS]
@@ -300,10 +295,7 @@ class Go:
         return PLAYOUT_LENGTH_FACTOR * self.width * self.height
 
     def playout(self, random: Random) -> tuple[float, list[tuple[int, int]]]:
-        """Play random moves to the end. Return the score and (player, move) pairs.
-
-        Players never fill their own eyes.
-        """
+        """Play random moves to the end on a copy. Return the score and (player, move) pairs."""
         state = self._states[-1]
         stones = state.stones.copy()
         played = stones.play_out(state.turn + 1, state.passes, random)
@@ -312,7 +304,7 @@ class Go:
         return score, [(colour - 1, vertex) for colour, vertex in played]
 
     def text(self, move: int) -> str:
-        """Return the column letter (without I) and row number of a vertex, or "pass"."""
+        """Return the GTP name of a vertex, such as "D4", or "pass". Columns skip the letter I."""
         if move == PASS:
             return "pass"
         column, row = self._shape.coordinates(move)
@@ -333,11 +325,7 @@ class Go:
 
 
 def parse_size(size: object) -> Size:
-    """Return the width and height of a board.
-
-    `size` is the number of rows of a square board, or WIDTHxHEIGHT. Width and height must be from 1
-    to MAX_SIZE. Raise ValueError if `size` is invalid.
-    """
+    """Return (width, height) for a size such as 9 or "9x13". Raise ValueError if it is invalid."""
     edges: Size | None = None
     if isinstance(size, int) and not isinstance(size, bool):
         edges = size, size
@@ -352,12 +340,12 @@ def parse_size(size: object) -> Size:
 
 
 def format_size(width: int, height: int) -> int | str:
-    """Return a board size in the form that `parse_size` accepts."""
+    """Return the board size as an int if the board is square, otherwise as text such as "9x13"."""
     return width if width == height else f"{width}x{height}"
 
 
 def without_stones(stones: Stones, dead: int) -> Stones:
-    """Return a copy of a position without the `dead` stones."""
+    """Return a copy of a position without the `dead` stones, which are a bitboard."""
     rest = Stones(stones.shape.width, stones.shape.height)
     for colour in (BLACK, WHITE):
         for vertex in iter_bits(stones.sets[colour] & ~dead):
@@ -366,10 +354,7 @@ def without_stones(stones: Stones, dead: int) -> Stones:
 
 
 def evaluate(game: Go) -> float:
-    """Return the lead of the player to move in stones and in vertices closest to their stones.
-
-    Vertices at equal distance from both colours count for neither side.
-    """
+    """Return the lead of the player to move in vertices nearest to their stones, including komi."""
     _, black, white = game.stones.sets
     around = game.stones.shape.adjacent
     free = game.stones.sets[EMPTY]

@@ -18,8 +18,6 @@ _EncodedPosition = tuple[Stones, int, float, int | None, list[int]]
 
 
 class _Go(Protocol):
-    """The attributes of `agent.games.go.Go` that this module uses."""
-
     @property
     def stones(self) -> Stones: ...
     @property
@@ -70,7 +68,7 @@ def go_batch_evaluation(evaluation: Evaluation) -> BatchEvaluation:
 
 
 def batch_from_games(games: Sequence[_Go]) -> GoBatch:
-    """Return a batch of the current positions of games, whose boards must have equal size."""
+    """Convert the current positions of games to a batch. All boards must have equal size."""
     return _batch(
         [(game.stones, game.turn, game.komi, game.last_move, game.moves()) for game in games]
     )

@@ -1,8 +1,6 @@
-"""Grundy's game: players split a heap into two heaps of different sizes.
+"""Grundy's game: players split a heap into two unequal heaps. A player who cannot move loses.
 
-A player who cannot split any heap loses.
-
-Source: P. Grundy, 'Mathematics and games' (1939). It is the AND/OR example in the lecture notes
+Sources: P. Grundy, 'Mathematics and games' (1939); the AND/OR example in the lecture notes
 'Búsqueda con adversario'.
 """
 
@@ -13,7 +11,7 @@ from typing import NamedTuple
 
 
 class Split(NamedTuple):
-    """A move that splits a heap of `heap` counters. The smaller part has `smaller` counters."""
+    """A move that splits a heap of `heap` counters into parts of `smaller` and `heap - smaller`."""
 
     heap: int
     smaller: int
@@ -65,7 +63,7 @@ class Grundy:
         return self.turn, tuple(heap for heap in self.heaps if heap > 2)
 
     def text(self, move: Split) -> str:
-        """Return the sizes of the heap and of its two parts."""
+        """Return the notation of a split, such as "7=4+3"."""
         return f"{move.heap}={move.heap - move.smaller}+{move.smaller}"
 
     def __str__(self) -> str:
@@ -74,10 +72,7 @@ class Grundy:
 
 @cache
 def grundy_value(counters: int) -> int:
-    """Return the Sprague-Grundy value of a heap.
-
-    This is the minimum excludant of the values of its splits.
-    """
+    """Return the Sprague-Grundy value (nimber) of a heap."""
     reached = {
         grundy_value(smaller) ^ grundy_value(counters - smaller)
         for smaller in range(1, (counters - 1) // 2 + 1)
@@ -89,10 +84,7 @@ def grundy_value(counters: int) -> int:
 
 
 def solved(game: Grundy) -> float:
-    """Return the exact value of a position for the player to move, 1 or -1.
-
-    By the Sprague-Grundy theorem, the player to move loses if the XOR of the heap values is 0.
-    """
+    """Return the exact value for the player to move, 1 or -1, by the Sprague-Grundy theorem."""
     return 1 if reduce(xor, map(grundy_value, game.heaps)) else -1
 
 

@@ -16,10 +16,7 @@ LadderStatus = Literal["free", "threatened", "lost"]
 
 
 def ladders(stones: Stones) -> dict[tuple[int, ...], LadderStatus]:
-    """Return the ladder status of each chain with one or two liberties.
-
-    The keys are the vertices of the chains.
-    """
+    """Return the ladder status of each chain with one or two liberties, keyed by its vertices."""
     found: dict[tuple[int, ...], LadderStatus] = {}
     occupied = stones.shape.on_board & ~stones.sets[EMPTY]
     for head in sorted({stones.head[vertex] for vertex in iter_bits(occupied)}):
@@ -29,7 +26,10 @@ def ladders(stones: Stones) -> dict[tuple[int, ...], LadderStatus]:
 
 
 def ladder_status(stones: Stones, vertex: int) -> LadderStatus:
-    """Return the ladder status of the chain at a vertex."""
+    """Return whether the chain at a vertex is "free", "threatened" or "lost" in a ladder.
+
+    A threatened chain is captured if the opponent moves first, and a lost chain in any case.
+    """
     reader = _LadderReader()
     if not reader.can_be_captured(stones, vertex):
         return "free"
@@ -39,7 +39,7 @@ def ladder_status(stones: Stones, vertex: int) -> LadderStatus:
 
 
 class _LadderReader:
-    """Reads one ladder, up to MAX_MOVES moves. A longer ladder counts as an escape."""
+    """Reads one ladder up to MAX_MOVES moves. A longer ladder counts as an escape."""
 
     def __init__(self) -> None:
         self._remaining_moves = MAX_MOVES

@@ -19,7 +19,7 @@ BATCH_SIZE = 8
 
 
 class LearnedEvaluation:
-    """An evaluation that uses a trained network. Call it with a game."""
+    """A game evaluation that uses a trained network."""
 
     def __init__(self, network: PolicyValueNet, name: str) -> None:
         self.network = network
@@ -28,7 +28,10 @@ class LearnedEvaluation:
         self._fitting: type[Any] | None = None  # last game class that passed the check
 
     def __call__(self, game: Any) -> float:
-        """Return the value of the position for the player to move, from -1 to 1."""
+        """Return the value for the player to move, from -1 to 1.
+
+        Raise EvaluationError if the network does not fit the game.
+        """
         outputs = self.network.outputs(self.network.encoding.to_inputs([self._inputs(game)]))
         return float(np.tanh(outputs[0, 0]))
 

@@ -1,9 +1,7 @@
-"""Nim: a player takes any number of counters from one heap.
+"""Nim: the player who takes the last counter wins, or loses in misère play.
 
-The player who takes the last counter wins, or loses in misère play.
-
-Source: C. Bouton, 'Nim, a game with a complete mathematical theory' (1901). The lecture notes
-'Juegos: minimax, método alfa-beta' contain a diagram of the winning strategy.
+Sources: C. Bouton, 'Nim, a game with a complete mathematical theory' (1901); the lecture notes
+'Juegos: minimax, método alfa-beta'.
 """
 
 from collections.abc import Hashable, Iterator, Sequence
@@ -66,7 +64,7 @@ class Nim:
         return self.turn, tuple(sorted(heap for heap in self.heaps if heap))
 
     def text(self, move: Take) -> str:
-        """Return the letter of the heap and the number of counters taken."""
+        """Return the notation of a move, such as "b2" for two counters from the second heap."""
         return f"{chr(ord('a') + move.heap)}{move.counters}"
 
     def __str__(self) -> str:
@@ -77,11 +75,7 @@ class Nim:
 
 
 def solved(game: Nim) -> float:
-    """Return the exact value of a position for the player to move, 1 or -1.
-
-    By Bouton's theorem, the player to move loses if the XOR of the heap sizes is 0. In misère play,
-    if every heap has one counter, the player to move loses if the number of heaps is odd.
-    """
+    """Return the exact value for the player to move, 1 or -1, by Bouton's theorem."""
     nim_sum = reduce(xor, game.heaps, 0)
     if game.misere and max(game.heaps, default=0) <= 1:
         return 1 if nim_sum == 0 else -1

@@ -1,9 +1,8 @@
-"""Othello on a square board with an even number of rows.
+"""Othello on a square board with an even number of rows. Player 0 is Black.
 
-A move places a disc that encloses at least one opposing disc, and flips the enclosed discs. A
-player without such a move must pass. The game is over when neither player can move. The utility is
-the number of Black's discs minus the number of White's. Squares are numbered from 0 by row from the
-top left. A set of squares is a bitboard. Player 0 is Black.
+A player who cannot flip a disc must pass. The game is over when neither player can move. The
+utility is the number of Black's discs minus White's. Squares are numbered from 0 by row from the
+top left.
 """
 
 from collections.abc import Callable, Hashable
@@ -34,10 +33,7 @@ class Othello:
         return self._turn
 
     def moves(self) -> list[int]:
-        """Return the legal moves, which are squares, or PASS if no square is legal.
-
-        The result is empty if the game is over.
-        """
+        """Return the legal squares, [PASS] if the player must pass, or [] if the game is over."""
         mine, theirs, targets = self._states[-1]
         if targets:
             return [square for square in range(self.size**2) if targets >> square & 1]
@@ -70,11 +66,11 @@ class Othello:
         return self._turn, *self._states[-1][:2]
 
     def discs(self, player: int) -> int:
-        """Return the set of squares with discs of a player."""
+        """Return a player's discs as a bitboard."""
         return self._states[-1][player != self._turn]
 
     def mobility(self, player: int) -> int:
-        """Return the number of legal moves for a player, regardless of whose turn it is."""
+        """Return the number of legal squares of a player, regardless of whose turn it is."""
         mine, theirs, targets = self._states[-1]
         if player != self._turn:
             targets = self._targets(theirs, mine)
@@ -123,7 +119,7 @@ class Othello:
         return turned
 
     def grid(self) -> list[str]:
-        """Return the rows from the top. The player to move is `m`, the opponent `t`, empty `.`."""
+        """Return the rows from the top. The mover is `m`, the opponent `t`, an empty square `.`."""
         mine, theirs, _ = self._states[-1]
         signs = "".join(
             "m" if mine >> square & 1 else "t" if theirs >> square & 1 else "."
@@ -137,7 +133,7 @@ class Othello:
         return square if self._states[-1][2] >> square & 1 else None
 
     def text(self, move: int) -> str:
-        """Return the column letter and row number of a square, counted from the top, or "pass"."""
+        """Return the notation of a move, such as "a1" for the top left square, or "pass"."""
         if move == PASS:
             return "pass"
         row, column = divmod(move, self.size)
@@ -155,10 +151,7 @@ class Othello:
 
 
 def evaluate(game: Othello) -> float:
-    """Return the lead of the player to move in corners and mobility.
-
-    One corner counts as much as 8 legal moves.
-    """
+    """Return the lead of the player to move in mobility, plus 8 times the lead in corners."""
     mover, other = game.turn, 1 - game.turn
     corners = game.corners(mover) - game.corners(other)
     return 8 * corners + game.mobility(mover) - game.mobility(other)

@@ -1,4 +1,4 @@
-"""Perft: count the move sequences and positions of a game, to verify move generation."""
+"""Count the move sequences and positions of a game, to verify move generation."""
 
 from typing import TypeVar
 

@@ -1,7 +1,4 @@
-"""Pig, a dice game.
-
-A player rolls a die repeatedly, and adds the sum of the rolls to their score by holding. A roll of
-1 ends the turn and scores nothing.
+"""Pig: players roll a die until they hold and score the sum, or roll a 1 and score nothing.
 
 Source: T. Neller and C. Presser, 'Optimal play of the dice game Pig' (2004).
 """
@@ -78,11 +75,11 @@ class Pig:
         return -1 if second >= self.target else None
 
     def key(self) -> Hashable:
-        """Return the position."""
+        """Return the state."""
         return self.state
 
     def text(self, move: PigMove) -> str:
-        """Return the choice or the face of the die as text."""
+        """Return the move itself, which is text."""
         return move
 
     def __str__(self) -> str:
@@ -92,10 +89,7 @@ class Pig:
 
 
 def evaluate(game: Pig) -> float:
-    """Return the lead of the player to move, divided by twice the target.
-
-    Points in the current turn count half.
-    """
+    """Return the mover's score lead divided by twice the target. Points of this turn count half."""
     scores, player, rolled, _ = game.state
     lead = scores[player] - scores[1 - player] + rolled / 2
     return max(-1.0, min(1.0, lead / (2 * game.target)))

@@ -1,7 +1,6 @@
-"""Chess as a `Game`: an adapter for `chess.Board`, and a simple evaluation.
+"""Chess as a `Game` for the Python search, with a simple evaluation.
 
-It is the Python counterpart of the compiled search. The Python search serves as a reference
-implementation, and as a fallback until the compiled search is ready.
+The Python search is the reference for the compiled search, and plays until that is ready.
 """
 
 from collections import Counter
@@ -25,11 +24,11 @@ PROMOTION_RANK = {chess.WHITE: chess.BB_RANK_8, chess.BLACK: chess.BB_RANK_1}
 
 
 class PlainChess:
-    """A chess position with its game history, as the root of a search.
+    """A chess position with its game history, as the root of a search. Player 0 is White.
 
-    In the search, a position is a draw if it has occurred since the root (inclusive), or twice
-    before the root. The fifty-move rule and insufficient material also apply. Player 0 is White.
-    `board` is a copy of the given board without its move stack.
+    Below the root, a position is a draw if it repeats a position of the search, or if it occurred
+    twice before the root. The fifty-move rule and insufficient material also apply. `board` is a
+    copy without the move stack.
     """
 
     def __init__(self, board: chess.Board) -> None:
@@ -44,7 +43,7 @@ class PlainChess:
         return 0 if self.board.turn else 1
 
     def moves(self) -> list[chess.Move]:
-        """Return all legal moves. The result is empty after mate or stalemate."""
+        """Return all legal moves, or [] after mate or stalemate."""
         if self._legal is None:
             self._legal = list(self.board.generate_legal_moves())
         return self._legal
@@ -72,7 +71,7 @@ class PlainChess:
         return 0 if self._is_fifty_moves() else None
 
     def key(self) -> Hashable:
-        """Return a key made of the pieces, the side to move, castling rights and en passant."""
+        """Return the pieces, side to move, castling rights and en passant square."""
         return self._keys[-1]
 
     def move_rating(self, move: chess.Move) -> float:
@@ -114,10 +113,7 @@ class PlainChess:
         self.play(chess.Move.null())
 
     def quick_outcome(self) -> float | None:
-        """Return 0 if a draw is known without move generation, otherwise None.
-
-        The side to move must not be in check.
-        """
+        """Return 0 for a draw known without move generation, otherwise None. Assume no check."""
         return (
             0
             if self._is_repetition() or self._is_insufficient_material() or self._is_fifty_moves()
@@ -194,10 +190,7 @@ def _mirror(squares: int) -> int:
 
 @lru_cache(maxsize=1 << 15)
 def _placement(piece: int, squares: int) -> tuple[int, int, int]:
-    """Return the middlegame value, endgame value and phase of White's pieces of one type.
-
-    The result is cached, because most moves change the squares of only one or two piece types.
-    """
+    """Return the middlegame value, endgame value and phase of White's pieces of one type."""
     count = chess.popcount(squares)
     middlegame, endgame = (count * value for value in MATERIAL[piece])
     for square in chess.scan_forward(squares):

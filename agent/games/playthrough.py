@@ -1,4 +1,4 @@
-"""Playthroughs: text records of all positions in a game, used for reading and for tests."""
+"""Text records of all positions in a game, for readers and for regression tests."""
 
 from collections.abc import Callable, Sequence
 from random import Random
@@ -8,10 +8,7 @@ from agent.game import CHANCE, NotatedGame, SupportsPlayouts, parse_move
 
 
 def random_game(game: NotatedGame[Any], random: Random) -> list[str]:
-    """Return the moves of a random game from the current position to the end.
-
-    Use the game's own playouts if available.
-    """
+    """Return the moves of a random game from the current position, as text."""
     played: list[str] = []
     if isinstance(game, SupportsPlayouts):
         for _, move in game.playout(random)[1]:
@@ -29,7 +26,7 @@ def random_game(game: NotatedGame[Any], random: Random) -> list[str]:
 def playthrough(
     game: NotatedGame[Any], evaluate: Callable[[Any], float], moves: Sequence[str]
 ) -> str:
-    """Return the key, player to move, evaluation and legal moves of each position as text."""
+    """Return the board, key, turn, evaluation and legal moves of each position as text."""
     blocks = [f"moves: {' '.join(moves)}"]
     for text in moves:
         blocks.append(_position(game, evaluate))

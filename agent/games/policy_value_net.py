@@ -1,15 +1,11 @@
-"""A small neural network that returns the value of a position and the priors of its moves.
+"""A feed-forward network that returns the value of a position and the priors of its moves.
 
-    inputs (agent.games.position_encoding)
-    -> any number of ReLU layers
-    -> the value, and one logit for each move in the vocabulary
+The inputs (`agent.games.position_encoding`) pass through any number of ReLU layers. The last layer
+returns the value before tanh, and optionally one logit per move. The priors are the softmax of the
+logits of the legal moves.
 
-The tanh function limits the value to the range from -1 to 1. The priors are the softmax of the
-logits of the legal moves. Without hidden layers and move outputs, the network is a weighted sum of
-features.
-
-A network is stored in a container file (`agent.io.container`). The header is the manifest, which
-describes the game and the training. The content consists of the parameters as 16-bit floats.
+A network file is a container (`agent.io.container`). Its header is JSON with the game, encoding and
+training, and its content is the parameters as 16-bit floats.
 """
 
 from __future__ import annotations
@@ -36,14 +32,11 @@ _MAX_WEIGHT_SUM = 1e38
 
 @dataclass(frozen=True, eq=False)
 class PolicyValueNet:
-    """A trained network.
+    """A trained network. Raise ValueError if the weights are so large that a sum may overflow.
 
     - `game`, `options`: the game for which the network was trained.
-    - `layers`: the weight matrix and biases of each layer. The outputs of the last layer are the
-      value and the logits of the moves, if any.
+    - `layers`: the weight matrix and biases of each layer.
     - `manifest`: a description of the training.
-
-    Raise ValueError if the weights are so large that a sum may overflow.
     """
 
     game: str
@@ -66,7 +59,7 @@ class PolicyValueNet:
         return self.layers[-1][1].size > 1
 
     def outputs(self, inputs: Floats) -> Floats:
-        """Return the value before tanh and the logits of the moves, one row for each position."""
+        """Return the value before tanh and the logits of the moves, one row per position."""
         for matrix, biases in self.layers[:-1]:
             inputs = inputs @ matrix
             inputs += biases
@@ -75,10 +68,7 @@ class PolicyValueNet:
         return inputs @ matrix + biases
 
     def write(self, path: Path) -> None:
-        """Write the network to a file atomically.
-
-        Raise OSError on failure. An existing file is then unchanged.
-        """
+        """Write the network to a file atomically. Raise OSError on failure."""
         header = {
             "game": self.game,
             "options": self.options,
@@ -91,7 +81,7 @@ class PolicyValueNet:
 
 
 def layer_sizes(layers: list[tuple[Floats, Floats]]) -> list[int]:
-    """Return the size of the input, then the output size of each layer."""
+    """Return the number of inputs, then the number of outputs of each layer."""
     return [layers[0][0].shape[0], *(biases.size for _, biases in layers)]
 
 

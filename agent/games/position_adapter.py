@@ -1,4 +1,4 @@
-"""Gives an agent access to the positions of a `Game`."""
+"""Access to the positions of any `Game`, for the agent."""
 
 from collections.abc import Iterable
 from copy import deepcopy
@@ -11,14 +11,10 @@ Move = TypeVar("Move")
 
 
 class GamePositionAdapter(Generic[Move]):
-    """Position adapter for any `Game`."""
+    """The agent's `PositionAdapter` for any `Game`."""
 
     def copy(self, position: Game[Move], /) -> Game[Move]:
-        """Return a copy of the game that an interrupted search may leave in any position.
-
-        If a user's class does not support copying, return the game itself. Searches then restore
-        the position.
-        """
+        """Return a deep copy, or the game itself if its class does not support copying."""
         try:
             return deepcopy(position)
         except Exception:  # noqa: BLE001 - copying runs code of the user's class
@@ -33,10 +29,10 @@ class GamePositionAdapter(Generic[Move]):
         )
 
     def terminal_score(self, position: Game[Move], /) -> Score:
-        """Return the outcome for the player to move, multiplied by 100."""
+        """Return 100 times the outcome for the player to move."""
         outcome = position.outcome() or 0
         return Cp(round(100 * (-outcome if position.turn else outcome)))
 
     def follows(self, later: Game[Move], move: Move, earlier: Game[Move], /) -> bool:
-        """Return False, because lag is not measured in these games."""
+        """Return False, which disables the measurement of lag."""
         return False

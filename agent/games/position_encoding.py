@@ -1,15 +1,14 @@
 """Encoding of positions and moves as numbers, for machine learning in any game.
 
-A position is first stored as a few bytes. Later, stored positions are converted to one array. The
-first format in this list that the game supports is used:
+A position is stored as bytes, in the first of these formats that the game supports:
 
     features    the numbers in `features()`, as 16-bit floats (agent.game.HasFeatures)
     grid        the squares in `grid()`: side to move, opponent or empty (agent.game.GridGame)
     text        the printed board: each (character, index) pair, hashed to HASH_BUCKETS inputs
 
-Another input encodes the player to move. Optional inputs encode the named features
+Further inputs are the player to move and, optionally, the named features
 (`agent.game.HasNamedFeatures`). A move is encoded as its index in a vocabulary of move texts, which
-is collected by playing random games. All moves outside the vocabulary share the last index.
+is collected from random games. All moves outside the vocabulary share the last index.
 """
 
 from __future__ import annotations
@@ -33,7 +32,6 @@ HASH_BUCKETS = 512
 VOCABULARY_GAMES, VOCABULARY_GAME_PLIES = 200, 400
 # Largest finite 16-bit float.
 MAX_FLOAT16 = 65504.0
-# Maximum size of the vocabulary.
 MAX_VOCABULARY = 4096
 
 
@@ -41,7 +39,7 @@ MAX_VOCABULARY = 4096
 class PositionEncoding:
     """The encoding of the positions and moves of a game with its options.
 
-    - `view`: the format of a stored position.
+    - `view`: the format of a stored position: "features", "grid" or "text".
     - `size`: the number of values of a position in this format.
     - `vocabulary`: the texts of the moves.
     - `named_features`: the names of the additional inputs.
@@ -61,24 +59,21 @@ class PositionEncoding:
 
     @property
     def inputs(self) -> int:
-        """The number of inputs for each position."""
+        """The number of network inputs per position."""
         return (2 if self.view == "grid" else 1) * self.size + 1 + len(self.named_features)
 
     @property
     def max_input(self) -> float:
-        """The largest possible value of an input."""
+        """The largest possible value of a network input."""
         return MAX_FLOAT16 if self.view == "features" or self.named_features else 1.0
 
     @property
     def outputs(self) -> int:
-        """The number of move outputs. All moves outside the vocabulary share one output."""
+        """The number of move outputs, including one for all moves outside the vocabulary."""
         return len(self.vocabulary) + 1
 
     def encode(self, game: Any) -> bytes:
-        """Return a position as bytes.
-
-        Raise ValueError if the size of the position does not match the encoding.
-        """
+        """Return a position as bytes. Raise ValueError if its size does not match the encoding."""
         turn = b"\1" if game.turn == 1 else b"\0"
         same_width = True
         if self.view == "grid":
@@ -96,7 +91,7 @@ class PositionEncoding:
         return content + turn + _float16_bytes(game, "measures", [*game.named_features().values()])
 
     def to_inputs(self, positions: Sequence[bytes]) -> Floats:
-        """Convert encoded positions to network inputs, one row for each position."""
+        """Convert encoded positions to network inputs, one row per position."""
         rows = np.frombuffer(b"".join(positions), np.uint8).reshape(len(positions), -1)
         inputs = np.empty((len(positions), self.inputs), np.float32)
         turn = self._encoded_length - 1
@@ -114,7 +109,7 @@ class PositionEncoding:
         return inputs
 
     def move_indices(self, game: Any, moves: Sequence[Any]) -> list[int]:
-        """Return the index of each move in the vocabulary."""
+        """Return the vocabulary index of each move. Unknown moves share the last index."""
         indices, unknown = self._move_indices, len(self.vocabulary)
         return [indices.get(game.text(move), unknown) for move in moves]
 
@@ -134,10 +129,7 @@ class PositionEncoding:
 
 
 def from_json(data: dict[str, Any]) -> PositionEncoding:
-    """Return the encoding stored in JSON data.
-
-    Raise ValueError, TypeError or KeyError if the data is invalid.
-    """
+    """Decode the data of `as_json`. Raise ValueError, TypeError or KeyError if it is invalid."""
     view, size, vocabulary = data["view"], data["size"], data["vocabulary"]
     if view not in ("features", "grid", "text") or not 0 < int(size) <= 1 << 20:
         raise ValueError(f"invalid view {view!r} or size {size!r}")
@@ -149,10 +141,7 @@ def from_json(data: dict[str, Any]) -> PositionEncoding:
 def encoding_for(
     game: NotatedGame[Any], seed: int = 0, *, measured: bool = False
 ) -> PositionEncoding:
-    """Return the encoding for a game. The position of the game is unchanged on return.
-
-    `measured` states whether to include the named features.
-    """
+    """Choose the encoding for a game. `measured` states whether to include the named features."""
     view: InputFormat = "text"
     size, columns = HASH_BUCKETS, 0
     if isinstance(game, HasFeatures):

@@ -1,8 +1,6 @@
-"""Random uniform trees, in which all inner nodes have the same number of children.
+"""Random uniform trees with distinct leaf values, the standard test bed for search algorithms.
 
-The leaf values are distinct.
-
-These trees are the standard test bed for search algorithms: J. Pearl, 'Heuristics' (1984).
+Source: J. Pearl, 'Heuristics' (1984).
 """
 
 from random import Random
@@ -15,12 +13,9 @@ __all__ = ["GAME", "RandomTree", "evaluate"]
 class RandomTree(Tree):
     """A uniform tree whose leaf values are a random permutation of 0, 1, 2, ...
 
-    The steps of a search depend only on the order of the leaf values. These trees therefore
-    represent all trees whose leaf values are independent and continuously distributed.
-
-    `ordered` is the fraction of nodes whose best child comes first, as in T. Marsland and M.
-    Campbell, 'Parallel search of strongly ordered game trees' (1982). In all other nodes, the index
-    of the best child is random.
+    `branching` is the number of children of each inner node. `ordered` is the probability that the
+    best child of a node is moved to the front, as in T. Marsland and M. Campbell, 'Parallel search
+    of strongly ordered game trees' (1982).
     """
 
     def __init__(
@@ -43,10 +38,7 @@ class RandomTree(Tree):
 
 
 def _put_best_first(node: Node, maximises: bool, share: float, random: Random) -> float:
-    """Move the best child to the front in a random fraction `share` of the nodes.
-
-    Return the value of `node`.
-    """
+    """Put the best child of each node first with probability `share`. Return the root's value."""
     if not isinstance(node, list):
         return node
     values = [_put_best_first(child, not maximises, share, random) for child in node]

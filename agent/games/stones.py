@@ -1,8 +1,7 @@
 """Stones on a Go board: chains, liberties, captures, areas, and fast playouts.
 
 A vertex is an index into a flat board with a border. Rows are numbered from the bottom and have one
-extra cell, so that a step to the right of the last column reaches the border. A set of vertices is
-a bitboard. A colour is BLACK or WHITE; an empty vertex has colour 0.
+border cell each. A set of vertices is a bitboard.
 """
 
 from __future__ import annotations
@@ -99,11 +98,10 @@ def iter_bits(vertices: int) -> Iterable[int]:
 class Stones:
     """The stones in one position. Copying is cheap, and there is no undo.
 
-    - `board`: the colour of each vertex.
-    - `sets`: the set of vertices of each colour.
+    - `board`: the colour of each vertex: EMPTY, BLACK, WHITE or BORDER.
+    - `sets`: the bitboards of the empty, black and white vertices.
     - `head`: for each stone, the vertex that represents its chain.
-    - `liberties`, `chains`: the set of liberties and the set of stones of each chain, indexed by
-      `head`.
+    - `liberties`, `chains`: the bitboard of liberties and the stones of each chain, by `head`.
     - `ko`: the vertex where the ko rule forbids recapture, or NO_VERTEX.
     """
 
@@ -134,10 +132,7 @@ class Stones:
         return stones
 
     def put(self, vertex: int, colour: int) -> tuple[int, ...]:
-        """Place a stone on an empty vertex. Remove and return the captured stones.
-
-        The move must not be suicide (see `is_suicide`).
-        """
+        """Place a stone, which must not be suicide. Remove and return the captured stones."""
         board, head, liberties, chains = self.board, self.head, self.liberties, self.chains
         bit = 1 << vertex
         board[vertex] = colour
@@ -209,7 +204,7 @@ class Stones:
         return True
 
     def captured_by(self, vertex: int, colour: int) -> int:
-        """Return the set of stones that a stone on this empty vertex would capture."""
+        """Return the stones that a move to an empty vertex would capture, as a bitboard."""
         bit = 1 << vertex
         captured = 0
         for beside in self.shape.neighbours[vertex]:
@@ -223,8 +218,8 @@ class Stones:
     def is_own_eye(self, vertex: int, colour: int) -> bool:
         """Return whether an empty vertex looks like an eye of `colour`.
 
-        All adjacent vertices must have this colour. At most one diagonal neighbour may be an enemy
-        stone, and none at the edge.
+        All neighbours must have this colour. At most one diagonal neighbour may be an enemy stone,
+        and none at the edge.
         """
         board = self.board
         for beside in self.shape.neighbours[vertex]:
@@ -239,22 +234,14 @@ class Stones:
         return enemies < (2 if len(diagonals) == 4 else 1)
 
     def areas(self) -> tuple[int, int]:
-        """Return the areas of Black and White.
-
-        The area of a colour consists of its stones and the empty vertices that are connected to
-        stones of this colour only.
-        """
+        """Return the areas of Black and White as bitboards, including surrounded empty vertices."""
         empty, black, white = self.sets
         by_black = self.shape.flood_fill(black, empty)
         by_white = self.shape.flood_fill(white, empty)
         return black | by_black & ~by_white, white | by_white & ~by_black
 
     def _atari_reply(self, last: int, colour: int) -> int:
-        """Return a reply to the last move that captures or saves a chain, or PASS.
-
-        The reply captures the chain of the last move, or saves a chain that the last move put into
-        atari. A saved chain must have at least two liberties afterwards.
-        """
+        """Return a move that captures the last move's chain or saves a chain in atari, or PASS."""
         if last == PASS:
             return PASS
         head, liberties = self.head, self.liberties
@@ -278,12 +265,11 @@ class Stones:
         return PASS
 
     def play_out(self, colour: int, passes: int, random: Random) -> list[tuple[int, int]]:
-        """Play random moves to the end of the game. Return a list of (colour, vertex or PASS).
+        """Play random moves to the end, in place. Return pairs of a colour and a vertex or PASS.
 
-        If the last move leaves a chain in atari, the player captures or saves the chain. Otherwise,
-        players never fill their own eyes, and pass if there is no other move. The ko rule is
-        respected. A playout ends after PLAYOUT_LENGTH_FACTOR moves per vertex, because positions
-        may still repeat.
+        Players answer ataris, respect the ko rule, and do not fill their own eyes. They pass if no
+        other move remains. Because positions may still repeat, a playout has at most
+        PLAYOUT_LENGTH_FACTOR moves per vertex of the board.
         """
         board, sets = self.board, self.sets
         neighbours = self.shape.neighbours

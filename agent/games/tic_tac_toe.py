@@ -23,7 +23,7 @@ PATTERNS = (
 
 
 class TicTacToe:
-    """A tic-tac-toe position with its history. A set of squares is a bitboard."""
+    """A tic-tac-toe position with its history. A move is the index of a square."""
 
     patterns = PATTERNS
     upright = False
@@ -44,7 +44,7 @@ class TicTacToe:
         return len(self._played) % 2
 
     def moves(self) -> list[int]:
-        """Return the empty squares. The result is empty if the game is over."""
+        """Return the empty squares, or [] if the game is over."""
         if self._won:
             return []
         taken = self._marks[0] | self._marks[1]
@@ -71,7 +71,7 @@ class TicTacToe:
         return 0 if self._marks[0] | self._marks[1] == self._full else None
 
     def key(self) -> Hashable:
-        """Return the marks of both players."""
+        """Return the bitboards of both players' marks."""
         return tuple(self._marks)
 
     def symmetric_key(self) -> Hashable:
@@ -87,11 +87,7 @@ class TicTacToe:
         return sum(not line & theirs for line in self._lines)
 
     def named_features(self) -> dict[str, float]:
-        """Return the lead in open lines for each number of marks, divided by 4.
-
-        A line is open for a player if all its marks belong to that player. The lead is the number
-        of such lines of the player to move minus those of the opponent.
-        """
+        """Return the mover's lead in open lines with 1, 2, ... marks, divided by 4."""
         mine, theirs = self._marks[self.turn], self._marks[1 - self.turn]
         counts = dict.fromkeys(range(1, self.size), 0)
         for line in self._lines:
@@ -102,15 +98,11 @@ class TicTacToe:
         return {f"lines of {marks}": count / 4 for marks, count in counts.items()}
 
     def bounds(self) -> tuple[float, float]:
-        """Return the lower and upper bound for the value for the player to move.
-
-        The lower bound is -1 if the opponent can still win, otherwise 0. The upper bound is 1 if
-        the player to move can still win, otherwise 0.
-        """
+        """Return the bounds (-1, 1) on the value, with 0 in place of an impossible loss or win."""
         return -bool(self.open_lines(1 - self.turn)), +bool(self.open_lines(self.turn))
 
     def grid(self) -> list[str]:
-        """Return the rows from the top. The player to move is `m`, the opponent `t`, empty `.`."""
+        """Return the rows from the top. The mover is `m`, the opponent `t`, an empty square `.`."""
         mine, theirs = self._marks[self.turn], self._marks[1 - self.turn]
         signs = "".join(
             "m" if mine >> square & 1 else "t" if theirs >> square & 1 else "."
@@ -125,7 +117,7 @@ class TicTacToe:
         return None if self._won or taken >> square & 1 else square
 
     def text(self, move: int) -> str:
-        """Return the column letter and row number of a square, counted from the bottom."""
+        """Return the notation of a square, such as "a1" for the bottom left square."""
         row, column = divmod(move, self.size)
         return f"{chr(ord('a') + column)}{self.size - row}"
 
@@ -139,10 +131,9 @@ class TicTacToe:
 
 
 def evaluate(game: TicTacToe) -> float:
-    """Return the lead of the player to move in open lines, as a fraction of all lines.
+    """Return the mover's open lines minus the opponent's, divided by the number of lines plus 1.
 
-    The result is always less than the utility of a win. Source: the lecture notes 'Juegos: minimax,
-    método alfa-beta' and 'Búsqueda con adversario'.
+    Source: the lecture notes 'Juegos: minimax, método alfa-beta' and 'Búsqueda con adversario'.
     """
     mine, theirs = game.open_lines(game.turn), game.open_lines(1 - game.turn)
     return (mine - theirs) / (2 * game.size + 3)

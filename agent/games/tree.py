@@ -1,7 +1,7 @@
 """A game defined by its tree: nested lists of leaf values, with MAX (player 0) at the root.
 
 For example, [[3, 5], [2, 9]] is a root with two MIN nodes. A node may have a name and, for B*,
-bounds for its value.
+bounds on its value.
 """
 
 from collections.abc import Hashable, Iterator, Mapping
@@ -24,7 +24,7 @@ EXAMPLE: Node = [
 
 @dataclass(frozen=True)
 class NodeAnnotation:
-    """The name of a node, and the bounds for its value from the point of view of MAX."""
+    """The name of a node, and the bounds on its value from the point of view of MAX."""
 
     name: str = ""
     bounds: tuple[float, float] = (-inf, inf)
@@ -76,7 +76,7 @@ class Tree:
         return self._notes.get(tuple(self._path), NO_ANNOTATION).name
 
     def bounds(self) -> tuple[float, float]:
-        """Return the bounds for the node's value for the player to move, infinite by default."""
+        """Return the bounds on the node's value for the player to move, infinite by default."""
         lower, upper = self._notes.get(tuple(self._path), NO_ANNOTATION).bounds
         return (-upper, -lower) if self.turn else (lower, upper)
 
@@ -118,11 +118,11 @@ class Tree:
         return self._integer_values
 
     def text(self, move: int) -> str:
-        """Return the index of a child as text."""
+        """Return the index of a child, counted from 1."""
         return str(move)
 
     def __str__(self) -> str:
-        """Return the subtree as text, with the label of the node in Dewey notation."""
+        """Return the node's Dewey label and subtree, such as "2.1: [3, 5]". The root is "ε"."""
         label = ".".join(map(str, self._path)) or "ε"
         return f"{label}: {self._nodes[-1]}"
 
@@ -144,8 +144,7 @@ def read_tree(path: str | PathLike[str]) -> Tree:
     """Read a tree from a YAML file with nested lists of leaf values.
 
     A node may also be a mapping: {name: N16, bounds: [3, 8], children: [...]}. A leaf has `value`
-    instead of `children`. Raise ValueError, with the names of the file and the node, if the file is
-    invalid.
+    instead of `children`. Raise ValueError, with the names of the file and the node, if invalid.
     """
     try:
         root = safe_yaml.read(path)
@@ -157,7 +156,7 @@ def read_tree(path: str | PathLike[str]) -> Tree:
 
 
 def parse_tree(text: str, nodes: int, levels: int) -> Tree:
-    """Parse a YAML text in the format described in `read_tree`.
+    """Parse a YAML text in the format of `read_tree`.
 
     `nodes` is the maximum number of nodes, and `levels` the maximum number of levels below the
     root. Raise ValueError, with the name of the node, if the text is invalid.

@@ -4,18 +4,13 @@
     mcts+playouts=500+solver
     pvs+successors+swing=0.2
 
-The options for move ordering (`Ordering`) are ratings, classes, killers, history, last_turn,
-successors, preliminary=PLIES, and patterns (the patterns of the game).
-
-The options for extensions (`ExtensionRule`) are beyond=PLIES, which extends leaves where the player
-to move is forced, and swing=VALUE, which extends leaves where the last move changed the evaluation
-by at least VALUE.
-
-The options for learned moves (`LearnedPositions`) are killer_memory=FILE, the file of learned
-moves, and surprise=VALUE, the minimum difference between the outcome and the prediction for a move
-to be learned, as a fraction of a win.
-
-All other options are parameters of the algorithm.
+- Move ordering (`Ordering`): ratings, classes, killers, history, last_turn, successors,
+  preliminary=PLIES, patterns (the patterns of the game).
+- Extensions (`ExtensionRule`): beyond=PLIES extends forced positions, and swing=VALUE extends
+  leaves where the last move changed the evaluation by at least VALUE.
+- Learned moves (`LearnedPositions`): killer_memory=FILE, and surprise=VALUE, the minimum prediction
+  error for a move to be learned, as a fraction of a win.
+- All other options are parameters of the algorithm.
 """
 
 from __future__ import annotations
@@ -42,7 +37,6 @@ FLAG_OPTIONS = ("ratings", "classes", "killers", "history", "last_turn", "succes
 ORDERING_OPTIONS = (*FLAG_OPTIONS, "preliminary")
 LEARNING_OPTIONS = ("killer_memory", "surprise")
 EXTENSION_OPTIONS = ("beyond", "swing")
-# Options whose value is a file name.
 FILE_OPTIONS = ("killer_memory", "network")
 # Extension in plies if `swing` is given without `beyond`.
 DEFAULT_EXTENSION_PLIES = 2
@@ -50,10 +44,7 @@ DEFAULT_EXTENSION_PLIES = 2
 
 @dataclass(frozen=True)
 class AlgorithmSpec:
-    """An algorithm and its options, from which a search can be created for any supported game.
-
-    `text` is the text from which this object was parsed.
-    """
+    """An algorithm and its options, parsed from `text`."""
 
     text: str
     search_class: type[Search[Any]]
@@ -82,9 +73,9 @@ class AlgorithmSpec:
     ) -> Search[Any]:
         """Return a search for a game.
 
-        `scale` is the utility that Monte Carlo tree search counts as a full win.
-        `ending` is the scoring of finished games.
-        `kind` is a subclass of the algorithm that is used in place of the algorithm.
+        - `scale`: the utility that Monte Carlo tree search counts as a full win.
+        - `ending`: the scoring of finished games.
+        - `kind`: a subclass of the algorithm's class to use instead of that class.
 
         Raise ValueError if the algorithm cannot search this game or does not support an option.
         """
@@ -151,10 +142,7 @@ class AlgorithmSpec:
 
 
 def parse(text: str) -> AlgorithmSpec:
-    """Parse the text of an algorithm and its options.
-
-    Raise ValueError if the algorithm or an option is unknown, or if a value is invalid.
-    """
+    """Parse an algorithm, such as "pvs+table+killers". Raise ValueError if the text is invalid."""
     from agent.io import safe_yaml
 
     name, *words = text.strip().split("+")

@@ -26,24 +26,21 @@ class PersistentSearcher(Searcher[Any, Move], Protocol[Move]):
 
     @property
     def nodes(self) -> int:
-        """The number of visited nodes. It may be read in any thread."""
+        """The number of visited nodes. Any thread may read it."""
 
     def save(self) -> None:
-        """Write learned moves to the file. Raise OSError or ValueError if writing fails."""
+        """Write learned moves to the file. Raise OSError or ValueError on failure."""
 
 
 class GameBackend(Generic[Move]):
-    """A backend that provides the selected searcher for a game.
+    """A backend that runs one search algorithm on a game, with the user's evaluation if given.
 
-    `make` is a function that creates a search that uses a given evaluation.
-    `own` is the game's own evaluation.
-    `users` is the name and the function of the user's evaluation, or None if there is none.
-    `report` is called with messages for the user.
-    `max_abandoned` is the maximum number of abandoned searches. If there are more, the game's own
-    evaluation is used.
-    `at_once` creates the searcher immediately instead of on first use.
-
-    The constructor raises any exception that `make` raises.
+    - `make`: a function that creates a searcher with an evaluation. Its exceptions are not caught.
+    - `own`: the game's own evaluation.
+    - `users`: the name and the function of the user's evaluation, or None.
+    - `report`: a function that receives messages for the user.
+    - `max_abandoned`: the number of hung searches beyond which the game's own evaluation is used.
+    - `at_once`: create the searcher immediately instead of on first use.
     """
 
     def __init__(
@@ -74,7 +71,7 @@ class GameBackend(Generic[Move]):
 
     @property
     def max_lines(self) -> int | None:
-        """The maximum number of lines that the searcher reports, or None if there is no limit."""
+        """The maximum number of lines that the searcher reports, or None for no limit."""
         return None if self._current().supports_multipv else 1
 
     def start(self) -> None:
@@ -83,7 +80,6 @@ class GameBackend(Generic[Move]):
     def get_searcher(
         self, clock: SearchClock[Move], stop: OneShotEvent, /
     ) -> PersistentSearcher[Move]:
-        """Return the searcher, ready to run."""
         self._abandoned.start_search()
         evaluate: Evaluate = self._user_evaluation or self._builtin_evaluation
         if self._abandoned.count_exceeds(self._max_abandoned):
@@ -98,11 +94,9 @@ class GameBackend(Generic[Move]):
         return self._current()
 
     def abandon(self, thread: threading.Thread, /) -> str | None:
-        """Abandon the search that runs in `thread` if user code hangs.
+        """Abandon the search in `thread` if user code hangs, and return the reason, otherwise None.
 
-        User code is the user's evaluation and the code of the game. The thread keeps the old
-        searcher, and a new searcher is created. Return the reason, or None if the search does not
-        hang.
+        The thread keeps the old searcher, and a new searcher is created.
         """
         if self._user_evaluation is not None and self._user_evaluation.is_stuck(GRACE_PERIOD_S):
             self._user_evaluation.abandon()
@@ -123,11 +117,10 @@ class GameBackend(Generic[Move]):
         self._search = self._make(self._evaluate) if self._eager else None
 
     def close(self, timeout: float) -> bool:
-        """Return True, because nothing runs in the background."""
         return True
 
     def save(self) -> None:
-        """Write learned moves to the file. Report any errors to the user."""
+        """Write learned moves to the file. Errors are reported to the user."""
         try:
             if self._search is not None:
                 self._search.save()

@@ -1,4 +1,4 @@
-"""Beam search (heuristic pruning): search fewer moves at less promising nodes.
+"""Beam search (heuristic pruning), which searches fewer moves at less promising nodes.
 
 Source: the lecture notes 'Tema 2: Búsqueda en juegos', where Factor(node) = Factor(parent) -
 Rank(node) and ranks start at 1.
@@ -15,12 +15,11 @@ Move = TypeVar("Move")
 
 
 class BeamLimitedGame(Generic[Move]):
-    """A game, for use with any search, that is restricted to its most promising moves.
+    """A wrapper of a game that offers only its most promising moves to a search.
 
-    `factor` is the number of moves to search at the root. At any other node, the number is that of
-    the parent minus the rank of the node among its siblings, but at least 1. Moves are ranked by
-    `evaluate`, a fast evaluation of the positions after the moves. A winning move ranks first.
-    `counts` are the statistics in which evaluated positions are counted.
+    The root has `factor` moves. Any other node has the number of its parent minus its own rank
+    among its siblings, but at least 1. Moves are ranked by `evaluate(game)` after the move. A
+    search passes this wrapper to its evaluation. The attribute `game` is the original game.
     """
 
     def __init__(
@@ -41,7 +40,7 @@ class BeamLimitedGame(Generic[Move]):
         )
 
     def set_stats(self, counts: SearchStats) -> None:
-        """Count evaluations in `counts` from now on, and rank the current node again."""
+        """Count evaluations in `counts` from now on, and rank the current node's moves again."""
         self.counts = counts
         self._ranked[-1] = None
 
@@ -51,7 +50,6 @@ class BeamLimitedGame(Generic[Move]):
 
     @property
     def beam_width(self) -> int:
-        """The number of moves to search at this node."""
         return self._beam_widths[-1]
 
     def moves(self) -> list[Move]:
@@ -79,10 +77,7 @@ class BeamLimitedGame(Generic[Move]):
         return self.game.outcome()
 
     def key(self) -> Hashable:
-        """Return the beam width and the key of the position.
-
-        Equal positions may have different beam widths.
-        """
+        """Return the beam width, which may differ for equal positions, and the position's key."""
         return self.beam_width, self.game.key()
 
     def text(self, move: Move) -> str:

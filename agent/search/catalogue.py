@@ -1,7 +1,4 @@
-"""Catalogue of search algorithms, which are the named subclasses of Search in `algorithms`.
-
-The name `mcts` is an alias for `uct`.
-"""
+"""Catalogue of search algorithms: the named subclasses of `Search` in `algorithms`, and aliases."""
 
 from importlib import import_module
 from inspect import getmembers, isclass
@@ -15,7 +12,7 @@ ALIASES = {"mcts": "uct"}
 
 
 def algorithms() -> dict[str, type[Search[Any]]]:
-    """Return all algorithms, indexed by name and sorted by name."""
+    """Return the classes of all algorithms by name, in alphabetical order."""
     by_name = {}
     for info in iter_modules(agent.search.algorithms.__path__):
         module = import_module(f"agent.search.algorithms.{info.name}")

@@ -34,10 +34,9 @@ def make_search(
 ) -> Search[Any]:
     """Return a search for playing a game.
 
-    `text` is the name of an algorithm and its options, as described in `algorithm_spec`. Missing
-    options have default values that suit the game. For algorithms other than MCTS, these values are
-    used only if `text` contains no options.
-    `playouts` is the maximum number of playouts per move. It overrides the number in `text`.
+    - `text`: an algorithm and its options, as in `algorithm_spec`. Options of MCTS have defaults
+      for the game. Other algorithms have defaults only if `text` contains no options.
+    - `playouts`: the maximum number of playouts per move. It overrides the number in `text`.
 
     Raise ValueError if the algorithm or an option is unknown, or if the game does not support it.
     """
@@ -64,10 +63,7 @@ def _with_defaults(
 
 
 def default_algorithm(game: Game[Any], judged: bool = False) -> str:
-    """Return the name of the default algorithm for a game.
-
-    `judged` is true if the game has a batched evaluation.
-    """
+    """Return the default algorithm for a game. `judged` means that it has a batched evaluation."""
     if isinstance(game, ChanceGame):
         return "expectiminimax"
     return MCTS if judged or isinstance(game, SupportsPlayouts) else "alpha-beta"

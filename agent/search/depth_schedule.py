@@ -1,7 +1,8 @@
 """Search to increasing depths, optionally only to odd or even depths, with a time limit.
 
-Source: the lecture notes 'Tema 2: Búsqueda en juegos' (progressive deepening) and 'Fundamentos de
-IA 10' (odd or even horizon). This module works with any algorithm that searches to a fixed depth.
+At odd (or even) depths, the same player makes the last move before every leaf, so values of
+different depths are comparable. Sources: the lecture notes 'Tema 2: Búsqueda en juegos'
+(progressive deepening) and 'Fundamentos de IA 10' (odd or even horizon).
 """
 
 from collections.abc import Iterator
@@ -19,19 +20,12 @@ DepthParity = Literal["any", "odd", "even"]
 
 
 class DepthResult(NamedTuple):
-    """The result of a search to one depth."""
-
     depth: int
     found: SearchResult[Any]
 
 
 def depths(depth: int, horizon: DepthParity = "any") -> range:
-    """Return the depths to search, in increasing order, up to `depth`.
-
-    If `horizon` allows only odd or only even depths, the same player always makes the last move
-    before a leaf. The values at different depths are then comparable, because evaluations favour
-    the player who has just moved. Raise ValueError if there is no such depth.
-    """
+    """Return all depths up to `depth` with parity `horizon`. Raise ValueError if there are none."""
     first = 2 if horizon == "even" else 1
     depths = range(first, depth + 1, 1 if horizon == "any" else 2)
     if not depths:
@@ -44,8 +38,7 @@ def search_depths(
 ) -> Iterator[DepthResult]:
     """Search to increasing depths, and yield each completed result.
 
-    The last result is the best. The search ends early if it is stopped or if it reaches its node
-    limit, which applies to the total for all depths. It may then yield no result at all.
+    The generator ends early if the search is stopped or reaches the node limit for all depths.
     """
     for level in depths(depth, horizon):
         try:

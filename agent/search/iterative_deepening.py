@@ -1,9 +1,6 @@
-"""Iterative deepening: search to depths of 1, 2, 3 and more plies until the time runs out.
+"""Iterative deepening with alpha-beta at the root.
 
-Source: the lecture notes 'Tema 2: Búsqueda en juegos' (progressive deepening), where the answer is
-the result of the last complete iteration. Here each iteration first tries the best move of the
-previous iteration. The result of an incomplete iteration is therefore usable too, because any move
-that replaces the previous best move is better.
+Each iteration starts with the best move of the last, so an incomplete iteration is usable too.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,8 +19,8 @@ Move = TypeVar("Move")
 class Iteration(Generic[Move]):
     """The result of one iteration: pairs of a value and a variation, sorted from best to worst.
 
-    `complete` is true if all moves were searched.
-    `nodes` maps each root move to the number of nodes searched for it to find the best line.
+    `complete` is true if all moves were searched. `nodes` is the number of nodes searched for each
+    root move to find the best line.
     """
 
     depth: int
@@ -38,8 +35,6 @@ class Iteration(Generic[Move]):
 
 
 class IterativeDeepening(Generic[Move]):
-    """Iterative deepening with an alpha-beta search at the root."""
-
     def __init__(self, search: AlphaBeta[Move]) -> None:
         self.search = search
         self.root: tuple[Move, int] | None = None
@@ -47,10 +42,9 @@ class IterativeDeepening(Generic[Move]):
     def iterations(
         self, game: Game[Move], moves: Sequence[Move], depth: int, lines: int = 1
     ) -> Iterator[Iteration[Move]]:
-        """Search the moves to increasing depths from 1 to `depth`, and yield each result.
+        """Search the moves to depths from 1 to `depth`, and yield the `lines` best lines of each.
 
-        Each result contains the `lines` best lines, or fewer if there are fewer moves. A stopped
-        iteration is the last, and is yielded only if at least one move was searched.
+        A stopped iteration is the last. It is yielded only if at least one move was searched.
         """
         moves = list(moves)
         for level_depth in range(1, depth + 1):

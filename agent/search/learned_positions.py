@@ -1,8 +1,8 @@
 """Permanent killer memory, which uses moves learned in earlier games at all nodes of the tree.
 
-Source: the lecture notes 'Fundamentos de IA 10: Estrategia de juego'. If the outcome of a move is
-worse than predicted, the move is stored with its position. When the position recurs, even inside
-the tree, the stored value replaces the search.
+Source: the lecture notes 'Fundamentos de IA 10: Estrategia de juego'. A move whose outcome was
+worse than predicted is stored with its position. If the position recurs, its stored value replaces
+the search.
 """
 
 from collections.abc import Callable, Hashable, Mapping
@@ -21,10 +21,7 @@ Move = TypeVar("Move")
 
 
 class LearnedPositions(Generic[Move]):
-    """Learned moves, indexed by the keys of the positions after the moves.
-
-    Any number of searches may share one object.
-    """
+    """Learned moves, indexed by the keys of the positions after the moves."""
 
     def __init__(self, experience: PositionLearner[Game[Move], Move]) -> None:
         self.experience = experience
@@ -39,12 +36,11 @@ class LearnedPositions(Generic[Move]):
         surprise: float = SURPRISE_THRESHOLD,
         report: Callable[[str], None] = lambda message: None,
     ) -> "LearnedPositions[Any]":
-        """Return the learned moves for a game. The file at `path` does not need to exist.
+        """Return the learned moves for a game. The file at `path` need not exist.
 
         `surprise` is the minimum prediction error for a move to be learned, as a fraction of a win.
-        `report` is called with messages about newly learned moves.
-
-        Raise ValueError if the file is invalid, or if positions of the game cannot be stored.
+        `report` receives messages about learned moves. Raise ValueError if the file is invalid or
+        positions of the game cannot be stored.
         """
         experience = PositionLearner[Game[Any], Any](GameLearningAdapter(game, surprise), report)
         try:
@@ -54,7 +50,7 @@ class LearnedPositions(Generic[Move]):
         return cls(experience)
 
     def lessons(self) -> Mapping[Hashable, LearnedMove]:
-        """Return the current learned moves, indexed by the key of the position after the move."""
+        """Return the current learned moves by the key of the position after the move."""
         order, lessons = self.experience.resulting_positions, self.experience.by_resulting_position
         for text in order[self._read_count :]:
             with suppress(KeyError, RecursionError, TypeError, ValueError):  # invalid key

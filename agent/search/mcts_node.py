@@ -12,15 +12,14 @@ Move = TypeVar("Move")
 
 @dataclass(slots=True)
 class Node(Generic[Move]):
-    """A position in the tree. Rewards are for the player who moved to it, and range from -1 to 1.
+    """A node of a Monte Carlo search tree. Rewards range from -1 to 1.
 
-    After a chance event, this is the player who moved before the event.
+    Rewards are for the player who moved to the node, or who moved before the chance event.
 
-    `proven` is the exact reward, or None if the solver does not know it.
-    `rave_visits` and `rave_total` are the statistics of playouts in which the move was played
-    later.
-    `prior` is the probability that the evaluation assigns to the move, or None.
-    `probability` is the probability of a chance event, or None for a player's move.
+    - `proven`: the exact reward, or None if the solver does not know it.
+    - `rave_visits`, `rave_total`: statistics of playouts in which the move was played later.
+    - `prior`: the probability that the evaluation assigns to the move, or None.
+    - `probability`: the probability of a chance event, or None for a player's move.
     """
 
     move: Move
@@ -36,7 +35,6 @@ class Node(Generic[Move]):
 
     @property
     def is_chance_node(self) -> bool:
-        """Whether the node is an expanded chance node."""
         return bool(self.children) and self.children[0].probability is not None
 
     def mean(self) -> float:
@@ -45,7 +43,7 @@ class Node(Generic[Move]):
 
 
 def chance_children(game: ChanceGame[Move], player: int) -> list[Node[Move]]:
-    """Return a node for each event at a chance node, which `player` reached by a move."""
+    """Return a node for each event at a chance node. `player` made the move to the chance node."""
     return [
         Node(event, player, probability=probability)
         for event, probability in game.chance_outcomes()
@@ -62,24 +60,23 @@ def sample_event(events: Sequence[Node[Move]], sample: float) -> Node[Move]:
 
 
 def add_virtual_losses(path: list[Node[Any]], losses: int) -> None:
-    """Add `losses` virtual losses to all nodes on a path. A negative number removes losses."""
+    """Add `losses` virtual losses to all nodes of a path. A negative number removes losses."""
     for node in path:
         node.visits += losses
         node.total -= losses
 
 
 def mean_reward_for(player: int, node: Node[Any]) -> float:
-    """Return the mean reward of a node from the point of view of `player`."""
     return node.mean() if node.player == player else -node.mean()
 
 
 def for_player0(player: int, reward: float) -> float:
-    """Convert a reward between the points of view of `player` and of player 0."""
+    """Convert a reward of `player` to one of player 0, or the reverse."""
     return -reward if player else reward
 
 
 def update_proven(node: Node[Any]) -> None:
-    """Set the proven reward of a node if one child wins or if all children are proven.
+    """Set the proven reward of a node if one child is a proven win or all children are proven.
 
     A chance node is proven only if all its events have the same proven reward.
     """

@@ -1,4 +1,4 @@
-"""Move ordering: alpha-beta searches fewer nodes if the best moves come first."""
+"""Move ordering for alpha-beta."""
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, MutableMapping
@@ -16,27 +16,24 @@ Move = TypeVar("Move")
 class Ordering(Generic[Move]):
     """Move ordering that combines several optional techniques.
 
-    `ratings` sorts moves by `move_rating` in a game that implements `HasMoveRating`.
-    `classes` sorts moves into checks, captures, threats, forward moves and backward moves, in a
-    game that implements `HasMoveClass` ('Técnicas de IA, Tema 3.2').
-    `killers` and `history` prefer moves that caused cut-offs in other positions.
-    `last_turn` prefers moves that caused cut-offs in the previous search, and sorts the others by
-    their greatest values in that search. It is the search for the previous turn or iteration
-    ('Fundamentos de IA 10').
-    `successors` sorts moves by the evaluations of the positions after the moves (the ordered
-    expansion in 'Búsqueda con adversario').
-    `preliminary` restricts `successors` to nodes above this ply, and replaces the evaluations by
-    minimax values of the positions at this ply (the preliminary order in 'Búsqueda con
-    adversario').
-    `patterns` prefers the moves recommended by matching board patterns ('Búsqueda con adversario').
-    `refutations` maps positions to moves that caused cut-offs there. The caller owns the mapping.
+    - `ratings`: sort by `HasMoveRating.move_rating`, if the game implements it.
+    - `classes`: sort by `HasMoveClass.move_class`, if the game implements it.
+    - `killers`, `history`: prefer moves that caused cut-offs in other positions.
+    - `last_turn`: prefer moves that caused cut-offs in the previous search or iteration, and sort
+      the others by their greatest values there.
+    - `successors`: sort by the evaluations of the positions after the moves.
+    - `preliminary`: restrict `successors` to nodes above this ply, and replace the evaluations by
+      minimax values at this ply.
+    - `patterns`: prefer the moves of matching board patterns.
+    - `refutations`: a mapping from position keys to moves that caused cut-offs, owned by the
+      caller.
 
-    Moves are sorted in this order: the move in the transposition table or a refutation, moves of
-    patterns, moves rated above 0, killers, moves by history, and moves rated below 0. Ties are
-    broken by class, then by the previous search, then by the value of the position after the move.
+    The order is: the table move or a refutation, moves of patterns, moves rated above 0, killers,
+    moves by history, and moves rated below 0. Ties are broken by class, then by the previous
+    search, then by the value of the position after the move.
 
-    The search sets `counts`, the statistics that include evaluations for move ordering, and
-    `ending`, the scoring of finished games.
+    Sources: the lecture notes 'Técnicas de IA, Tema 3.2' (classes), 'Fundamentos de IA 10'
+    (last_turn) and 'Búsqueda con adversario' (successors, preliminary, patterns).
     """
 
     def __init__(
@@ -67,7 +64,7 @@ class Ordering(Generic[Move]):
     def sort(
         self, game: Game[Move], moves: list[Move], ply: int, first: Move | None = None
     ) -> list[Move]:
-        """Return the moves in the order in which to search them, starting with `first`."""
+        """Return the moves in search order, starting with `first`."""
         rate = game.move_rating if self._ratings and isinstance(game, HasMoveRating) else None
         killers = self._killers.at(ply) if self._killers is not None else ()
         history, turn = self._history, game.turn
@@ -132,7 +129,6 @@ class Ordering(Generic[Move]):
         return best
 
     def start_search(self) -> None:
-        """Start a new search, whose moves are ordered by the records of the previous search."""
         if self._last_turn is not None:
             self._last_turn.start_search()
 
@@ -155,14 +151,14 @@ class Ordering(Generic[Move]):
             self._history.add(game.turn, move, depth)
 
     def clear(self) -> None:
-        """Clear everything except the refutations, which the caller owns."""
+        """Clear all records except the refutations, which the caller owns."""
         for memory in (self._killers, self._history, self._last_turn):
             if memory is not None:
                 memory.clear()
 
 
 class Killers(Generic[Move]):
-    """The last two moves that caused a cut-off at each ply, which often refute other moves too."""
+    """The last two moves that caused a cut-off at each ply."""
 
     def __init__(self) -> None:
         self._moves: dict[int, tuple[Move, ...]] = {}
@@ -180,20 +176,15 @@ class Killers(Generic[Move]):
 
 
 class History(Generic[Move]):
-    """Counts of cut-offs, indexed by player and move, and weighted by depth.
-
-    Source: J. Schaeffer, 'The history heuristic' (1983).
-    """
+    """The history heuristic of J. Schaeffer (1983): cut-off counts, weighted by squared depth."""
 
     def __init__(self) -> None:
         self._scores: defaultdict[Hashable, int] = defaultdict(int)
 
     def score(self, turn: int, move: Move) -> int:
-        """Return the score of a player's move, or 0 if the move never caused a cut-off."""
         return self._scores.get((turn, move), 0)
 
     def add(self, turn: int, move: Move, depth: int) -> None:
-        """Record a cut-off. `depth` is the remaining depth in plies."""
         self._scores[turn, move] += max(depth, 0) ** 2
 
     def clear(self) -> None:
@@ -201,10 +192,7 @@ class History(Generic[Move]):
 
 
 class LastSearch(Generic[Move]):
-    """Results of the previous search: moves that caused cut-offs, and the best value of each move.
-
-    Source: the lecture notes 'Fundamentos de IA 10: Estrategia de juego'.
-    """
+    """Moves of the previous search that caused cut-offs, and the best value of each move."""
 
     def __init__(self) -> None:
         self._cutoffs: set[tuple[int, Move]] = set()
@@ -217,7 +205,7 @@ class LastSearch(Generic[Move]):
         self._cutoffs, self._values = set(), {}
 
     def sort_key(self, turn: int, move: Move) -> tuple[bool, float]:
-        """Return the sort key of a player's move. Moves with greater keys are searched first."""
+        """Return the sort key of a move. Moves with greater keys are searched first."""
         cutoffs, values = self._previous
         return (turn, move) in cutoffs, values.get((turn, move), -inf)
 

@@ -1,7 +1,4 @@
-"""Board patterns that recommend a move, for games in which a move fills a square.
-
-Source: the lecture notes 'Búsqueda con adversario'.
-"""
+"""Board patterns that recommend a move, as in the lecture notes 'Búsqueda con adversario'."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -13,16 +10,11 @@ SYMBOLS = "mt.?*"
 
 
 class Patterns:
-    """Board patterns, sorted by decreasing urgency.
+    """Board patterns, sorted by decreasing urgency. Raise ValueError if a pattern is invalid.
 
-    A pattern is a text of one or more rows of equal length. It contains one `*`, which is the
-    square to fill, and other characters from SYMBOLS. Spaces are ignored. A pattern matches
-    anywhere on the board, including in rotated and reflected form.
-
-    `turned` enables rotations and all reflections. If it is false, patterns are only mirrored left
-    to right.
-
-    The constructor raises ValueError if a pattern is invalid.
+    A pattern has one or more rows of equal length, with one `*` (the square to fill) and other
+    characters from SYMBOLS. Spaces are ignored. A pattern matches anywhere on the board, also
+    mirrored left to right. If `turned` is true, it also matches in all rotations and reflections.
     """
 
     def __init__(self, patterns: Iterable[str], turned: bool = True) -> None:

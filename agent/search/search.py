@@ -1,8 +1,4 @@
-"""Base class of all search algorithms: evaluation, statistics, move ordering and stopping.
-
-Each algorithm is a named subclass, which agent.search.catalogue finds. The simplest modules are
-`minimax`, `negamax` and `alpha_beta`, in this order.
-"""
+"""Base class of all search algorithms: evaluation, statistics, move ordering and stopping."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
@@ -37,8 +33,7 @@ _MAX_CP = 10**6
 class SearchResult(Generic[Move]):
     """The value of a position for the player to move, and the principal variation.
 
-    `decided` is true if the value is the utility of a win or loss, and false if it is an
-    evaluation.
+    `decided` is true if the value is the utility of a win or loss rather than an evaluation.
     """
 
     value: float
@@ -53,13 +48,12 @@ class SearchResult(Generic[Move]):
 
 @dataclass(frozen=True, kw_only=True)
 class SearchOptions:
-    """Options for all algorithms. Algorithms with more options use a subclass.
+    """Options for all algorithms.
 
-    `ending` is the scoring of finished games (see agent.search.terminal_scoring).
-    `ordering` is the move ordering. By default, moves are searched in the order of `game.moves()`.
-    `killer_memory` contains positions whose values were learned in earlier games. These positions
-    are not searched.
-    `node_limit` is the maximum number of nodes to visit.
+    - `ending`: the scoring of finished games.
+    - `ordering`: the move ordering, or None for the order of `game.moves()`.
+    - `killer_memory`: positions with values learned in earlier games, which replace a search.
+    - `node_limit`: the maximum number of nodes to visit.
     """
 
     ending: TerminalScoring = DEFAULT_SCORING
@@ -71,11 +65,9 @@ class SearchOptions:
 class Search(ABC, Generic[Move]):
     """A search algorithm with its options and statistics.
 
-    `evaluate` is a function that returns the value of the game's position for the player to move.
-
-    A search raises SearchStopped at the node limit, or after any thread sets `stopped`. Before
-    that, the game is restored to its position at the start of the search. The game is also restored
-    if the evaluation raises an exception.
+    `evaluate` is a function that returns the value of the game's position for the player to move. A
+    search raises SearchStopped at the node limit, or after any thread sets `stopped`. The game is
+    restored before a search raises an exception.
     """
 
     name: ClassVar[str]
@@ -125,10 +117,9 @@ class Search(ABC, Generic[Move]):
     ) -> Iterator[Info[Move]]:
         """Search to increasing depths from 1 to `max_depth`, and yield each result.
 
-        `lines` is the number of lines to report, for algorithms with `supports_multipv`.
-
-        The generator ends early if the whole tree has been searched. Raise SearchStopped if the
-        search is stopped or reaches the node limit.
+        `lines` is the number of lines to report, for algorithms with `supports_multipv`. The
+        generator ends early if the whole tree has been searched. Raise SearchStopped if the search
+        is stopped or reaches the node limit.
         """
         was_reset = False
         for depth in range(1, (max_depth or MAX_DEPTH) + 1):
@@ -156,10 +147,7 @@ class Search(ABC, Generic[Move]):
                 self.reset()
 
     def current_lines(self, lines: int | None = None) -> Sequence[Info[Move]]:
-        """Return the best lines so far, if available. This method may be called in any thread.
-
-        `lines` is the maximum number of lines, or None for no limit.
-        """
+        """Return up to `lines` best lines so far, if available. Any thread may call this method."""
         return ()
 
     def reset_stats(self) -> None:
@@ -203,7 +191,7 @@ class Search(ABC, Generic[Move]):
         return SearchResult(self.unscaled(value), line, decided)
 
     def unscaled(self, value: float) -> float:
-        """Convert an internal value of the last search to a reported value."""
+        """Convert an internal value, in which wins are scaled up, to a reported value."""
         return self._scoring.unscaled(value)
 
     def _is_max(self, game: Game[Move]) -> bool:
@@ -299,8 +287,7 @@ def to_cp(value: float) -> Cp:
 def expected_outcome(value: float, decided: bool) -> float:
     """Return the expected outcome for the player to move, from -1 to 1.
 
-    `decided` is true if the value is a utility. Otherwise the value is an evaluation, which may be
-    on any scale and is mapped to the range from -1 to 1.
+    `decided` is true if the value is a utility. Otherwise it is an evaluation on any scale.
     """
     if not decided and abs(value) > HALF_WIN:
         return copysign(1 - HALF_WIN**2 / abs(value), value)
@@ -308,15 +295,10 @@ def expected_outcome(value: float, decided: bool) -> float:
 
 
 def next_up(value: float) -> float:
-    """Return the next larger number, which forms a null window with `value`.
-
-    If `value` is an integer, all values are assumed to be integers, and the result is `value + 1`,
-    as in the lecture notes. If the assumption is wrong, the window is wider than necessary, but the
-    results are still correct.
-    """
+    """Return the next larger number, or `value + 1` for an integer, for use as a null window."""
     return value + 1 if isinstance(value, int) else nextafter(value, inf)
 
 
 def next_down(value: float) -> float:
-    """Return the next smaller number, under the same assumption as in `next_up`."""
+    """Return the next smaller number, or `value - 1` for an integer, for use as a null window."""
     return value - 1 if isinstance(value, int) else nextafter(value, -inf)

@@ -1,5 +1,3 @@
-"""Adapter between search algorithms and the Searcher interface of the agent."""
-
 from collections.abc import Iterator
 from math import inf
 from typing import Generic, TypeVar
@@ -14,7 +12,7 @@ Move = TypeVar("Move")
 
 
 class GameSearcher(Generic[Move]):
-    """A Searcher that runs one algorithm with its options.
+    """Adapter from a search algorithm to the agent's `Searcher` interface.
 
     The searcher enforces the limits `depth`, `nodes` and `search_moves`. Exceptions raised by the
     user's evaluation or game are not caught.
@@ -29,11 +27,9 @@ class GameSearcher(Generic[Move]):
 
     @property
     def nodes(self) -> int:
-        """The number of visited nodes."""
         return self._search.counts.nodes
 
     def save(self) -> None:
-        """Write learned moves to the file."""
         if self._search.killer_memory is not None:
             self._search.killer_memory.experience.close()
 
@@ -47,15 +43,13 @@ class GameSearcher(Generic[Move]):
         self._search.killer_memory = memory
 
     def clear_stop(self) -> None:
-        """Reset the stop flag before a search."""
         self._search.stopped = False
 
     def stop(self) -> None:
-        """Stop the search at its next node."""
         self._search.stopped = True
 
     def new_game(self) -> None:
-        """Clear everything that can influence a search, except data stored in a file."""
+        """Clear all state that can influence a search, except learned moves in a file."""
         self._search.reset()
 
     def progress(self) -> Progress[Move]:
@@ -67,7 +61,7 @@ class GameSearcher(Generic[Move]):
     def search(
         self, position: Game[Move], limits: Limits[Move], lines: int = 1, /
     ) -> Iterator[Info[Move]]:
-        """Yield the result of each iteration. Each result contains at least one move."""
+        """Yield the result of each iteration, or a move that was not searched if none completes."""
         search = self._search
         search.node_limit = inf if limits.nodes is None else limits.nodes
         if search.root_moves != (root_moves := frozenset(limits.search_moves)):

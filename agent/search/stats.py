@@ -11,13 +11,12 @@ class SearchStopped(Exception):  # noqa: N818 - control flow, not an error
 class SearchStats:
     """Statistics of a search.
 
-    `nodes` is the number of visited positions, including leaves.
-    `leaves` is the number of visited positions that were evaluated or in which the game was over.
-    `looked_at` is the number of positions evaluated for move ordering, beam selection or
-    extensions.
-    `researches` is the number of repeated searches of a move with another window.
-    `seldepth` is the greatest ply reached.
-    `peak_open` is the maximum number of entries in an open list or a table.
+    - `nodes`: visited positions, including leaves.
+    - `leaves`: visited positions that were evaluated or in which the game was over.
+    - `looked_at`: positions evaluated for move ordering, beam selection or extensions.
+    - `researches`: repeated searches of a move with another window.
+    - `seldepth`: the greatest ply reached.
+    - `peak_open`: the maximum number of entries in an open list or a table.
     """
 
     nodes: int = 0
@@ -31,5 +30,4 @@ class SearchStats:
 
     @property
     def evaluations(self) -> int:
-        """The total number of evaluated positions."""
         return self.leaves + self.looked_at

@@ -1,7 +1,4 @@
-"""Symmetry reduction: search only one position of each set of symmetric positions.
-
-The tic-tac-toe tree in the lecture notes 'Búsqueda con adversario' is drawn this way.
-"""
+"""Symmetry reduction, which searches only one of several symmetric positions."""
 
 from collections.abc import Hashable
 from typing import Generic, Protocol, TypeVar
@@ -12,18 +9,15 @@ Move = TypeVar("Move")
 
 
 class SymmetricGame(NotatedGame[Move], Protocol[Move]):
-    """A game that also implements `symmetric_key`."""
-
     def symmetric_key(self) -> Hashable:
         """Return a key that is equal for symmetric positions."""
 
 
 class SymmetryReducedGame(Generic[Move]):
-    """A wrapper around a game, for use with any search, that keeps one of several symmetric moves.
+    """A wrapper of a game that offers only one of several symmetric moves to a search.
 
-    Keys are symmetric keys, so that transposition tables treat symmetric positions as equal. The
-    attribute `game` is the original game, which is passed to the evaluation. The evaluation must
-    return equal values for symmetric positions.
+    Keys are symmetric keys. A search passes this wrapper to its evaluation, which must return equal
+    values for symmetric positions. The attribute `game` is the original game.
     """
 
     def __init__(self, game: SymmetricGame[Move]) -> None:

@@ -1,17 +1,11 @@
-"""Scoring of finished games, which converts outcomes to search values.
+"""Scoring of finished games, so that every win outranks every evaluation.
 
-An evaluation is an estimate, but an outcome is certain. Every win is therefore greater than every
-evaluation, and every evaluation is greater than every loss, on any scale of evaluations.
+Searches multiply utilities by WIN_SCALE, a power of two, which loses no precision. In these
+internal values, wins and losses are outside the range of MAX_EVALUATION. This is faster than pairs
+of a rank and a value. Reported values are divided by WIN_SCALE again.
 
-Searches multiply utilities by WIN_SCALE, a power of two, so that no precision is lost. In these
-internal values, wins and losses are outside the range of MAX_EVALUATION. Reported values are
-divided by WIN_SCALE again, so that a win is reported as its utility. This is faster than pairs of a
-rank and a value.
-
-There are two exceptions. Values are not scaled in games with outcomes on the scale of evaluations
-(see `HasTerminalValues` in agent.game). They are not scaled in games of chance either, because
-values are averaged there. In these games a win is worth more than its utility only if an evaluation
-reaches the utility (see agent.search.algorithms.expectiminimax).
+Values are not scaled in games with outcomes on the scale of evaluations (`HasTerminalValues`), nor
+in games of chance, where values are averaged.
 """
 
 from collections.abc import Callable
@@ -31,10 +25,7 @@ MAX_EVALUATION = 2.0**860
 class TerminalScoring:
     """The value of a finished game: utility * win, moved towards 0 by `ply_penalty` per ply.
 
-    The penalty makes quick wins better than slow wins. By default, utilities are not changed, as in
-    textbooks.
-
-    `max_ply` is the maximum ply of a search.
+    The penalty makes quick wins better than slow wins. `max_ply` is the maximum ply of a search.
     `scale` is the factor by which all values are multiplied inside searches.
     """
 
@@ -76,13 +67,12 @@ class TerminalScoring:
         return abs(value) >= self._min_win
 
     def unscaled(self, value: float) -> float:
-        """Convert an internal value to a reported value."""
+        """Convert an internal value, in which wins are scaled up, to a reported value."""
         if self.scale == 1 or not self._min_win <= abs(value) < inf:
             return value
         return _int_if_integral(value / self.scale)
 
     def without_scale(self) -> "TerminalScoring":
-        """Return the same scoring with a scale of 1."""
         return replace(self, scale=1)
 
     def _ply_correction(self, value: float, ply: int) -> float:
@@ -95,15 +85,12 @@ DEFAULT_SCORING = TerminalScoring(scale=WIN_SCALE)
 
 
 def utility(value: float) -> float | None:
-    """Return the utility of a win or loss, or None if the value is an evaluation."""
+    """Return the utility of a win or loss, or None if the internal value is an evaluation."""
     return _int_if_integral(value / WIN_SCALE) if MAX_EVALUATION < abs(value) < inf else None
 
 
 def clamp_evaluation(value: float, evaluate: Callable[[Any], float]) -> float:
-    """Return the result of an evaluation, clamped to the valid range.
-
-    Raise EvaluationError, with the name of the function, if the result is infinite or not a number.
-    """
+    """Clamp a value returned by `evaluate`. Raise EvaluationError if it is infinite or NaN."""
     name = getattr(evaluate, "__name__", repr(evaluate))
     return max(-MAX_EVALUATION, min(MAX_EVALUATION, require_finite(name, value)))
 

@@ -1,7 +1,6 @@
 """Navigation in a game tree, for searches that jump between nodes.
 
-Nodes are named in Dewey notation: () is the root, and (2, 1) is the first child of the second child
-of the root.
+Nodes have labels in Dewey notation: (2, 1) is the first child of the root's second child.
 """
 
 from typing import Generic, TypeVar
@@ -22,7 +21,7 @@ class TreeCursor(Generic[Move]):
         self._label: Label = ()
 
     def go_to(self, label: Label) -> None:
-        """Move the game to a node. All ancestors of the node must have been expanded."""
+        """Move the game to a node, all of whose ancestors must be expanded."""
         shared = 0
         for current, target in zip(self._label, label, strict=False):
             if current != target:

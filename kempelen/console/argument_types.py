@@ -1,7 +1,4 @@
-"""Number types for use with argparse.
-
-Each function raises ArgumentTypeError, with a message for the user, if the text is invalid.
-"""
+"""Number types for argparse. They raise ArgumentTypeError if the text is invalid."""
 
 from argparse import ArgumentTypeError
 from math import inf
@@ -11,7 +8,6 @@ MAX_INT = 10**15  # compiled searches count in 64 bits
 
 
 def positive_int(text: str) -> int:
-    """Parse an integer of at least 1."""
     try:
         number = int(text)
     except ValueError:
@@ -24,12 +20,11 @@ def positive_int(text: str) -> int:
 
 
 def non_negative_int(text: str) -> int:
-    """Parse an integer of at least 0."""
     return 0 if text == "0" else positive_int(text)
 
 
 def board_size(text: str) -> int | str:
-    """Parse the size of a Go board, which is a number or a width and height such as 9x13."""
+    """Parse a Go board size, such as "9" (returned as an int) or "9x13" (returned as a str)."""
     from agent.games.go import MAX_SIZE, format_size, parse_size
 
     try:
@@ -45,7 +40,6 @@ def board_size(text: str) -> int | str:
 
 
 def positive_seconds(text: str) -> float:
-    """Parse a positive number of seconds."""
     try:
         number = float(text)
     except ValueError:
@@ -56,7 +50,6 @@ def positive_seconds(text: str) -> float:
 
 
 def number_up_to(maximum: int, text: str) -> float:
-    """Parse a number from 0 to `maximum`."""
     try:
         number = float(text)
     except ValueError:
@@ -67,5 +60,4 @@ def number_up_to(maximum: int, text: str) -> float:
 
 
 def fraction(text: str) -> float:
-    """Parse a number from 0 to 1."""
     return number_up_to(1, text)

@@ -1,4 +1,4 @@
-"""Command-line arguments for a Dask cluster, shared by all commands that use one."""
+"""Command-line arguments for a Dask cluster."""
 
 from __future__ import annotations
 
@@ -20,10 +20,7 @@ CERTIFICATE_FILES = {
 
 
 def configure_cluster(parser: ArgumentParser, verb: str) -> None:
-    """Add the cluster arguments to `parser`.
-
-    The help text uses `verb`, such as "play", to say what the cluster does.
-    """
+    """Add the cluster arguments. `verb`, such as "play", is the first word of their help."""
     cluster = parser.add_argument_group("Dask cluster")
     cluster.add_argument(
         "--cluster",
@@ -35,10 +32,7 @@ def configure_cluster(parser: ArgumentParser, verb: str) -> None:
 
 
 def cluster_from(arguments: Namespace) -> ClusterAddress | None:
-    """Return the address of the cluster without connecting, or None without `--cluster`.
-
-    Raise SettingsError if packages are missing or the arguments contradict each other.
-    """
+    """Return the cluster address, or None without `--cluster`. Raise SettingsError on failure."""
     files = arguments.cluster_ca, arguments.cluster_cert, arguments.cluster_key
     if arguments.cluster is None:
         if any(files):

@@ -16,11 +16,7 @@ _handlers: list[Any] = []  # references keep the ctypes callbacks alive
 
 
 def on_console_close(end: Callable[[], object]) -> None:
-    """On Windows, call `end` when a console control event asks the program to end.
-
-    The function `end` is called in another thread. Python itself handles Ctrl-C. On other systems,
-    this function does nothing.
-    """
+    """On Windows, call `end` in another thread on any console control event except Ctrl-C."""
     if sys.platform != "win32":
         return
     import ctypes

@@ -1,7 +1,4 @@
-"""Command-line arguments that choose a game, its options and an evaluation.
-
-A game can be chosen by its name, from a file, or as a game tree.
-"""
+"""Command-line arguments for a game, its options and an evaluation."""
 
 from __future__ import annotations
 
@@ -23,10 +20,7 @@ CATALOGUE_PLACEHOLDER = "the games and the algorithms"
 
 
 def configure(parser: ArgumentParser, *, game: str | None = None, size: str = "--size") -> None:
-    """Add the arguments to `parser`.
-
-    The default game is `game`. The string `size` is an additional name of the flag `--size`.
-    """
+    """Add the arguments. `game` is the default game, and `size` another name of `--size`."""
     which = parser.add_mutually_exclusive_group(required=game is None)
     default = "" if game is None else f" (default: {game})"
     which.add_argument(
@@ -52,18 +46,14 @@ def configure(parser: ArgumentParser, *, game: str | None = None, size: str = "-
 
 
 class CatalogueHelpFormatter(RawDescriptionHelpFormatter):
-    """A help formatter that replaces CATALOGUE_PLACEHOLDER with the names of games and algorithms.
-
-    The names are collected only when help is printed, because searching the installed packages is
-    slow.
-    """
+    """A help formatter that replaces CATALOGUE_PLACEHOLDER with lists of games and algorithms."""
 
     def add_text(self, text: str | None) -> None:
         super().add_text(catalogue_help() if text == CATALOGUE_PLACEHOLDER else text)
 
 
 def catalogue_help() -> str:
-    """Return a list of the names of all games and algorithms for the end of a help text."""
+    """Return the help text that lists all games and algorithms."""
     return "\n".join(
         [
             "games:",
@@ -79,11 +69,10 @@ def catalogue_help() -> str:
 def game_from(
     arguments: Namespace, defaults: Mapping[str, Any] | None = None
 ) -> tuple[GameType, dict[str, Any]]:
-    """Return the type of the chosen game and its options.
+    """Return the type and the options of the chosen game.
 
-    The mapping `defaults` contains default option values. Values for options that the game does not
-    have are ignored. Raise ValueError or OSError, with a message for the user, if the game or its
-    options are invalid.
+    `defaults` contains default option values, and may contain options of other games. Raise
+    ValueError or OSError if the game or its options are invalid.
     """
     if arguments.tree is not None:
         if arguments.size is not None or arguments.option:

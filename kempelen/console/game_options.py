@@ -12,7 +12,7 @@ from agent.io import safe_yaml
 
 
 def read_option(text: str) -> tuple[str, Any]:
-    """Parse a text of the form NAME=VALUE, and return the name and the value."""
+    """Parse NAME=VALUE, and return the name and the parsed value."""
     name, equals, value = text.partition("=")
     if not equals or not name:
         raise ArgumentTypeError(f"expected NAME=VALUE, not {text!r}")
@@ -20,10 +20,7 @@ def read_option(text: str) -> tuple[str, Any]:
 
 
 def read_value(text: str) -> Any:
-    """Parse a value as YAML. Commas separate the elements of a list.
-
-    Only decimal numbers are converted to numbers. For example, `0x13` remains a text.
-    """
+    """Parse a YAML value, or a list if it contains commas. Notations such as 0x13 stay text."""
     from kempelen.console import yaml_scalars
 
     try:
@@ -36,10 +33,9 @@ def read_value(text: str) -> Any:
 def options_for(
     kind: GameType, size: str | None, options: Iterable[tuple[str, Any]]
 ) -> dict[str, Any]:
-    """Return the options of a game as keyword arguments.
+    """Return the options of a game as keyword arguments. `size` is the game's first option.
 
-    The text `size` is the value of the game's first option, whatever the option's name is. Raise
-    ValueError if `size` is given and the game has no options.
+    Raise ValueError if `size` is given but the game has no options.
     """
     values: dict[str, Any] = dict(options)
     known = signature(kind.game_class).parameters

@@ -16,14 +16,12 @@ class Interruption:
 
     @property
     def exit_status(self) -> int:
-        """The exit status that shells expect from a program ended by the signal."""
         return 128 + self.signal_number
 
     def install_handlers(self) -> None:
-        """Install signal handlers that cancel the current asyncio task on SIGTERM and SIGHUP.
+        """Cancel the current asyncio task on SIGTERM, SIGHUP and Windows console events.
 
-        Signals that are ignored, for example under nohup, stay ignored. On Windows, console events
-        are treated as SIGTERM.
+        Signals that are ignored, for example under nohup, stay ignored.
         """
         task, loop = asyncio.current_task(), asyncio.get_running_loop()
         assert task is not None

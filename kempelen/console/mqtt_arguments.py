@@ -1,4 +1,4 @@
-"""Command-line arguments for an MQTT broker, shared by all commands that use one."""
+"""Command-line arguments for an MQTT broker."""
 
 import argparse
 from collections.abc import Callable
@@ -11,11 +11,7 @@ from protocols.mqtt.broker_monitor import BROKER_TIMEOUT_S
 
 
 def configure_mqtt(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments to `parser`.
-
-    No argument accepts the user name or the password, because other users could read them in the
-    process list.
-    """
+    """Add the broker arguments, without user and password, which the process list would show."""
     mqtt = parser.add_argument_group(
         "MQTT", "user and password: KEMPELEN_MQTT_USER and KEMPELEN_MQTT_PASSWORD, or a file"
     )
@@ -36,10 +32,7 @@ def configure_mqtt(parser: argparse.ArgumentParser) -> None:
 
 
 def broker_from(arguments: argparse.Namespace) -> Any:
-    """Return the broker that the arguments specify, or None if they specify no broker.
-
-    Raise SettingsError if an argument is invalid or a package is missing.
-    """
+    """Return the broker, or None without `--mqtt`. Raise SettingsError on failure."""
     if arguments.mqtt is None:
         return None
     require_packages("MQTT", "mqtt", lambda: __import__("aiomqtt"))
@@ -56,8 +49,7 @@ def broker_from(arguments: argparse.Namespace) -> Any:
 def require_packages(what: str, extra: str, action: Callable[[], Any]) -> Any:
     """Return the result of `action`, or raise SettingsError if a package cannot be imported.
 
-    The error message names the feature `what` that needs the package, and the optional dependency
-    group `extra` that installs the package.
+    The message says that the feature `what` needs the optional dependency group `extra`.
     """
     try:
         return action()

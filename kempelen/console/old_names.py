@@ -1,8 +1,4 @@
-"""Hidden aliases for old names of commands, flags and settings.
-
-An alias has the same effect as the new name, and prints a notice on standard error. Help texts do
-not list aliases.
-"""
+"""Hidden aliases for old names of commands, flags and settings. Using one prints a notice."""
 
 from __future__ import annotations
 
@@ -14,15 +10,11 @@ from kempelen.console.terminal import print_error
 
 
 def print_notice(old: str, new: str, command: str = "kempelen") -> None:
-    """Print a notice on standard error that `old` is now called `new`."""
     print_error(f"{old} is now {new}", command)
 
 
 def add_alias(parser: _ActionsContainer, old: str, action: Action) -> None:
-    """Add the old flag `old` as a hidden alias of the flag that `action` implements.
-
-    The argument `parser` is the parser or the argument group that contains the flag.
-    """
+    """Add the old flag `old` as a hidden alias of the flag that `action` implements."""
     parser.add_argument(old, action=HiddenAlias, target=action)
 
 

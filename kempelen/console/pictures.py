@@ -19,10 +19,10 @@ class PictureError(ValueError):
 
 
 def check_picture(path: Path, extra: str = "lab", libraries: tuple[str, ...] = ()) -> Path:
-    """Return `path` if a picture can be written to it, and raise PictureError otherwise.
+    """Return `path`, or raise PictureError if no picture can be written to it.
 
-    The tuple `libraries` names the required packages besides matplotlib. The optional dependency
-    group `extra` of Kempelen installs these packages.
+    `libraries` are required packages besides matplotlib. The optional dependency group `extra`
+    installs them.
     """
     for library in (*libraries, "matplotlib"):
         try:
@@ -39,10 +39,7 @@ def check_picture(path: Path, extra: str = "lab", libraries: tuple[str, ...] = (
 
 
 def save(figure: Figure, path: Path) -> None:
-    """Save a figure to a file.
-
-    SVG files contain text as text rather than as curves. Equal figures give identical files.
-    """
+    """Save a figure. Text in SVG files stays text, and equal figures give identical files."""
     import matplotlib
 
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "kempelen"}):

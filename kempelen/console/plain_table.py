@@ -1,4 +1,4 @@
-"""Rich tables that show text literally, without markup, emoji or control characters."""
+"""Rich tables that show untrusted text literally, without markup, emoji or control characters."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
@@ -14,8 +14,6 @@ FileTotals: TypeAlias = Mapping[str, Any]
 
 
 class PlainTable(table.Table):
-    """A table whose headings and cells may contain untrusted text."""
-
     def add_column(self, header: RenderableType = "", *args: Any, **options: Any) -> None:
         super().add_column(_plain_cell(header) or "", *args, **options)
 
@@ -28,10 +26,10 @@ def totals_table(
     totals: Sequence[FileTotals],
     cells: Callable[[FileTotals], Sequence[str]],
 ) -> PlainTable:
-    """Return a table with one row per file, and a row with the totals if there are several files.
+    """Return a table with one row per file, and a row of totals if there are several files.
 
-    The sequence `headings` contains the headings of all columns except the file column. The
-    function `cells` returns the texts of these columns for one row.
+    `headings` are the headings of all columns except the file name. `cells` returns the texts of
+    these columns for a row.
     """
     shown = PlainTable(box=None)
     shown.add_column("file")

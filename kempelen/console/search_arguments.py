@@ -13,10 +13,7 @@ def configure(
     threads: str = "threads of a compiled search",
     memory: str = "memory of a compiled search in MB",
 ) -> None:
-    """Add the arguments to `parser`.
-
-    The texts `threads` and `memory` are the help texts of the flags with these names.
-    """
+    """Add the arguments. `threads` and `memory` are the help texts of these flags."""
     parser.add_argument(
         "--threads",
         type=positive_int,
@@ -39,5 +36,4 @@ def resources_from(
     playouts: int | None = DEFAULT_SEARCH_CONFIG.playouts,
     settings: Mapping[str, float] = DEFAULT_SEARCH_CONFIG.settings,
 ) -> SearchConfig:
-    """Return the search configuration that the arguments specify."""
     return SearchConfig(arguments.threads, arguments.memory, playouts, arguments.seed, settings)

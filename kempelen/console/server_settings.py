@@ -1,7 +1,4 @@
-"""Settings of `kempelen serve`, read from a YAML file and from flags.
-
-If a setting is in both, the flag takes precedence.
-"""
+"""Settings of `kempelen serve`, from a YAML file and from flags. Flags take precedence."""
 
 from __future__ import annotations
 
@@ -35,10 +32,7 @@ INSECURE_WARNING = (
 
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
-    """The settings of a server.
-
-    The mapping `offers` contains the values that clients may choose for each option, by name.
-    """
+    """Server settings. `offers` contains the values that clients may choose, by option and name."""
 
     address: tuple[str, ...] = (DEFAULT_ADDRESS,)
     protocol: str = "any"
@@ -62,10 +56,7 @@ class ServerSettings:
 
     @property
     def status_address(self) -> Address | None:
-        """The address of the /health and /metrics pages, or None if there is no such address.
-
-        Raise SettingsError if the address is invalid.
-        """
+        """The address of /health and /metrics, or None. Raise SettingsError if it is invalid."""
         if self.status is None:
             return None
         address = _parse_address("status", self.status)
@@ -74,7 +65,6 @@ class ServerSettings:
         return address
 
     def check_values(self) -> None:
-        """Raise SettingsError if a setting has an invalid value."""
         for name, value, choices in (
             ("protocol", self.protocol, PROTOCOLS),
             ("log_format", self.log_format, LOG_FORMATS),
@@ -126,20 +116,14 @@ class ServerSettings:
             )
 
     def token_file(self) -> TokenFile | None:
-        """Return the token file, or None if the server has none.
-
-        Raise SettingsError if the file cannot be read.
-        """
+        """Return the token file, or None. Raise SettingsError if the file cannot be read."""
         try:
             return None if self.tokens is None else TokenFile(self.tokens)
         except TokenError as error:
             raise SettingsError(f"tokens: {error}") from None
 
     def ssl_context(self) -> ssl.SSLContext | None:
-        """Return the TLS context, or None if the server does not use TLS.
-
-        Raise SettingsError if the certificate or the key is invalid.
-        """
+        """Return the TLS context, or None without TLS. Raise SettingsError if a file is invalid."""
         if self.certificate is None or self.key is None:
             return None
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
@@ -168,10 +152,7 @@ FLAGS_LIKE_ENTRIES = (
 
 
 def settings_from(arguments: argparse.Namespace) -> ServerSettings:
-    """Return the settings from the file and the flags.
-
-    Raise SettingsError, with the name of the entry, if an entry is invalid.
-    """
+    """Return the settings from the file and the flags. Raise SettingsError if one is invalid."""
     settings = ServerSettings() if arguments.config is None else read_file(arguments.config)
     given = {
         name: value
@@ -201,7 +182,6 @@ OLD_LIMITS = {
 
 
 def configure_limits(parser: argparse.ArgumentParser) -> None:
-    """Add a flag for each server limit to `parser`."""
     limits = parser.add_argument_group("limits")
     old_names = {new: old for old, new in OLD_LIMITS.items()}
     for each in dataclasses.fields(ServerLimits):
@@ -219,10 +199,7 @@ def limits_from(
     arguments: argparse.Namespace,
     defaults: ServerLimits = ServerLimits(),  # noqa: B008 - frozen
 ) -> ServerLimits:
-    """Return `defaults` with the limits that the flags set.
-
-    Raise SettingsError if a limit is invalid.
-    """
+    """Return `defaults` with the limits that flags set. Raise SettingsError if one is invalid."""
     limits = {
         each.name: value
         for each in dataclasses.fields(ServerLimits)
@@ -236,10 +213,7 @@ def limits_from(
 
 
 def read_file(file: str) -> ServerSettings:
-    """Return the settings in a YAML file.
-
-    Raise SettingsError, with the file and the entry, if an entry is invalid.
-    """
+    """Read settings from a YAML file. Raise SettingsError if an entry is invalid."""
     return read_settings(
         file, "`address:` and `limits:`", lambda data: _from_entries(data, file), empty=True
     )

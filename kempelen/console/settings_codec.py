@@ -25,11 +25,10 @@ class SettingsError(ValueError):
 
 
 def decode(type_: type[T], data: Any, where: str = "") -> T:
-    """Return a dataclass of type `type_` with the values in the mapping `data`.
+    """Return a dataclass with the values in the mapping `data`.
 
-    If a class has a class method `from_text`, its values may also be given as text. Raise
-    SettingsError for unknown, missing and mistyped entries. The error message contains the path of
-    the entry, which begins with the prefix `where`.
+    Raise SettingsError, with the path of the entry, for unknown, missing and mistyped entries.
+    `where` is the prefix of the path. Classes with a class method `from_text` also accept text.
     """
     value = _decode(type_, data, where)
     return typing.cast(T, value)
@@ -40,8 +39,8 @@ def read_settings(
 ) -> T:
     """Read a YAML file and return `make(entries)`.
 
-    The text `example` shows the expected entries in error messages. If `empty` is set, an empty
-    file is allowed. Raise SettingsError, with the file and the entry, if the file is invalid.
+    `example` shows the expected entries in error messages. `empty` allows an empty file. Raise
+    SettingsError, with the file and the entry, if the file is invalid.
     """
     try:
         data = yaml_scalars.read(file)
@@ -72,10 +71,7 @@ def encode(value: Any) -> Any:
 
 
 def differences(old: Any, new: Any, where: str = "") -> dict[str, tuple[Any, Any]]:
-    """Compare two pieces of plain data.
-
-    Return a mapping from the path of each difference to a pair of the old and the new value.
-    """
+    """Compare plain data. Return a mapping from paths to pairs of the old and the new value."""
     if isinstance(old, dict) and isinstance(new, dict):
         found: dict[str, tuple[Any, Any]] = {}
         for key in {**old, **new}:

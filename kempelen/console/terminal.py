@@ -1,7 +1,4 @@
-"""Print messages, tables and progress bars for the commands.
-
-Progress bars are shown on standard error, and only if standard error is a terminal.
-"""
+"""Print messages, tables and progress bars."""
 
 from __future__ import annotations
 
@@ -23,10 +20,7 @@ UNLIMITED_WIDTH = 10_000
 
 
 def print_error(text: object, command: str = "kempelen") -> None:
-    """Print an error on standard error, or do nothing if standard error is closed.
-
-    The argument `text` may contain untrusted text.
-    """
+    """Print an error, which may contain untrusted text, on standard error."""
     try:
         print(f"{command}: {sanitize_lines(str(text))}", file=sys.stderr, flush=True)
     except OSError:
@@ -34,10 +28,7 @@ def print_error(text: object, command: str = "kempelen") -> None:
 
 
 def table_console() -> Console:
-    """Return a console that prints tables on standard output.
-
-    If standard output is not a terminal, lines are not wrapped.
-    """
+    """Return a console for tables on standard output, without line wrapping in files and pipes."""
     from rich.console import Console
 
     return Console(
@@ -47,10 +38,7 @@ def table_console() -> Console:
 
 @contextmanager
 def stdout_reserved() -> Iterator[None]:
-    """Redirect standard output to standard error during the block, also in child processes.
-
-    The redirection keeps the output of user code out of the output of the command.
-    """
+    """Redirect standard output, also of child processes, to standard error during the block."""
     sys.stdout.flush()
     try:
         saved = os.dup(1)
@@ -67,7 +55,6 @@ def stdout_reserved() -> Iterator[None]:
 
 
 def with_progress(items: Iterable[Item], total: int, label: str) -> Iterator[Item]:
-    """Yield the `total` items and show a progress bar."""
     if not sys.stderr.isatty():
         yield from items
         return
@@ -83,10 +70,9 @@ def with_progress(items: Iterable[Item], total: int, label: str) -> Iterator[Ite
 def progress_bar(
     label: str, total: int | None, hourly: bool = False
 ) -> Iterator[Callable[[int], None]]:
-    """Show a progress bar during the block, and yield a function that sets its position.
+    """Show a progress bar if standard error is a terminal, and yield a function that updates it.
 
-    The final position is `total`, or None if it is unknown. If `hourly` is set, the speed is shown
-    per hour.
+    `total` is the final position, or None if unknown. `hourly` shows the speed per hour.
     """
     if not sys.stderr.isatty():
         yield lambda done: None
@@ -110,10 +96,7 @@ def progress_bar(
 
 
 def load_kernels(*parts: str) -> None:
-    """Load the compiled kernels named in `parts`, by default the kernel for alpha-beta search.
-
-    Show a progress bar if the kernels must be compiled first.
-    """
+    """Load kernels, by default for alpha-beta, with a progress bar if they must be compiled."""
     from agent.chess.parts import ALPHABETA
     from agent.kernel import compilation
 

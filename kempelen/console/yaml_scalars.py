@@ -1,8 +1,7 @@
 """A YAML loader that keeps the original text of unquoted scalars.
 
 YAML 1.1 reads `on` and `no` as booleans, 1:30 as 90, 1.10 as 1.1, and 2024-01-01 as a date. The
-loader keeps both the text and the YAML value of a scalar. The type of each setting decides whether
-the text or the value is used.
+type of each setting decides whether the text or the YAML value is used.
 """
 
 from __future__ import annotations
@@ -18,10 +17,7 @@ _TYPES = ("bool", "int", "float", "timestamp")
 
 
 class UnquotedScalar(str):
-    """The text of an unquoted scalar that YAML reads as a boolean, a number or a date.
-
-    The attribute `value` is the YAML value.
-    """
+    """The text of an unquoted scalar that YAML reads as `value`: a boolean, a number or a date."""
 
     __slots__ = ("value",)
     value: bool | int | float | datetime.date
@@ -32,7 +28,7 @@ class UnquotedScalar(str):
         return word
 
     def plain(self) -> bool | int | float | str:
-        """Return the YAML value if it means the same as the text, and the text otherwise."""
+        """Return the YAML value if it means the same as the text, otherwise the text."""
         if isinstance(self.value, bool):
             return self.value
         try:
@@ -44,17 +40,17 @@ class UnquotedScalar(str):
 
 
 def load(text: str) -> Any:
-    """Return the content of a YAML document. Raise YamlError if it is invalid."""
+    """Parse a YAML document. Raise YamlError if it is invalid."""
     return safe_yaml.load(text, _Loader)
 
 
 def read(path: str) -> Any:
-    """Return the content of a YAML file. Raise YamlError or OSError if it cannot be read."""
+    """Parse a YAML file. Raise YamlError or OSError on failure."""
     return safe_yaml.read(path, _Loader)
 
 
 def plain(data: Any) -> Any:
-    """Return `data` with all scalars replaced by their plain values."""
+    """Return `data` with `UnquotedScalar.plain` applied to all scalars."""
     if isinstance(data, UnquotedScalar):
         return data.plain()
     if isinstance(data, dict):

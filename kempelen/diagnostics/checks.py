@@ -1,7 +1,6 @@
-"""The checks of `kempelen doctor`, with one function per check.
+"""The checks of `kempelen doctor`.
 
-Only the standard library is imported when the module is loaded. Code that may crash the process,
-such as LLVM, runs in a child process.
+Only the standard library is imported at load time. Code that may crash runs in a child process.
 """
 
 from __future__ import annotations
@@ -54,7 +53,6 @@ print(nodes_per_second(float(sys.argv[2])))
 
 
 def check_version(diagnosis: Diagnosis) -> None:
-    """Report the version of Kempelen and the installation folder."""
     folder = Path(__file__).parents[1]
     diagnosis.add_note(
         "kempelen", f"{__version__}, in {folder}", version=__version__, folder=folder
@@ -62,7 +60,6 @@ def check_version(diagnosis: Diagnosis) -> None:
 
 
 def check_python(diagnosis: Diagnosis) -> None:
-    """Report the Python version and whether it is supported."""
     from importlib.metadata import PackageNotFoundError, metadata
 
     from agent.io.requirements import satisfies
@@ -118,7 +115,7 @@ def check_windows(diagnosis: Diagnosis) -> None:
 
 
 def check_packages(diagnosis: Diagnosis) -> None:
-    """Report the required packages and the installed extras."""
+    """Report the required packages and the optional dependency groups."""
     from importlib.metadata import PackageNotFoundError
 
     from agent.io.requirements import install_command, installed_version, package_requirements
@@ -165,7 +162,6 @@ def check_packages(diagnosis: Diagnosis) -> None:
 
 
 def check_processor(diagnosis: Diagnosis) -> None:
-    """Report the processor and its features."""
     from agent.kernel.cpu import cpu_features, cpu_name
     from agent.machine import cpu_model
 
@@ -181,7 +177,6 @@ def check_processor(diagnosis: Diagnosis) -> None:
 
 
 def check_cores(diagnosis: Diagnosis) -> None:
-    """Report the number of usable cores and the load."""
     from agent.machine import cpu_quota, usable_cores
 
     cores, usable, quota = os.cpu_count() or 1, usable_cores(), cpu_quota()
@@ -196,7 +191,6 @@ def check_cores(diagnosis: Diagnosis) -> None:
 
 
 def check_memory(diagnosis: Diagnosis) -> None:
-    """Report the memory size and the memory limit."""
     from agent.machine import memory_limit, physical_memory
 
     total, limit = physical_memory(), memory_limit()
@@ -308,7 +302,6 @@ def check_environment(diagnosis: Diagnosis) -> None:
 
 
 def check_search(diagnosis: Diagnosis) -> None:
-    """Measure the search speed in a child process."""
     from agent.chess.parts import ALPHABETA
     from agent.kernel import compilation
 
@@ -367,7 +360,7 @@ def _removal_command(base: Path, kept: Path) -> str:
 
 
 def _free_bytes(folder: Path) -> int | None:
-    """Return the free disk space at a folder in bytes, or None if it is unknown."""
+    """Return the free disk space at a folder, or None if it is unknown."""
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent
     try:
@@ -377,7 +370,7 @@ def _free_bytes(folder: Path) -> int | None:
 
 
 def _is_writable(folder: Path) -> bool:
-    """Return whether files can be created in a folder. The folder need not exist yet."""
+    """Return whether files can be created in a folder, which need not exist yet."""
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent
     return os.access(folder, os.W_OK)

@@ -1,8 +1,4 @@
-"""The report of `kempelen doctor`.
-
-If a check raises an exception, the other checks still run. The module imports only the standard
-library, so that the report works in a broken installation.
-"""
+"""The report of `kempelen doctor`, which needs only the standard library."""
 
 from __future__ import annotations
 
@@ -15,10 +11,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A problem and how to fix it.
-
-    The field `broken` tells whether the problem makes searches or games fail.
-    """
+    """A problem and its remedy. `broken` means that searches or games fail."""
 
     what: str
     remedy: str
@@ -35,7 +28,6 @@ class Diagnosis:
 
     @property
     def broken(self) -> bool:
-        """Whether any problem makes searches or games fail."""
         return any(problem.broken for problem in self.problems)
 
     def add_note(self, name: str, text: str, /, **details: Any) -> None:

@@ -1,13 +1,7 @@
-"""Alpha-beta search in fail-soft negamax form, with common refinements.
+"""Alpha-beta search in fail-soft negamax form, with table, extensions and quiescence search.
 
-The search keeps a window. Alpha is the value that the player to move can already force, and beta is
-the value to which the opponent can already limit that player. If the value of a node reaches beta,
-the node cannot affect the result, and the remaining moves are skipped. Fail-soft means that a
-returned value may be outside the window. It is then a bound on the exact value.
-
-Source: D. Knuth and R. Moore, 'An analysis of alpha-beta pruning' (1975); fail-soft by J. Fishburn
-(1981). For the fail-hard form with MAX and MIN in the lecture notes 'Tema 2: Búsqueda en juegos',
-see agent.search.algorithms.alpha_beta_fail_hard.
+Sources: D. Knuth and R. Moore, 'An analysis of alpha-beta pruning' (1975); fail-soft by J. Fishburn
+(1981).
 """
 
 from collections.abc import Callable
@@ -24,12 +18,13 @@ Move = TypeVar("Move")
 
 @dataclass(frozen=True)
 class ExtensionRule:
-    """A rule that selects leaves at the horizon. They are searched `plies` deeper, with all moves.
+    """A rule that selects leaves to be searched `plies` deeper.
 
-    `selects` is a game-specific function that returns whether to extend a position. This is the
-    heuristic continuation in 'Tema 2: Búsqueda en juegos'.
-    `swing` extends leaves if the last move changed the evaluation by at least this value, because
-    such an evaluation is unreliable. This is the dynamic horizon in 'Fundamentos de IA 10'.
+    - `selects`: a function that returns whether to extend a position.
+    - `swing`: extend a leaf if the last move changed the evaluation by at least this value.
+
+    Sources: the lecture notes 'Tema 2: Búsqueda en juegos' (heuristic continuation) and
+    'Fundamentos de IA 10' (dynamic horizon).
     """
 
     plies: int
@@ -41,11 +36,9 @@ class ExtensionRule:
 class AlphaBetaOptions(SearchOptions):
     """Options for alpha-beta.
 
-    `continuation` enables a quiescence search of unlimited depth at leaves. The game must implement
-    `SupportsQuiescence`.
-    `table` is the transposition table, or None to use no table.
-    `beyond` is the rule that selects leaves to extend. Leaves are extended before the quiescence
-    search starts.
+    - `continuation`: run a quiescence search at leaves. The game must be a `SupportsQuiescence`.
+    - `table`: the transposition table, or None.
+    - `beyond`: the rule for extensions, which come before the quiescence search.
     """
 
     continuation: bool = False
@@ -54,7 +47,7 @@ class AlphaBetaOptions(SearchOptions):
 
 
 class AlphaBeta(Search[Move]):
-    """Alpha-beta search. Without options, the tree is pruned only by alpha and beta."""
+    """Alpha-beta search. Without options, it prunes only by alpha and beta."""
 
     name = "alpha-beta"
     options = AlphaBetaOptions
@@ -87,10 +80,8 @@ class AlphaBeta(Search[Move]):
     ) -> SearchResult[Move]:
         """Return the value of the position at `depth` plies, and the principal variation.
 
-        The value is exact if it is between `alpha` and `beta`. A value at or below `alpha` is an
-        upper bound on the exact value. A value at or above `beta` is a lower bound. Both parameters
-        are on the scale of the evaluation. `ply` is the distance in plies from the root of the
-        enclosing search.
+        A value up to `alpha` is an upper bound on the exact value, and a value from `beta` on is a
+        lower bound. `ply` is the distance in plies from the root of the enclosing search.
         """
         result = self.search_window(game, depth, alpha, beta, ply)
         return self._result(result.value, result.pv)
@@ -98,10 +89,7 @@ class AlphaBeta(Search[Move]):
     def search_window(
         self, game: Game[Move], depth: int, alpha: float, beta: float, ply: int
     ) -> SearchResult[Move]:
-        """Return the same result as `search`, but on the internal scale.
-
-        On this scale wins are always greater than evaluations.
-        """
+        """Search like `search`, but return an internal value, in which wins outrank evaluations."""
         if self.continuation and not isinstance(game, SupportsQuiescence):
             raise TypeError(f"{type(game).__name__} does not support continuation")
         self._begin(game, ply)
@@ -111,11 +99,7 @@ class AlphaBeta(Search[Move]):
         return SearchResult(value, self._pv_table[ply])
 
     def exceeds(self, game: Game[Move], depth: int, bound: float) -> bool:
-        """Return whether the value for the player to move is greater than `bound`.
-
-        This is the null-window search in 'Técnicas de IA, Tema 3.2'. It either fails high or fails
-        low.
-        """
+        """Return whether the value for the player to move exceeds `bound`, using a null window."""
         return self.search(game, depth, bound, next_up(bound)).value > bound
 
     def _record_table_size(self) -> None:
@@ -157,11 +141,7 @@ class AlphaBeta(Search[Move]):
     def _quiescence(
         self, game: SupportsQuiescence[Move], ply: int, alpha: float, beta: float
     ) -> float:
-        """Run a quiescence search and return the value for the player to move.
-
-        If the player to move is forced, all moves are searched. Otherwise the player may stand pat,
-        and only noisy moves are searched.
-        """
+        """Search all moves if the position is forced, otherwise noisy moves after standing pat."""
         if game.forced():
             leaf = self._leaf(game, 1, ply)
             if leaf is not None:

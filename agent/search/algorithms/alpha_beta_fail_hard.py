@@ -1,7 +1,4 @@
-"""Alpha-beta in textbook form, with separate MAX and MIN nodes and fail-hard values.
-
-Source: the lecture notes 'Tema 2: Búsqueda en juegos'.
-"""
+"""Alpha-beta with MAX and MIN nodes, as in the lecture notes 'Tema 2: Búsqueda en juegos'."""
 
 from math import inf
 from typing import TypeVar
@@ -13,12 +10,7 @@ Move = TypeVar("Move")
 
 
 class FailHardAlphaBeta(Search[Move]):
-    """Fail-hard alpha-beta search, in which the value of an inner node is never outside the window.
-
-    Alpha is the value that MAX can already force, and beta is the value to which MIN can already
-    limit MAX. When alpha reaches beta, the remaining moves are skipped. Only the value of a leaf
-    may be outside the window.
-    """
+    """Fail-hard alpha-beta search, where values of inner nodes are never outside the window."""
 
     name = "alpha-beta-hard"
 

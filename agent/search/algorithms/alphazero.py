@@ -1,8 +1,7 @@
 """AlphaZero, a tree search guided by a neural network that returns values and move priors.
 
-Source: D. Silver et al., 'A general reinforcement learning algorithm that masters chess, shogi, and
-Go through self-play' (2018); 'AlphaGo' in the lecture notes 'Técnicas de IA, Tema 3.2'. The command
-`kempelen lab learn` trains the network.
+Sources: D. Silver et al., 'A general reinforcement learning algorithm that masters chess, shogi,
+and Go through self-play' (2018); 'AlphaGo' in the lecture notes 'Técnicas de IA, Tema 3.2'.
 """
 
 from __future__ import annotations
@@ -23,9 +22,9 @@ Move = TypeVar("Move")
 class AlphaZeroOptions(UCTOptions):
     """Options for AlphaZero.
 
-    `network` is the path of a file written by `kempelen lab learn`. Without a network, leaves are
-    evaluated by a batched evaluation or by playouts, and all moves start with equal priors.
-    `at_once` is the number of leaves that the network evaluates per call.
+    - `network`: the path of a file written by `kempelen lab learn`. By default, leaves are
+      evaluated by a batched evaluation or by playouts, and all moves start with equal priors.
+    - `at_once`: the number of leaves that the network evaluates per call.
     """
 
     exploration: float = 1.5
@@ -34,10 +33,9 @@ class AlphaZeroOptions(UCTOptions):
 
 
 class AlphaZero(UCT[Move]):
-    """Monte Carlo tree search that selects moves by PUCT at every node.
+    """Monte Carlo tree search that selects moves by PUCT, with values and priors of a network.
 
-    PUCT tries moves with higher priors earlier and more often. The values of a network are expected
-    rewards, learned from game results. These values are not scaled.
+    The values are expected game results from -1 to 1 and are not scaled.
     """
 
     name = "alphazero"

@@ -1,8 +1,6 @@
 """AND/OR search, which decides whether the player to move can force a win, and finds a strategy.
 
-Source: the lecture notes 'Búsqueda con adversario' and 'Juegos: minimax, método alfa-beta'. A
-winning strategy is a subtree in which all leaves are won. It has one move at each OR node, where
-the winner is to move, and answers to all moves at each AND node, where the opponent is to move.
+Source: the lecture notes 'Búsqueda con adversario' and 'Juegos: minimax, método alfa-beta'.
 """
 
 from collections.abc import Hashable
@@ -17,25 +15,23 @@ Move = TypeVar("Move")
 
 @dataclass(frozen=True, slots=True)
 class Strategy(Generic[Move]):
-    """A winning strategy from a position.
+    """A winning strategy from a position, which maps moves to the strategies that follow.
 
-    `answers` maps moves to strategies. At an OR node it contains one move, and at an AND node all
-    moves of the opponent. At a won leaf it is empty. Positions that are reached in several ways
-    share one strategy.
+    At an OR node (the winner to move), `answers` contains one move. At an AND node (the opponent to
+    move), it contains all moves. At a won leaf it is empty.
     """
 
     answers: "dict[Move, Strategy[Move]]" = field(default_factory=dict)
 
     def size(self) -> int:
-        """Return the number of positions in the strategy when it is written out as a tree."""
+        """Return the number of nodes if the strategy is written out as a tree."""
         return 1 + sum(answer.size() for answer in self.answers.values())
 
 
 class AndOr(WinLossSearch[Move]):
     """AND/OR search. The value is 1 if the player to move can force a leaf above 0, otherwise -1.
 
-    After a search, `strategy` is a winning strategy, or None if there is none. Each position is
-    solved only once.
+    After a search, `strategy` is a winning strategy or None. Each position is solved only once.
     """
 
     name = "and-or"

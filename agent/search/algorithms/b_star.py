@@ -1,7 +1,7 @@
 """B*, which proves that a move is best by narrowing the bounds on the value of each move.
 
-Source: H. Berliner, 'The B* tree search algorithm: a best-first proof procedure' (1979); the
-listing in the lecture notes 'Técnicas de IA, Tema 3.2'.
+Sources: H. Berliner, 'The B* tree search algorithm: a best-first proof procedure' (1979); the
+lecture notes 'Técnicas de IA, Tema 3.2'.
 """
 
 from collections.abc import Callable
@@ -39,11 +39,11 @@ class Node:
         return changed
 
     def is_closed(self) -> bool:
-        """Return whether the lower bound has reached the upper bound."""
+        """Return whether the bounds have met."""
         return self.pessimistic >= self.optimistic
 
     def width(self) -> float:
-        """Return the difference between the upper and the lower bound."""
+        """Return the difference between the bounds."""
         return self.optimistic - self.pessimistic
 
 
@@ -51,12 +51,11 @@ class Node:
 class BStarOptions(SearchOptions):
     """Options for B*.
 
-    `bounds` is a function that returns bounds on the value of an inner node, on the scale of the
-    evaluation. By default, a game that implements `HasValueBounds` provides the bounds. In other
-    games the bounds are infinite.
-    `strategy` selects the root move to expand. With "prove-best", it is the most promising move,
-    whose lower bound should rise. With "disprove-rest", it is the second-best move, whose upper
-    bound should fall. With "widest", it is the one of these two moves that has the wider bounds.
+    - `bounds`: a function that returns bounds on the value of an inner node, on the scale of the
+      evaluation. The default is `HasValueBounds.bounds`, or infinite bounds in other games.
+    - `strategy`: the root move to expand. "prove-best" raises the lower bound of the best move,
+      "disprove-rest" lowers the upper bound of the second-best move, and "widest" chooses the move
+      with the wider bounds of these two.
     """
 
     bounds: Callable[[Any], Bounds] | None = None
@@ -66,9 +65,8 @@ class BStarOptions(SearchOptions):
 class BStar(Search[Move]):
     """B* search, which stops when one lower bound reaches the upper bounds of all other moves.
 
-    The returned value is the lower bound of the best move. A position's only legal move is searched
-    until its bounds meet, so that its value is exact. `counts.peak_open` is the number of nodes in
-    memory.
+    The returned value is the lower bound of the best move. It is exact if there is only one legal
+    move. `counts.peak_open` is the number of nodes in memory.
     """
 
     name = "b-star"

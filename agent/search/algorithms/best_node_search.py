@@ -1,10 +1,7 @@
 """Best-node search (BNS), which finds the best move without its exact value.
 
-The search guesses a value and tests which moves reach the guess. The guess is adjusted until
-exactly one move reaches it.
-
-Source: D. Rutko, 'Fuzzified algorithm for game tree search' (2011); the listing in the lecture
-notes 'Técnicas de IA, Tema 3.2'.
+Sources: D. Rutko, 'Fuzzified algorithm for game tree search' (2011); the lecture notes 'Técnicas de
+IA, Tema 3.2'.
 """
 
 from collections.abc import Callable
@@ -23,8 +20,7 @@ Move = TypeVar("Move")
 class BestNodeOptions(AlphaBetaOptions):
     """Options for best-node search.
 
-    `low` and `high` are the range from which the first guess is chosen. If the range is not finite,
-    the first guess is 0.
+    The first guess is chosen between `low` and `high`. If both are infinite, it is 0.
     """
 
     low: float = -inf
@@ -32,11 +28,10 @@ class BestNodeOptions(AlphaBetaOptions):
 
 
 class BestNodeSearch(AlphaBeta[Move]):
-    """Best-node search, which adjusts a guess until exactly one move reaches it.
+    """Best-node search, which adjusts a guess until one move reaches it in null-window tests.
 
-    Null-window searches test which moves reach the guess. Their results narrow the range for the
-    next guess. The returned value is a lower bound on the value of the best move. It is exact if
-    there is only one legal move. A transposition table avoids repeated work.
+    The returned value is a lower bound on the value of the best move. It is exact if there is only
+    one legal move. A transposition table avoids repeated work.
     """
 
     name = "bns"
@@ -93,13 +88,11 @@ class BestNodeSearch(AlphaBeta[Move]):
         return value
 
     def _next_guess(self, low: float, high: float, first: tuple[float, float], moves: int) -> float:
-        """Return a guess that about one of the moves is expected to reach.
+        """Return a guess that about one of `moves` moves is expected to reach.
 
-        `low` and `high` are the known range of the value.
-        `first` is the range for the first guess. Its bounds replace infinite bounds if the range
-        remains valid. If only one bound is finite, the guess is that bound, moved outwards by at
-        least 1.
-        `moves` is the number of moves.
+        `low` and `high` are the known bounds on the value. Where these are infinite, the bounds in
+        `first` replace them if the range remains valid. If only one bound is finite, the guess is
+        that bound, moved outwards by at least 1.
         """
         lower = low if isfinite(low) else first[0] if first[0] < high else -inf
         upper = high if isfinite(high) else first[1] if first[1] > low else inf

@@ -1,4 +1,4 @@
-"""Expectiminimax, which is minimax with chance nodes. Their value is the mean of their children.
+"""Expectiminimax: minimax with chance nodes, whose value is the mean of their children.
 
 Source: D. Michie, 'Game-playing and game-learning automata' (1966).
 """
@@ -18,15 +18,11 @@ class WinValueExceeded(Exception):  # noqa: N818 - control flow, not an error
 
 
 class Expectiminimax(Search[Move]):
-    """Minimax for games of chance. The search depth counts players' moves, but not chance events.
+    """Minimax for games of chance. The search depth counts players' moves but not chance events.
 
-    The principal variation ends at the first chance event. In games without chance events, the
-    search is equivalent to minimax.
-
-    Wins and evaluations are averaged at chance nodes, so they must be on the same scale. The value
-    of a win is its utility. If an evaluation reaches this value, the search restarts with a greater
-    value for a win, which is a power of two and at least twice the evaluation. Later searches keep
-    the new value.
+    The principal variation ends at the first chance event. If an evaluation reaches the value of a
+    win, which is 1 at first, the search restarts. The value of a win is then a power of two and at
+    least twice the evaluation. Later searches keep it.
     """
 
     name = "expectiminimax"
@@ -53,7 +49,7 @@ class Expectiminimax(Search[Move]):
                 self._on_restart(self._win)
 
     def _on_restart(self, win: float) -> None:
-        """Handle a restart of the search. `win` is the new value of a win."""
+        """Handle a restart with `win` as the new value of a win. Tracing overrides this."""
 
     def _evaluate_leaf(self, game: Game[Move], ply: int) -> float:
         value = super()._evaluate_leaf(game, ply)

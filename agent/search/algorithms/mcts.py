@@ -4,7 +4,9 @@ Sources: the four phases in the lecture notes 'Técnicas de IA, Tema 3.2'; UCT b
 Szepesvári, 'Bandit based Monte-Carlo planning' (2006); UCB1 by P. Auer, N. Cesa-Bianchi and P.
 Fischer, 'Finite-time analysis of the multiarmed bandit problem' (2002); RAVE by S. Gelly and D.
 Silver, 'Combining online and offline knowledge in UCT' (2007); the solver by M. Winands, Y.
-Björnsson and J.-T. Saito, 'Monte-Carlo tree search solver' (2008).
+Björnsson and J.-T. Saito, 'Monte-Carlo tree search solver' (2008); virtual losses by G. Chaslot, M.
+Winands and J. van den Herik, 'Parallel Monte-Carlo tree search' (2008); PUCT by C. Rosin,
+'Multi-armed bandits with episode context' (2011), in the form of AlphaZero.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -47,21 +49,17 @@ MAX_PLAYOUTS_PER_LEAF = 2
 class UCTOptions(SearchOptions):
     """Options for UCT.
 
-    `playouts` is the maximum number of playouts per search.
-    `scale` is the utility that counts as a full win.
-    `exploration` is the weight of the bonus for moves with few visits.
-    `threshold` is the number of visits at which a leaf is expanded.
-    `final` selects the move to play. With "visits", it is the most visited move, and ties are
-    broken by the mean reward. With "mean", it is the move with the greatest mean reward. With
-    "ucb", it is the move with the greatest upper confidence bound.
-    `policy` chooses the moves of a playout. By default, the playouts of the game are used, if the
-    game has them and if `depth` does not shorten them. Otherwise the moves are uniformly random.
-    `solver` enables the propagation of proven wins and losses up the tree.
-    `rave` is the number of visits at which the mean reward and the RAVE mean of a move have equal
-    weight, or 0 to disable RAVE.
-    `urgency` is the value of a move without visits, to which its RAVE mean is added. If the value
-    is infinite, every move is tried once first.
-    `seed` is the seed for the random number generator.
+    - `playouts`: the maximum number of playouts per search.
+    - `scale`: the utility that counts as a full win.
+    - `exploration`: the weight of the bonus for moves with few visits.
+    - `threshold`: the number of visits at which a leaf is expanded.
+    - `final`: play the move with most visits, greatest mean reward or greatest confidence bound.
+    - `policy`: chooses the moves of playouts, by default like the game's own playouts or at random.
+    - `solver`: propagate proven wins and losses up the tree.
+    - `rave`: the number of visits at which a move's mean reward and RAVE mean have equal weight, or
+      0 to disable RAVE.
+    - `urgency`: the value of a move without visits, to which its RAVE mean is added. If it is
+      infinite, every move is tried once first.
     """
 
     playouts: int = 1000
@@ -79,18 +77,12 @@ class UCTOptions(SearchOptions):
 class UCT(Search[Move]):
     """Monte Carlo tree search that selects moves by upper confidence bounds at every node.
 
-    A search runs up to `playouts` playouts. If the search is stopped or reaches the node limit, it
-    returns the best result so far. It raises SearchStopped only if there is no result yet. A
-    playout ends at the end of the game or at `depth`, where the position is evaluated. An
-    evaluation counts as at most half of a win.
+    A playout ends at the end of the game or at `depth`, where the position is evaluated. An
+    evaluation counts as at most half of a win. With a batched evaluation, new leaves are evaluated
+    without playouts. If it returns priors, moves are selected by PUCT.
 
-    With a batched evaluation, new leaves are evaluated without playouts. The leaves of a batch are
-    collected with virtual losses (G. Chaslot, M. Winands and J. van den Herik, 'Parallel
-    Monte-Carlo tree search', 2008). If the evaluation returns priors, moves are selected by PUCT
-    (C. Rosin, 'Multi-armed bandits with episode context', 2011, in the form of AlphaZero).
-
-    In the statistics, `counts.leaves` is the number of playouts and `counts.peak_open` is the
-    number of nodes in the tree.
+    A stopped search returns its best result so far, or raises SearchStopped if it has no result.
+    `counts.leaves` counts playouts, and `counts.peak_open` counts the nodes of the tree.
     """
 
     name = "uct"
@@ -119,7 +111,7 @@ class UCT(Search[Move]):
         self._chance: ChanceGame[Move] | None = None
 
     def search(self, game: Game[Move], depth: int) -> SearchResult[Move]:
-        """Return the chosen move, its mean reward, and the most visited variation."""
+        """Return the mean reward or proven value of the best move, and the principal variation."""
         leaf = self._start_tree(game, depth)
         if leaf is not None:
             return self._result(leaf, ())
@@ -136,13 +128,9 @@ class UCT(Search[Move]):
     def iterations(
         self, game: Game[Move], max_depth: int | None, lines: int
     ) -> Iterator[Info[Move]]:
-        """Run playouts in increasingly large batches. Yield the best lines after each batch.
+        """Run batches of playouts of increasing size, and yield the `lines` best lines after each.
 
         `max_depth` is the maximum number of plies in a playout.
-        `lines` is the number of lines to yield.
-
-        The generator ends after `playouts` playouts. If the search is stopped, the current lines
-        are yielded before the generator ends.
         """
         depth = max_depth or UNLIMITED
         self._start_tree(game, depth)
@@ -258,10 +246,7 @@ class UCT(Search[Move]):
     def _simulate(
         self, game: Game[Move], path: list[Node[Move]], depth: int
     ) -> tuple[float, list[tuple[int, Move]]]:
-        """Phase 3, simulation: play to the end, and return the reward of player 0 and the moves.
-
-        Each move is returned as a pair of the player and the move.
-        """
+        """Phase 3, simulation: return player 0's reward and the (player, move) pairs played."""
         leaf = path[-1]
         if leaf.proven is not None:
             return for_player0(leaf.player, leaf.proven), []
@@ -302,10 +287,7 @@ class UCT(Search[Move]):
     def _backpropagate(
         self, path: list[Node[Move]], reward: float, played: list[tuple[int, Move]]
     ) -> None:
-        """Phase 4, backpropagation: add the reward of player 0 to all nodes of the path.
-
-        Each node stores the reward of the player who made the move that leads to the node.
-        """
+        """Phase 4, backpropagation: add the reward of player 0 to all nodes of the path."""
         later = set(played)
         for node in reversed(path):
             node.visits += 1
@@ -328,11 +310,7 @@ class UCT(Search[Move]):
         limit: int,
         batch: BatchEvaluation,
     ) -> int:
-        """Collect and evaluate up to `limit` leaves, but at most one batch. Return their number.
-
-        Leaves that wait for their evaluation count as losses, so that the next playouts prefer
-        other leaves. If a playout reaches such a leaf again, its losses are removed at the end.
-        """
+        """Evaluate a batch of up to `limit` leaves, and return the number of completed playouts."""
         waiting: dict[int, _PendingLeaf[Move]] = {}
         made, stopped = 0, False
         pending_paths: list[list[Node[Move]]] = []
@@ -395,11 +373,7 @@ class UCT(Search[Move]):
     def _backup_leaves(
         self, waiting: "list[_PendingLeaf[Move]]", values: Any, priors: Any | None
     ) -> None:
-        """Store the values of evaluated leaves, and add their children to the tree.
-
-        `values` is an array indexed by leaf.
-        `priors` is an array indexed by leaf and move, or None.
-        """
+        """Add the children of evaluated leaves to the tree, and back up the values."""
         for index, pending in enumerate(waiting):
             self.counts.leaves += 1
             leaf = pending.path[-1]
@@ -447,11 +421,7 @@ class UCT(Search[Move]):
             path.append(event)
 
     def _upper_bound(self, parent: Node[Move], child: Node[Move]) -> float:
-        """Return the UCB1 upper bound on a child's mean reward, or `urgency` if it is unvisited.
-
-        If the child has a prior, return the PUCT bound instead. This bound uses the mean reward of
-        `parent` for an unvisited child.
-        """
+        """Return the UCB1 bound on a child's reward, or the PUCT bound if the child has a prior."""
         if child.proven is not None:
             return child.proven if child.proven >= 0 else -inf
         if child.prior is not None:
@@ -467,7 +437,7 @@ class UCT(Search[Move]):
         return mean + self.exploration * sqrt(log(parent.visits) / child.visits)
 
     def final_child(self, node: Node[Move]) -> Node[Move]:
-        """Return the child that the `final` option selects. Proven values take precedence."""
+        """Return the child to play by the `final` option. Proven wins rank first, losses last."""
 
         def merit(child: Node[Move]) -> tuple[bool, bool, float, float]:
             won = child.proven is not None and child.proven > 0
@@ -483,7 +453,7 @@ class UCT(Search[Move]):
         return max(node.children, key=merit)
 
     def pv_from(self, node: Node[Move]) -> Iterator[Move]:
-        """Generate the chosen moves from this node to the first unvisited node."""
+        """Generate the chosen moves from this node down to the first unvisited node."""
         return (pv_node.move for pv_node in self._pv_nodes(node))
 
     def _pv_nodes(self, node: Node[Move]) -> Iterator[Node[Move]]:
@@ -508,14 +478,7 @@ class UCB1(UCT[Move]):
 
 @dataclass(frozen=True, slots=True)
 class _PendingLeaf(Generic[Move]):
-    """A leaf that waits for its evaluation.
-
-    `path` contains the nodes from the root to the leaf.
-    `children` are the nodes to add below the leaf.
-    `turn` is the player to move.
-    `legal` contains the legal moves in the order of the priors.
-    `encoded` is the encoded position.
-    """
+    """A leaf that waits for its evaluation. `legal` is in the order of the priors."""
 
     path: list[Node[Move]]
     children: list[Node[Move]]

@@ -1,8 +1,6 @@
 """Minimax, which finds the best outcome that the player to move can force.
 
-MAX chooses the child with the greatest value, and MIN chooses the child with the smallest.
-
-Source: J. von Neumann (1928); the listings in the lecture notes 'Tema 2: Búsqueda en juegos'.
+Sources: J. von Neumann (1928); the lecture notes 'Tema 2: Búsqueda en juegos'.
 """
 
 from math import inf
@@ -40,7 +38,7 @@ class Minimax(Search[Move]):
 
 
 class WinLossMinimax(WinLossSearch[Move]):
-    """Minimax for trees with only won and lost leaves. The search stops at the first winning move.
+    """Minimax for trees with won and lost leaves only, which stops at the first winning move.
 
     At a lost node, the principal variation continues with the first move.
     """

@@ -1,11 +1,7 @@
 """MTD, which finds a position's value by a series of null-window alpha-beta searches with memory.
 
-Each null-window search returns a new lower or upper bound on the value. The search ends when the
-two bounds are equal.
-
-Source: A. Plaat, J. Schaeffer, W. Pijls and A. de Bruin, 'Best-first fixed-depth minimax
-algorithms' (1996), who show that SSS* and DUAL* are special cases; the listings in the lecture
-notes 'Técnicas de IA, Tema 3.2', whose MTD(f) has the return statement one line too early.
+Sources: A. Plaat, J. Schaeffer, W. Pijls and A. de Bruin, 'Best-first fixed-depth minimax
+algorithms' (1996); the lecture notes 'Técnicas de IA, Tema 3.2'.
 """
 
 from collections.abc import Callable, Hashable
@@ -29,10 +25,7 @@ class Bounds:
 
 @dataclass(frozen=True, kw_only=True)
 class MTDOptions(SearchOptions):
-    """Options for MTD(f).
-
-    `first_guess` is the value f with which the search starts.
-    """
+    """Options for MTD(f). `first_guess` is the value f with which the search starts."""
 
     first_guess: float = 0
 
@@ -40,9 +33,8 @@ class MTDOptions(SearchOptions):
 class MTD(Search[Move]):
     """MTD(f), which starts with a guess f of the value. Better guesses need fewer searches.
 
-    The memory stores every searched node and its depth, so that completed work is not repeated.
-    `counts.peak_open` is the size of the memory. Positions with equal keys must have equal values.
-    This is not the case in games with draws by repetition.
+    Positions with equal keys must have equal values, so draws by repetition are not supported.
+    `counts.peak_open` is the number of entries in the memory.
     """
 
     name = "mtd-f"
@@ -122,7 +114,7 @@ class MTD(Search[Move]):
 
 
 class SSSStarMTD(MTD[Move]):
-    """SSS* as MTD(+infinity). The leaves are evaluated in the same order as in Stockman's SSS*."""
+    """SSS* as MTD(+infinity). It evaluates leaves in the same order as Stockman's SSS*."""
 
     name = "sss-star-mtd"
 

@@ -1,6 +1,4 @@
-"""Negamax, which is minimax with the same formula for both players.
-
-The value for one player is the negative of the value for the other.
+"""Negamax, which is minimax with values from the point of view of the player to move.
 
 Source: the lecture notes 'Técnicas de IA, Tema 3.2: Búsqueda adversaria en juegos'.
 """
@@ -15,10 +13,7 @@ Move = TypeVar("Move")
 
 
 class Negamax(Search[Move]):
-    """Negamax search, which visits every node of the tree.
-
-    The value of a node is the maximum of -value(child) over its children.
-    """
+    """Negamax search, which visits every node of the tree."""
 
     name = "negamax"
     mover_relative = True

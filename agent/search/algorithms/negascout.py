@@ -1,10 +1,7 @@
-"""Two versions of NegaScout, which is SCOUT in negamax form, with null-window searches as tests.
+"""Two versions of NegaScout, which is SCOUT in negamax form with null-window searches as tests.
 
-The first move is searched with the full window. Every other move is tested with a null window. If
-the test shows that the move is better, it is searched again.
-
-Source: A. Reinefeld, 'An improvement to the Scout tree search algorithm' (1983) and a later listing
-by Reinefeld. Both are in the lecture notes 'Técnicas de IA, Tema 3.2'.
+Sources: A. Reinefeld, 'An improvement to the Scout tree search algorithm' (1983), and a later
+listing by Reinefeld. Both are in the lecture notes 'Técnicas de IA, Tema 3.2'.
 """
 
 from typing import TypeVar
@@ -19,8 +16,7 @@ Move = TypeVar("Move")
 class NegaScout1(NullWindowSearch[Move]):
     """NegaScout version 1, which searches a better move again with the test value as alpha.
 
-    Moves that lead to leaves are not searched again, because the value of a leaf is exact for any
-    window.
+    Moves that lead to leaves are not searched again, because leaf values are always exact.
     """
 
     name = "negascout-1"

@@ -1,6 +1,6 @@
-"""Null-move pruning: if passing already reaches beta, assume that the best move does so too.
+"""Null-move pruning: a node is pruned if passing already reaches beta.
 
-Source: the lecture notes 'Fundamentos de IA 10: Estrategia de juego'; D. Beal, 'A generalised
+Sources: the lecture notes 'Fundamentos de IA 10: Estrategia de juego'; D. Beal, 'A generalised
 quiescence search algorithm' (1990).
 """
 
@@ -20,18 +20,16 @@ Move = TypeVar("Move")
 class NullMoveOptions(AlphaBetaOptions):
     """Options for null-move pruning.
 
-    `reduction` is the number of additional plies by which the search after a pass is reduced.
+    After a pass, the depth is reduced by `reduction` plies in addition to the ply of the pass.
     """
 
     reduction: int = 2
 
 
 class NullMove(AlphaBeta[Move]):
-    """Alpha-beta with null-move pruning: moves are skipped at a node where passing reaches beta.
+    """Alpha-beta with null-move pruning, in games that implement `SupportsNullMove`.
 
-    The assumption is wrong in zugzwang, where every move is worse than passing. The value may
-    therefore differ from that of minimax. Games that do not implement `SupportsNullMove` are
-    searched by plain alpha-beta.
+    The value may differ from that of minimax, because passing may be best (zugzwang).
     """
 
     name = "null-move"

@@ -1,4 +1,4 @@
-"""Base class of NegaScout and PVS, which completes their principal variations."""
+"""Base class of NegaScout and PVS."""
 
 from typing import TypeVar
 
@@ -11,21 +11,17 @@ Move = TypeVar("Move")
 
 
 class NullWindowSearch(AlphaBeta[Move]):
-    """Alpha-beta that tests moves with a null window, and searches them again if they are better.
+    """Alpha-beta that tests moves with a null window, and searches better moves again.
 
-    The second search starts at the value returned by the test. If that value was already exact, the
-    second search only confirms it as an upper bound. Neither search then finds the complete
-    principal variation. A final search in a narrow window around the known value completes the
-    variation. The evaluations of the final search are counted in `looked_at`.
+    If a test value was already exact, the second search does not return the complete principal
+    variation. A final search in a narrow window then completes it. The evaluations of this search
+    are counted in `looked_at`.
     """
 
     def search_window(
         self, game: Game[Move], depth: int, alpha: float, beta: float, ply: int
     ) -> SearchResult[Move]:
-        """Return the same result as `search`, but on the internal scale.
-
-        On this scale wins are always greater than evaluations.
-        """
+        """Search like `search`, but return an internal value, in which wins outrank evaluations."""
         result = super().search_window(game, depth, alpha, beta, ply)
         remaining = depth - len(result.pv)
         if ply or remaining <= 0 or self.table is not None or not alpha < result.value < beta:

@@ -1,7 +1,7 @@
 """Principal variation search (PVS): full window for the first move, null windows for the rest.
 
-Source: T. Marsland and M. Campbell, 'Parallel search of strongly ordered game trees' (1982); the
-listing in the lecture notes 'Técnicas de IA, Tema 3.2'.
+Sources: T. Marsland and M. Campbell, 'Parallel search of strongly ordered game trees' (1982); the
+lecture notes 'Técnicas de IA, Tema 3.2'.
 """
 
 from typing import TypeVar
@@ -14,12 +14,7 @@ Move = TypeVar("Move")
 
 
 class PrincipalVariationSearch(NullWindowSearch[Move]):
-    """Alpha-beta that expects the first move to be best, and only tests the other moves.
-
-    A null-window search shows whether a move is better than the best move so far. If so, and if the
-    value is inside the window, the move is searched again. All options for alpha-beta are
-    available.
-    """
+    """Alpha-beta that tests all moves except the first with a null window."""
 
     name = "pvs"
 

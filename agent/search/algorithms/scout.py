@@ -1,7 +1,7 @@
 """SCOUT, which tests whether a move is better than the best move so far before searching it.
 
-Source: J. Pearl, 'SCOUT: a simple game-searching algorithm with proven optimal properties' (1980);
-the listings in the lecture notes 'Tema 2: Búsqueda en juegos'.
+Sources: J. Pearl, 'SCOUT: a simple game-searching algorithm with proven optimal properties' (1980);
+the lecture notes 'Tema 2: Búsqueda en juegos'.
 """
 
 from typing import TypeVar

@@ -1,11 +1,8 @@
 """SSS*, a best-first search of solution trees that uses Stockman's open list of states.
 
-The open list is sorted by upper bound. The search always continues with the first state, until the
-root is solved.
-
-Source: G. Stockman, 'A minimax algorithm better than alpha-beta?' (1979); the listing and the
-example run in the lecture notes 'Tema 2: Búsqueda en juegos'. DUAL* is SSS* with MAX and MIN
-exchanged: T. Marsland, A. Reinefeld and J. Schaeffer, 'Low overhead alternatives to SSS*' (1987).
+Sources: G. Stockman, 'A minimax algorithm better than alpha-beta?' (1979); the lecture notes 'Tema
+2: Búsqueda en juegos'; for DUAL*, T. Marsland, A. Reinefeld and J. Schaeffer, 'Low overhead
+alternatives to SSS*' (1987).
 """
 
 from bisect import insort
@@ -22,7 +19,7 @@ Move = TypeVar("Move")
 
 
 class State(NamedTuple):
-    """A state: a node, its status (live or solved), and an upper bound on its value."""
+    """A state of SSS*: a node, whether it is solved or live, and an upper bound on its value."""
 
     label: Label
     solved: bool
@@ -31,19 +28,15 @@ class State(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class SSSStarOptions(SearchOptions):
-    """Options for SSS*.
-
-    `observe` is called with the sorted open list before each step.
-    """
+    """Options for SSS*. `observe` is called with the sorted open list before each step."""
 
     observe: Callable[[Sequence[State]], None] | None = None
 
 
 class SSSStar(Search[Move]):
-    """SSS* search, which always continues with the state that has the greatest bound.
+    """SSS* search, which always continues with the leftmost state that has the greatest bound.
 
-    If bounds are equal, the leftmost state is chosen. Bounds never rise, so the bound of the root
-    is its value when the root is solved. `counts.peak_open` is the maximum length of the open list.
+    `counts.peak_open` is the maximum length of the open list.
     """
 
     name = "sss-star"
@@ -130,8 +123,7 @@ class DualStar(SSSStar[Move]):
 def write_state(state: State, number: Callable[[float], str] = "{:g}".format) -> str:
     """Return a state in the notation of the lecture notes.
 
-    The text "(2.1, V, 15)" is a live state, and "(2.1, S, 15)" is a solved state. `number` is a
-    function that formats the bound.
+    "(2.1, V, 15)" is a live state, and "(2.1, S, 15)" a solved state. `number` formats the bound.
     """
     label = ".".join(map(str, state.label)) or "ε"
     bound = "∞" if state.bound == inf else number(state.bound)

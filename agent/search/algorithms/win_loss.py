@@ -16,12 +16,11 @@ THRESHOLDS = MAX_EVALUATION, 0.0, nextafter(-MAX_EVALUATION, -inf)
 
 
 class WinLossSearch(Search[Move]):
-    """A search that decides whether the player to move can force a won leaf.
+    """A search that decides whether the player to move can force a leaf with a value above 0.
 
-    The value is WIN or LOSS. A leaf is won if its value is above 0. The first pass accepts only
-    real wins, so that a good evaluation is not preferred to a win. If no move wins, the last pass
-    accepts any leaf that is not lost. The value is then still LOSS, but the search returns a move
-    to play.
+    The value is WIN or LOSS. The first pass accepts only real wins, so that a good evaluation is
+    not preferred to a win. If no move wins, the last pass finds a move that does not lose. The
+    value is then still LOSS.
     """
 
     exact = False
@@ -45,7 +44,7 @@ class WinLossSearch(Search[Move]):
 
     @abstractmethod
     def _can_force(self, game: Game[Move], depth: int) -> bool:
-        """Set the principal variation, and return whether MAX can force a leaf above the bound."""
+        """Set the principal variation, and return whether MAX can force a leaf above `_bound`."""
 
     def _reaches_bound(self, leaf: float) -> bool:
         if leaf > self._bound:

@@ -1,8 +1,4 @@
-"""Detailed tracing, which adds table entries, guesses and selection bounds to `search_tracing`.
-
-These events are used to draw a search step by step. The details are available only at the time of
-the event.
-"""
+"""Detailed tracing, which adds table entries, guesses and selection bounds to `search_tracing`."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -28,10 +24,10 @@ Move = TypeVar("Move")
 
 @dataclass(frozen=True, slots=True)
 class Stored(Event):
-    """An entry was stored in a table: bounds on the value of the node for MAX, at `depth` plies.
+    """A table entry was stored: bounds on the value of the node for MAX, at `depth` plies.
 
-    `row` is the index of the entry, from 0. The index does not change when the entry is updated.
-    `place` is the index of the move to search first, from 1, or 0 if there is no such move.
+    `row` is the index of the entry, from 0, which never changes. `place` is the index of the move
+    to search first, from 1, or 0 for no move.
     """
 
     row: int
@@ -57,10 +53,10 @@ ListSplice: TypeAlias = "tuple[int, int, tuple[State, ...]]"
 
 @dataclass(frozen=True, slots=True)
 class OpenListChanged(Event):
-    """SSS* is about to take the first state from its open list. `label` is the node of that state.
+    """SSS* is about to take the first state from its open list.
 
     `splices` contains the changes to the list since the previous step, in order. The first event
-    contains the complete list. Storing the complete list at every step would take quadratic space.
+    contains the complete list.
     """
 
     state: State
@@ -69,11 +65,10 @@ class OpenListChanged(Event):
 
 @dataclass(frozen=True, slots=True)
 class ChildStats:
-    """Statistics of a child at selection: the move index, visits, total reward and upper bound.
+    """Statistics of a child at selection. `place` is the index of the move, from 1.
 
-    The reward is for the player who makes the move to the child.
-
-    `prior` is the prior that the evaluation assigns to the move, or None.
+    Rewards are for the player who makes the move. `bound` is the upper confidence bound. `prior` is
+    the evaluation's prior of the move, or None.
     """
 
     place: int
@@ -85,7 +80,7 @@ class ChildStats:
 
 @dataclass(frozen=True, slots=True)
 class Selected(Event):
-    """MCTS descends to child number `by`, which has the greatest upper bound."""
+    """MCTS descends to child number `by`, from 1, which has the greatest upper bound."""
 
     children: tuple[ChildStats, ...]
     by: int
@@ -95,15 +90,15 @@ class Selected(Event):
 class BackedUp(Event):
     """The reward of a playout was added to all nodes on the path.
 
-    `totals` contains the visits and total reward of each node, starting at the root. Rewards are
-    for the player who made the move to the node.
+    `totals` contains the visits and total reward of each node from the root down. Rewards are for
+    the player who made the move to the node.
     """
 
     totals: tuple[tuple[int, float], ...]
 
 
 def traced_in_detail(search_class: type[Search[Any]], emit: EventHandler) -> type[Search[Any]]:
-    """Return a subclass of an algorithm that reports its steps in detail."""
+    """Return a subclass of an algorithm that reports its steps to `emit` in detail."""
     special: dict[Any, Any] = {
         BestNodeSearch: _DetailedBestNode,
         AlphaBeta: _DetailedAlphaBeta,
@@ -118,7 +113,7 @@ def traced_in_detail(search_class: type[Search[Any]], emit: EventHandler) -> typ
 
 
 class _TableTracing:
-    """Numbers the entries of a table, and reports each change to an entry once."""
+    """Mix-in that numbers the entries of a table and reports each change once."""
 
     emit: EventHandler
     label: Label
@@ -133,11 +128,7 @@ class _TableTracing:
         bounds: tuple[float, float],
         place: int = 0,
     ) -> None:
-        """Report an entry if it has changed.
-
-        `bounds` are from the point of view of the search method: that of the player to move, as in
-        negamax, or that of MAX.
-        """
+        """Report an entry if it has changed. `bounds` are for MAX, or in negamax for the mover."""
         rows: dict[Hashable, tuple[int, object]] = self.__dict__.setdefault("_rows", {})
         row, previous = rows.get(key, (len(rows), None))
         content = depth, bounds, place
@@ -152,7 +143,7 @@ class _TableTracing:
 
 
 class _DetailedAlphaBeta(_TableTracing, Search[Move]):
-    """Alpha-beta: reports the stored entries that the transposition table still contains."""
+    """Alpha-beta with an event for a node's table entry after the search of the node."""
 
     def _probe_table(
         self, game: Game[Move], table: TranspositionTable[Move], *arguments: Any
@@ -168,8 +159,6 @@ class _DetailedAlphaBeta(_TableTracing, Search[Move]):
 
 
 class _DetailedMTD(_TableTracing, Search[Move]):
-    """MTD with a memory that has one entry for each position and depth."""
-
     def _value(self, game: Game[Move], depth: int, *arguments: Any) -> float:
         value: float = super()._value(game, depth, *arguments)  # type: ignore[misc]
         key = game.key(), depth
@@ -180,8 +169,6 @@ class _DetailedMTD(_TableTracing, Search[Move]):
 
 
 class _DetailedAndOr(_TableTracing, Search[Move]):
-    """AND/OR search, which solves each position only once."""
-
     def _can_force(self, game: Game[Move], depth: int) -> bool:
         self.__dict__.pop("_rows", None)
         return super()._can_force(game, depth)  # type: ignore[misc, no-any-return]
@@ -196,8 +183,6 @@ class _DetailedAndOr(_TableTracing, Search[Move]):
 
 
 class _DetailedBestNode(Search[Move]):
-    """Best-node search: reports its guesses. Windows are for MAX, who moves at the root."""
-
     emit: EventHandler
 
     def _next_guess(self, low: float, high: float, first: tuple[float, float], moves: int) -> float:
@@ -207,7 +192,7 @@ class _DetailedBestNode(Search[Move]):
 
 
 class _DetailedSSSStar(Search[Move]):
-    """SSS* and DUAL*: report the changes to the open list instead of the complete list."""
+    """SSS* and DUAL* with events for changes to the open list."""
 
     emit: EventHandler
     _open: list[State]
@@ -248,7 +233,7 @@ class _DetailedSSSStar(Search[Move]):
 
 
 class _DetailedUCT(Search[Move]):
-    """MCTS: reports the selection of each child, and the totals on the path after each playout."""
+    """MCTS with events for the selection of each child, and for the totals after each playout."""
 
     emit: EventHandler
     label: Label

@@ -1,16 +1,14 @@
 """Step-by-step tracing of any search algorithm, without changes to the algorithm.
 
-The function call `traced(SomeSearch, emit)` returns a subclass that behaves like the algorithm and
-calls `emit` with an Event at each step. The subclass overrides the methods shared by all
-algorithms: `_visit`, `_leaf_value`, `_stand_pat` and `_record_cutoff`. It also wraps the recursive
-method, which is named `_value`, `_eval`, `_test` or `_solve`. The parameters of this method are the
-game, the depth, the ply and the window, if any. Best-first algorithms have no recursive method.
-They are traced where they choose a node. Searches without tracing have no overhead.
+`traced` returns a subclass that calls a function with an Event at each step. The subclass overrides
+the methods shared by all algorithms: `_visit`, `_leaf_value`, `_stand_pat` and `_record_cutoff`. It
+also wraps the recursive method, which is named `_value`, `_eval`, `_test` or `_solve` and takes the
+game, the depth, the ply and the window, if any. Best-first algorithms are traced where they choose
+a node.
 
-Nodes are named in Dewey notation, by the indices of moves in `game.moves()`, starting at 1. For
-every algorithm, values and windows are for MAX, the player to move at the root. They are internal
-values of the search, in which wins are always greater than evaluations (see
-agent.search.terminal_scoring).
+Nodes are named in Dewey notation, by the indices of moves in `game.moves()`, starting at 1. Values
+and windows are internal values for MAX, the player to move at the root. In these values, wins
+outrank evaluations (see agent.search.terminal_scoring).
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -39,10 +37,7 @@ RECURSIONS = ("_value", "_eval", "_test", "_solve")
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An event at a node.
-
-    `maximises` is true if MAX is to move at the node.
-    """
+    """An event at a node. `maximises` is true if MAX is to move at the node."""
 
     label: Label
     maximises: bool
@@ -50,15 +45,15 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Visited(Event):
-    """A node was counted."""
+    """The search counted the node as visited."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entered(Event):
-    """The recursive method was called for the node, with a window (alpha, beta) if it has one.
+    """The recursive method was called for the node, with a window (alpha, beta) or None.
 
-    `test` is the comparison that SCOUT makes instead of using a window, such as ("≥", 5).
-    `again` is true if the node was entered before from the same parent.
+    `test` is the comparison that SCOUT makes instead of using a window, such as ("≥", 5). `again`
+    is true if the node was entered before from the same parent.
     """
 
     procedure: str
@@ -76,24 +71,21 @@ class Evaluated(Event):
 
 @dataclass(frozen=True, slots=True)
 class CutOff(Event):
-    """Move number `by` made the remaining moves of the node irrelevant. The number 0 is a pass."""
+    """Move number `by` caused a cut-off. Numbers start at 1, and 0 is a null move."""
 
     by: int
 
 
 @dataclass(frozen=True, slots=True)
 class BegunAnew(Event):
-    """Expectiminimax restarts because an evaluation reached the value of a win.
-
-    `win` is the new value of a win.
-    """
+    """Expectiminimax restarts with the greater value `win` for a win."""
 
     win: float
 
 
 @dataclass(frozen=True, slots=True)
 class Returned(Event):
-    """The recursive method returned this value for the node. The value of a test is True or False.
+    """The recursive method returned this value for the node, or whether a test succeeded.
 
     `remembered` is true if the value comes from a table, without a search of the node.
     """
@@ -104,7 +96,7 @@ class Returned(Event):
 
 @dataclass(frozen=True, slots=True)
 class Listed(Event):
-    """SSS* is about to take the first state from its open list."""
+    """SSS* is about to take the first state from its open list `states`."""
 
     states: tuple[State, ...]
 
@@ -121,10 +113,10 @@ class Narrowed(Event):
 class PlayedOut(Event):
     """MCTS ran a playout from this node, the last node that was selected.
 
-    `expanded` is true if the node is new.
-    `length` is the number of moves in the playout.
-    `reward` is the result of the playout, from -1 to 1.
-    `judged` is true if a batched evaluation replaced the playout.
+    - `expanded`: whether the node is new.
+    - `length`: the number of moves in the playout.
+    - `reward`: the result of the playout for MAX, from -1 to 1.
+    - `judged`: whether a batched evaluation replaced the playout.
     """
 
     expanded: bool
@@ -135,7 +127,7 @@ class PlayedOut(Event):
 
 @dataclass(frozen=True, slots=True)
 class Counted(Event):
-    """The final statistics of a node in MCTS: the number of visits and the mean reward."""
+    """The final number of visits of a node in MCTS, and its mean reward for MAX."""
 
     visits: int
     mean: float
@@ -145,7 +137,7 @@ EventHandler = Callable[[Event], None]
 
 
 def traced(search_class: type[Search[Any]], emit: EventHandler) -> type[Search[Any]]:
-    """Return a subclass of an algorithm that reports its steps."""
+    """Return a subclass of an algorithm that reports its steps to `emit`."""
     special: dict[Any, Any] = {
         SSSStar: _TracedSSSStar,
         BStar: _TracedBStar,
@@ -165,7 +157,7 @@ def traced(search_class: type[Search[Any]], emit: EventHandler) -> type[Search[A
 
 @contextmanager
 def tracked_label(game: Game[Any]) -> Iterator[list[int]]:
-    """Yield the label of the current position. Calls to `play` and `undo` update the label.
+    """Yield the label of the current position, which `play` and `undo` update.
 
     Raise TypeError if the methods of the game cannot be replaced.
     """
@@ -211,10 +203,7 @@ def tracked_label(game: Game[Any]) -> Iterator[list[int]]:
 
 
 class _Traced(Search[Move]):
-    """Mix-in that traces the methods shared by all algorithms.
-
-    It must come before the class of the algorithm in the list of base classes.
-    """
+    """Mix-in that traces the methods shared by all algorithms. It must be the first base class."""
 
     emit: EventHandler
     _path: Sequence[int] = ()
@@ -227,7 +216,6 @@ class _Traced(Search[Move]):
 
     @property
     def label(self) -> Label:
-        """Label of the current node."""
         return tuple(self._path)
 
     def _visit(self, game: Game[Move], ply: int) -> None:
@@ -289,7 +277,7 @@ def _null_window_test(arguments: dict[str, Any]) -> tuple[str, float] | None:
 
 
 class _TracedAlphaBeta(_Traced[Move]):
-    """Alpha-beta: also reports the evaluations of leaves that quiescence search may extend."""
+    """Alpha-beta with events for stand-pat scores of quiescence search."""
 
     def _stand_pat(self, game: Game[Move], outcome: float | None, ply: int) -> float:
         value: float = super()._stand_pat(game, outcome, ply)  # type: ignore[misc]
@@ -299,15 +287,13 @@ class _TracedAlphaBeta(_Traced[Move]):
 
 
 class _TracedExpectiminimax(_Traced[Move]):
-    """Expectiminimax: also reports restarts of the search."""
-
     def _on_restart(self, win: float) -> None:
         self._entered = [set()]
         self.emit(BegunAnew((), True, win))
 
 
 class _TracedSSSStar(_Traced[Move]):
-    """SSS* and DUAL*: report the open list before each step, and the values of nodes at the end."""
+    """SSS* and DUAL* with events for the open list at each step and final node values."""
 
     def __init__(
         self, evaluate: Callable[[Any], float], options: SSSStarOptions | None = None
@@ -329,7 +315,7 @@ class _TracedSSSStar(_Traced[Move]):
 
 
 class _TracedBStar(_Traced[Move]):
-    """B*: reports expanded nodes. Before each expansion, all changed bounds are reported."""
+    """B* with events for expanded nodes, and for changed bounds before each expansion."""
 
     def search(self, game: Game[Move], *arguments: Any, **options: Any) -> SearchResult[Move]:
         self._emitted_bounds: dict[Label, b_star.Bounds] = {}
@@ -360,7 +346,7 @@ class _TracedBStar(_Traced[Move]):
 
 
 class _TracedUCT(_Traced[Move]):
-    """MCTS: reports each playout, and the statistics of the tree at the end."""
+    """MCTS with events for each playout, and for the statistics of the tree at the end."""
 
     def search(self, game: Game[Move], *arguments: Any, **options: Any) -> SearchResult[Move]:
         self._root_player = game.turn
