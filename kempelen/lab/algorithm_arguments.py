@@ -1,4 +1,4 @@
-"""Parse the `--algorithm` arguments of the lab commands."""
+"""Define and parse the `--algorithm` option of the `kempelen lab` commands."""
 
 from __future__ import annotations
 
@@ -13,10 +13,7 @@ ALL = "all"
 
 
 def configure(parser: ArgumentParser, *, several: bool) -> None:
-    """Add the `--algorithm` argument.
-
-    If `several` is true, the argument is a comma-separated list of algorithms.
-    """
+    """Add the `--algorithm` option, which takes a comma-separated list if `several` is true."""
     parser.add_argument(
         "--algorithm",
         default=ALL if several else "alpha-beta",
@@ -28,9 +25,7 @@ def configure(parser: ArgumentParser, *, several: bool) -> None:
 
 
 def parse_algorithms(text: str, problem: SearchProblem) -> list[AlgorithmSpec]:
-    """Parse comma-separated algorithm names.
-
-    The name `all` selects every algorithm that supports the game.
+    """Parse comma-separated algorithm names, or "all" for every algorithm that supports the game.
 
     Raise ValueError if a name or an option is unknown.
     """

@@ -1,4 +1,4 @@
-"""Convert positions to the data that pictures of boards need."""
+"""Convert game positions to JSON data for drawing boards."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from agent.games.tree import Tree
 from agent.search.beam_limited_game import BeamLimitedGame
 from agent.search.symmetry_reduced_game import SymmetryReducedGame
 
-# Drawing style of each game with a grid: marks on squares, discs in holes, and so on.
+# Drawing style of each game whose board is a grid.
 GRID_TYPES: dict[type[Any], str] = {
     TicTacToe: "marks",
     ConnectFour: "holes",
@@ -29,10 +29,10 @@ SIGNS = frozenset(".XOxbBwW")
 
 
 def board_data(game: NotatedGame[Any]) -> dict[str, Any] | None:
-    """Return the data for a picture of the position, or None for a tree without a board.
+    """Return JSON data for a picture of the board, or None for a `Tree`, which has no board.
 
-    The key "look" contains the drawing style: a value of `GRID_TYPES`, "stones", "pieces", "heaps",
-    "pig" or "text".
+    The key "look" is the drawing style: a value of `GRID_TYPES`, "stones", "pieces", "heaps", "pig"
+    or "text".
     """
     while isinstance(game, (BeamLimitedGame, SymmetryReducedGame)):
         game = game.game

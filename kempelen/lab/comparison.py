@@ -27,7 +27,7 @@ from kempelen.lab.language import format_value
 from kempelen.lab.output import print_plain, table
 from kempelen.lab.problems import SearchProblem
 
-# Columns of the table: heading, and field of SearchStats.
+# Heading and field of SearchStats for each column of the table.
 COUNTS = (
     ("leaves", "leaves"),
     ("evaluations", "evaluations"),
@@ -41,7 +41,10 @@ COUNTS = (
 
 @dataclass(frozen=True)
 class CompletedIteration:
-    """The result of an iteration, with the total nodes and seconds up to its end."""
+    """The result of one iteration of iterative deepening.
+
+    `nodes` and `seconds` are totals since the start of the search.
+    """
 
     depth: int
     value: float
@@ -53,11 +56,11 @@ class CompletedIteration:
 
 @dataclass(frozen=True)
 class Measurement:
-    """The result of an algorithm at one position.
+    """The result of one algorithm at one position.
 
-    `value` is the search value, or None if a limit stopped the search before the first result.
-    `decided` tells whether this value is the utility of a win or a loss. `levels` contains the
-    completed iterations of iterative deepening. `stopped` tells whether a limit stopped the search.
+    `value` is None if a limit stopped the search before the first result. `decided` is true if the
+    value is the utility of a win or loss. `levels` holds the completed iterations of iterative
+    deepening. `stopped` tells whether a limit stopped the search.
     """
 
     algorithm: str
@@ -92,7 +95,7 @@ def run(arguments: Namespace) -> int:
     specs = algorithm_arguments.parse_algorithms(arguments.algorithm, subjects[0])
     for algorithm in specs:
         subjects[0].search(algorithm, seed=arguments.seed)  # reject invalid combinations early
-    # Compute this first: a beam-limited game calls the evaluation, which would be counted.
+    # Before the measurements, because a beam-limited game adds to the evaluation count.
     theory = theory_for(subjects[0], arguments.seed)
     runs = product(enumerate(subjects, 1), specs)
     measurements = list(
@@ -183,9 +186,9 @@ def _is_last_level(
 
 
 def theory_for(problem: SearchProblem, seed: int) -> dict[str, float] | None:
-    """Return the leaf counts predicted by theory for a uniform tree of the problem's size.
+    """Predict the leaf counts of minimax and alpha-beta on a uniform tree of the problem's size.
 
-    Return None for games of chance, for finished games, and if a number overflows.
+    Return None for a game of chance, a finished game, or numeric overflow.
     """
     if problem.is_chance:
         return None

@@ -1,4 +1,4 @@
-"""`kempelen lab draw`: draw the tree that an algorithm searches, with the search results."""
+"""`kempelen lab draw`: draw the searched tree with its values, visit order and cut-offs."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""`kempelen lab exercise`: ask questions about search trees and mark the answers.
-
-Exercises run in the terminal, on an HTML page, or as printed sheets with answer keys. Each student
-gets different trees. Teachers can collect the students' answers from results files.
-"""
+"""`kempelen lab exercise`: ask questions about search trees and mark the answers."""
 
 from __future__ import annotations
 
@@ -93,10 +89,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Run the requested action.
-
-    Return 1 if an answer given with `--answer` is wrong or a results file is invalid.
-    """
+    """Run the command. Return 1 if an `--answer` is wrong or a results file is invalid."""
     translate = language.translator(arguments.lang)
     if arguments.collect:
         return _collect(arguments, translate)
@@ -145,7 +138,7 @@ def exercises(arguments: Namespace, student: int) -> list[Exercise]:
 
 
 def feedback(mark: Mark, made: Exercise, translate: Translator) -> str:
-    """Return a message for the student, which does not reveal the correct answer."""
+    """Describe a mark to the student without revealing the correct answer."""
     if mark.right:
         return translate("correct")
     text = f"{translate('wrong')}: {translate('{} of {} points').format(mark.points, mark.parts)}"
@@ -195,9 +188,9 @@ def _ask(arguments: Namespace, made: list[Exercise], translate: Translator) -> i
 
 
 def _attempt(made: Exercise, translate: Translator) -> tuple[ExerciseAnswers, bool]:
-    """Read the student's answers to an exercise.
+    """Read answers from standard input until one is correct, a line is empty, or input ends.
 
-    Return the answers, and whether standard input has ended.
+    Return the answers, and whether the input ended.
     """
     answers: list[str] = []
     while True:
@@ -220,7 +213,7 @@ def _attempt(made: Exercise, translate: Translator) -> tuple[ExerciseAnswers, bo
 
 
 def _read_answer(prompt: str) -> str | None:
-    """Return the next line of standard input, or None at the end of the input."""
+    """Return the next line of standard input, or None at its end."""
     if sys.stdin.isatty():
         try:
             return input(prompt)
@@ -243,7 +236,7 @@ def _print_solution(made: Exercise, translate: Translator) -> None:
 
 
 def rich_tree(nodes: list[VisibleNode]) -> RichTree:
-    """Return the tree as a Rich tree, for display in the terminal."""
+    """Convert nodes in preorder to a Rich tree for the terminal."""
     branches: dict[tuple[int, ...], RichTree] = {}
     for node in nodes:
         mover = "MAX" if node.maximises else "MIN"

@@ -1,9 +1,8 @@
-"""Build self-contained HTML pages, which include their styles, scripts and data.
+"""Build self-contained HTML pages with inline styles, scripts and JSON data.
 
-The styles and scripts are files in the folder `pages`. Scripts are not modules, and may use
-definitions from earlier scripts. A script reads its JSON data from the HTML element `data`, and
-shows its output in the element `page`. The content security policy of the page allows only the
-included styles and scripts, which are identified by their hashes.
+Styles and scripts are files in the folder `pages`. The content security policy allows only these,
+by their SHA-256 hashes. Scripts read their data from the element with the ID `data` and render into
+the element `page`.
 """
 
 from __future__ import annotations
@@ -37,10 +36,8 @@ def build_page(
 ) -> str:
     """Return a self-contained HTML page.
 
-    `styles` and `scripts` contain names of files in the folder `PAGES`, in loading order. `data` is
-    the JSON data for the scripts.
-
-    Raise ValueError if `data` contains values that JSON does not support, such as infinity.
+    `styles` and `scripts` are file names in `PAGES`, in loading order. Raise ValueError if `data`
+    contains NaN or infinity.
     """
     css, code = [_read_asset(name) for name in styles], [_read_asset(name) for name in scripts]
     policy = "; ".join(
@@ -76,7 +73,7 @@ def build_page(
 
 
 def check_path(path: Path) -> None:
-    """Raise ValueError if the path has the wrong suffix or its folder does not exist."""
+    """Raise ValueError if the path does not end in .html or its folder does not exist."""
     if path.suffix.lower() != SUFFIX:
         raise ValueError(f"{path}: invalid page name (must end in {SUFFIX})")
     if not path.absolute().parent.is_dir():
@@ -84,9 +81,9 @@ def check_path(path: Path) -> None:
 
 
 def script_json(data: Any) -> str:
-    """Return `data` as JSON text that is safe inside a script element."""
+    """Serialize `data` to JSON that is safe inside an HTML script element."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    # Outside strings, JSON does not contain these characters.
+    # In JSON, these characters occur only inside strings, where escapes are valid.
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 

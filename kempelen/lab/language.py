@@ -1,7 +1,4 @@
-"""Translate the output of the lab into English or Spanish.
-
-The Spanish terms are those of the lecture notes.
-"""
+"""Format and translate the output of the `kempelen lab` commands (English or Spanish)."""
 
 from __future__ import annotations
 
@@ -137,20 +134,20 @@ def configure(parser: ArgumentParser, *, default: str) -> None:
 
 
 def translator(name: str) -> Translator:
-    """Return a function that translates English labels into the given language.
+    """Return a function that translates English labels into the language `name` ("en" or "es").
 
-    The Spanish translator raises KeyError if a label is unknown.
+    The Spanish function raises KeyError for an unknown label.
     """
     return SPANISH.__getitem__ if name == "es" else str
 
 
 def translate_move(text: str, translate: Translator) -> str:
-    """Translate a move from the game's notation into the user's language."""
+    """Translate a move whose notation is an English word, such as "pass", for display."""
     return text if translate is str else SPANISH_MOVES.get(text, text)
 
 
 def parse_move(text: str, translate: Translator) -> str:
-    """Translate a move from the user's language into the game's notation."""
+    """Convert a translated move, such as Spanish "pasar", back to the game's notation."""
     if translate is str:
         return text
     return {translated: english for english, translated in SPANISH_MOVES.items()}.get(
@@ -159,10 +156,9 @@ def parse_move(text: str, translate: Translator) -> str:
 
 
 def json_value(value: Any, *, decided: bool = False) -> Any:
-    """Convert a value to JSON data.
+    """Convert a value to JSON data recursively, with infinite floats as text.
 
-    Infinite numbers are converted to text, because JSON does not support them. If `decided` is
-    true, the value is a win or a loss, and its utility is returned.
+    If `decided` is true, a float that encodes a win or loss is replaced by its utility.
     """
     if isinstance(value, dict):
         return {key: json_value(each, decided=decided) for key, each in value.items()}
@@ -177,10 +173,7 @@ def json_value(value: Any, *, decided: bool = False) -> Any:
 
 
 def format_value(value: float, digits: int = 4, translate: Translator = str) -> str:
-    """Format a search value as in the lecture notes.
-
-    Wins and losses are shown as WIN and LOSS.
-    """
+    """Format a search value with `digits` significant digits, or as ∞, WIN or LOSS."""
     if abs(value) == inf:
         return "∞" if value > 0 else "-∞"
     if abs(value) == BELOW_INFINITY:
@@ -197,10 +190,7 @@ def format_outcome(utility: float, translate: Translator) -> str:
 
 
 def format_window(alpha: float, beta: float, translate: Translator = str) -> str:
-    """Format the bounds of a search window.
-
-    A null window is shown as one bound and the adjacent value.
-    """
+    """Format a search window as "(alpha, beta)", or a null window as "(a, a+)" or "(b-, b)"."""
     is_null = alpha != beta and nextafter(alpha, inf) == beta
     low, high = format_value(alpha, translate=translate), format_value(beta, translate=translate)
     if is_null and len(repr(alpha)) <= len(repr(beta)):
@@ -209,8 +199,5 @@ def format_window(alpha: float, beta: float, translate: Translator = str) -> str
 
 
 def format_label(path: tuple[Any, ...]) -> str:
-    """Format a node's label in Dewey decimal notation.
-
-    The label of the root is ε.
-    """
+    """Format a node's path of child numbers, such as "1.2.1", or "ε" for the root."""
     return ".".join(map(str, path)) or "ε"

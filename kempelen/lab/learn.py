@@ -66,7 +66,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Train a network by self-play. Save the network after each step."""
+    """Train a network or feature weights by self-play, and save the result after each step."""
     from agent.games import policy_value_net
     from kempelen.training.game_trainer import GameTrainer
 
@@ -107,7 +107,6 @@ def run(arguments: Namespace) -> int:
 
 
 def loss_figure(history: list[dict[str, float]], translate: language.Translator) -> Figure:
-    """Plot the losses after each training step."""
     from matplotlib.figure import Figure
 
     names = _losses(history)
@@ -146,10 +145,7 @@ def _settings(arguments: Namespace) -> GameTrainingSettings:
 
 
 def _file_header(settings: GameTrainingSettings, history: list[dict[str, float]]) -> dict[str, Any]:
-    """Return the manifest for the network file.
-
-    The manifest contains no timestamps, so that the file is reproducible.
-    """
+    """Return the manifest of the network file, without timestamps, so that it is reproducible."""
     return {
         "made by": f"Kempelen {__version__}",
         "licence": "GPL-3.0-or-later",

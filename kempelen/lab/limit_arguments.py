@@ -1,4 +1,4 @@
-"""Parse the arguments for the node and time limits of a search."""
+"""Define and parse the options for node and time limits of a search."""
 
 from __future__ import annotations
 
@@ -20,13 +20,10 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def node_limit_from(arguments: Namespace) -> float:
-    """Return the node limit, or infinity if there is no limit."""
+    """Return the value of `--nodes`, or infinity if it is not given."""
     return inf if arguments.nodes is None else float(arguments.nodes)
 
 
 def time_limited(search: Search[Any], limit: float | None) -> AbstractContextManager[None]:
-    """Return a context manager that stops the search after `limit` seconds.
-
-    If `limit` is None, the time is not limited.
-    """
+    """Return a context manager that stops the search after `limit` seconds, or never if None."""
     return nullcontext() if limit is None else time_limit(search, limit)

@@ -1,5 +1,3 @@
-"""A command-line parser that prints help and error messages in the user's language."""
-
 from __future__ import annotations
 
 import sys
@@ -15,17 +13,13 @@ OPTION = "--lang"
 
 
 class LocalizedParser(CommandParser):
-    """An argument parser that determines the user's language before parsing."""
+    """An argument parser that prints help and errors in the language given by `--lang`."""
 
     _spanish = False
 
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: Namespace | None = None
     ) -> tuple[Namespace, list[str]]:
-        """Parse the arguments.
-
-        Errors about unknown arguments are printed in the user's language.
-        """
         arguments = sys.argv[1:] if args is None else list(args)
         if _language(arguments) == "es":
             self.use_spanish()

@@ -1,7 +1,4 @@
-"""Print the output of the lab.
-
-The output is as wide as the terminal. If the output is not a terminal, the width is fixed.
-"""
+"""Print text and tables with Rich."""
 
 from __future__ import annotations
 
@@ -16,10 +13,7 @@ from kempelen.console.terminal import UNLIMITED_WIDTH
 
 
 def print_plain(*renderables: RenderableType) -> None:
-    """Print to standard output.
-
-    If the output is not a terminal, trailing spaces are removed.
-    """
+    """Print to standard output, without wrapping or trailing spaces if it is not a terminal."""
     on_terminal = sys.stdout.isatty()
     console = Console(
         force_jupyter=False,
@@ -49,10 +43,7 @@ def working(label: str) -> Iterator[None]:
 
 
 def table(title: str, *headings: str, right: int = 0) -> Table:
-    """Return an empty table.
-
-    The columns with an index of `right` or more are right-aligned.
-    """
+    """Return an empty table whose columns with an index of at least `right` are right-aligned."""
     made = Table(
         title=title or None, box=None, header_style="bold", title_justify="left", pad_edge=False
     )

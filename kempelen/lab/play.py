@@ -1,8 +1,7 @@
-"""`kempelen lab play`: play games between algorithms that learn from prediction errors.
+"""`kempelen lab play`: play games between search algorithms that learn from prediction errors.
 
-If an algorithm has a killer memory (`alpha-beta+killer_memory=FILE`), each learned move is printed
-with its predicted value and the value found later. If the difference exceeds a threshold, the move
-is called a surprise. The learned moves are used in the next game.
+An algorithm with the option `killer_memory=FILE` stores moves whose predicted value differs from
+the value found later, and uses them in later games.
 """
 
 from __future__ import annotations
@@ -29,9 +28,9 @@ MAX_MOVES = 1000
 
 @dataclass(frozen=True)
 class PlayedMove:
-    """A move, its predicted value, and the moves that the player learned after playing it.
+    """A played move, its predicted value, and the moves learned after it.
 
-    `known` is the number of moves in this position that the player had learned before.
+    `known` is the number of moves that were already learned in the position.
     """
 
     player: int
@@ -46,7 +45,7 @@ class PlayedGame:
     """The moves and the outcome of a game.
 
     `outcome` is the utility for the first player, or None if the game was stopped after `MAX_MOVES`
-    moves. `after` contains the moves that the players learned at the end of the game.
+    moves. `after` holds the moves learned from the outcome.
     """
 
     moves: list[PlayedMove] = field(default_factory=list)
@@ -55,10 +54,7 @@ class PlayedGame:
 
 
 class LabPlayer:
-    """A player that chooses moves with a search algorithm.
-
-    The player learns from games if the algorithm has a killer memory.
-    """
+    """A player that searches with one algorithm and may learn from prediction errors."""
 
     def __init__(
         self, algorithm: AlgorithmSpec, problem: SearchProblem, arguments: Namespace
@@ -69,7 +65,7 @@ class LabPlayer:
         self._memory = search.killer_memory
 
     def new_game(self) -> None:
-        """Clear the state of the previous game. The killer memory is kept."""
+        """Clear the search state of the previous game, but keep the learned moves."""
         self._searcher.new_game()
         if self._memory is not None:
             self._memory.experience.new_game()
@@ -93,10 +89,7 @@ class LabPlayer:
         return PlayedMove(player, text, value, known, self._take_surprises())
 
     def end_game(self, game: Game[Any], outcome: float) -> list[LearnedMove]:
-        """Learn from the outcome of a game, and save the killer memory.
-
-        Return the learned moves.
-        """
+        """Learn from the outcome for the first player. Save all learned moves, return new ones."""
         if self._memory is None:
             return []
         first = max(-1.0, min(1.0, outcome))
@@ -105,7 +98,7 @@ class LabPlayer:
         return self._take_surprises()
 
     def close(self) -> None:
-        """Save unsaved changes of the killer memory."""
+        """Save the learned moves."""
         self._searcher.save()
 
     def _take_surprises(self) -> list[LearnedMove]:
@@ -127,7 +120,6 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Play the games. Print each game when it ends."""
     problem = problems.problem_from(arguments)
     if problem.is_chance:
         raise ValueError(f"{problem.name}: games of chance are not supported by lab play")
@@ -156,7 +148,7 @@ def run(arguments: Namespace) -> int:
 
 
 def play_game(game: Any, sides: list[LabPlayer]) -> PlayedGame:
-    """Play a game to its end, or stop after `MAX_MOVES` moves."""
+    """Play a game to its end, or stop it after `MAX_MOVES` moves."""
     played = PlayedGame()
     for player in sides:
         player.new_game()

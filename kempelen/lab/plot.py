@@ -1,9 +1,7 @@
 """`kempelen lab plot`: plot the number of evaluated leaves against depth and branching factor.
 
-The algorithms search uniform random trees with branching factor b and depth d. The plot also shows
-three theoretical curves: the b^d leaves that minimax evaluates, the minimum for alpha-beta
-according to Knuth and Moore, and R^d. R is the branching factor of alpha-beta according to Pearl,
-if the children are in random order.
+The theoretical curves are b^d (minimax), the Knuth-Moore minimum of alpha-beta, and R^d, where R is
+Pearl's branching factor of alpha-beta for children in random order.
 """
 
 from __future__ import annotations
@@ -49,9 +47,9 @@ THEORY_CURVES = (
 
 
 def _valid_estimate(leaves: float, branching: int, depth: int) -> float:
-    """Return `leaves`, or NaN if the estimate is below the minimum number of leaves.
+    """Return `leaves`, or NaN if it is below the Knuth-Moore minimum.
 
-    The asymptotic formula may give too small estimates for shallow trees.
+    Pearl's asymptotic formula may underestimate the leaves of shallow trees.
     """
     return leaves if leaves >= tree_complexity.min_leaves(branching, depth) else nan
 
@@ -95,7 +93,6 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Measure all depths and branching factors up to the maximum, and plot the results."""
     b, d = arguments.branching, arguments.depth
     if arguments.output is None and not arguments.json:
         raise ValueError("nothing to do (use -o FILE or --json)")

@@ -1,4 +1,4 @@
-"""Select a search problem for the lab: a game, a position, an evaluation and a depth."""
+"""Create search problems from command-line options."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ UNLIMITED_DEPTH = 1000
 
 @dataclass(frozen=True)
 class SearchProblem:
-    """A position to search, with its game, evaluation and depth.
+    """A position to search, with its evaluation and the search depth in plies.
 
     `scale` is the utility that Monte Carlo tree search counts as a full win.
     """
@@ -43,7 +43,6 @@ class SearchProblem:
 
     @property
     def is_chance(self) -> bool:
-        """Whether the game contains chance events."""
         return isinstance(self.game, ChanceGame)
 
     def search(
@@ -56,7 +55,7 @@ class SearchProblem:
     ) -> Search[Any]:
         """Create a search for the problem.
 
-        `AlgorithmSpec.new` describes the parameters.
+        `kind` is an optional subclass to use instead of the algorithm's search class.
         """
         return algorithm.new(
             self.game,
@@ -69,10 +68,7 @@ class SearchProblem:
 
 
 def configure(parser: ArgumentParser, *, game: str | None = None, depth: bool = True) -> None:
-    """Add the arguments that select a game and a position.
-
-    `game` is the default game. If `depth` is true, the argument `--depth` is added.
-    """
+    """Add the options that select a game and a position, and `--depth` if `depth` is true."""
     game_arguments.configure(parser, game=game)
     parser.add_argument("--moves", default="", metavar="'M ...'", help="moves to play first")
     symmetry = parser.add_argument(
@@ -94,10 +90,9 @@ def configure(parser: ArgumentParser, *, game: str | None = None, depth: bool = 
 
 
 def problem_from(arguments: Namespace) -> SearchProblem:
-    """Return the search problem that the arguments describe.
+    """Create the search problem that the arguments describe.
 
-    Raise ValueError, OSError or EvaluationError if the arguments are invalid. The error messages
-    are suitable for users.
+    Raise ValueError, OSError or EvaluationError if the arguments are invalid.
     """
     defaults = {"seed": arguments.seed}
     if getattr(arguments, "depth", None):
@@ -131,11 +126,9 @@ def _evaluate_wrapped(evaluate: Callable[[Any], float]) -> Callable[[Any], float
 
 
 def problems_from(arguments: Namespace, count: int) -> list[SearchProblem]:
-    """Return `count` search problems.
+    """Return the problem that the arguments describe, followed by `count` - 1 variations.
 
-    The first problem is the position that the arguments describe. The other problems are reached
-    from this position by random moves. If the game is a random tree, the other problems are the
-    roots of other random trees.
+    A variation starts after random moves or, if the game is a random tree, uses another seed.
     """
     first = problem_from(arguments)
     problems = [first]
@@ -152,9 +145,9 @@ def problems_from(arguments: Namespace, count: int) -> list[SearchProblem]:
 
 
 def mean_branching(game: NotatedGame[Any], depth: int, seed: int, samples: int = 200) -> float:
-    """Return the mean number of legal moves per position.
+    """Estimate the mean number of legal moves in the first `depth` plies of random games.
 
-    The mean is taken over the first `depth` plies of random games.
+    Chance events are not counted. Return 1.0 if the game is over.
     """
     random = Random(seed)
     total = count = 0

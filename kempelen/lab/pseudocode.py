@@ -1,8 +1,7 @@
-"""Pseudocode for every algorithm, with the steps that highlight each line.
+"""Pseudocode of the search algorithms, with the recorded steps that highlight each line.
 
-Each line consists of the names of these steps, the character `|` and the pseudocode. The modules of
-the algorithms cite the sources. The pseudocode omits all enhancements except a transposition table.
-The lines for the table are omitted if the algorithm does not use the table.
+Each line has the form "STEPS | CODE". Lines for the transposition table are omitted if the
+algorithm does not use one.
 """
 
 from __future__ import annotations
@@ -353,10 +352,7 @@ _ENGLISH = re.compile(
 
 
 def pseudocode(algorithm: AlgorithmSpec) -> tuple[list[str], dict[str, tuple[int, ...]]]:
-    """Return the pseudocode of an algorithm, and the lines that each step highlights.
-
-    Lines are numbered from 0.
-    """
+    """Return the lines of pseudocode, and the line numbers (from 0) that each step highlights."""
     has_table = any(option.name == "table" for option in fields(algorithm.search_class.options))
     omitted = TABLE_STEPS if has_table and not algorithm.options.get("table") else ()
     lines: list[str] = []
@@ -372,10 +368,9 @@ def pseudocode(algorithm: AlgorithmSpec) -> tuple[list[str], dict[str, tuple[int
 
 
 def with_evaluation(lines: list[str], *, judged: bool, priors: bool) -> list[str]:
-    """Adapt the pseudocode of Monte Carlo tree search to a batch evaluation.
+    """Adapt pseudocode of Monte Carlo tree search to a search that uses an evaluation.
 
-    If `judged` is true, the evaluation replaces playouts. If `priors` is true, selection uses the
-    move probabilities from the evaluation (PUCT).
+    If `judged` is true, the evaluation replaces playouts. If `priors` is true, selection uses PUCT.
     """
     if priors:
         lines = [line.replace(_UCB, _PRIORS) for line in lines]

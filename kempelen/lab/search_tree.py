@@ -1,4 +1,4 @@
-"""Build a tree with the results of a search, for drawing."""
+"""Build trees with search results for drawing."""
 
 from __future__ import annotations
 
@@ -30,22 +30,20 @@ from kempelen.lab import language
 
 NodeKind = Literal["MAX", "MIN", "chance"]
 
-# Maximum number of nodes in a readable picture, and maximum number of leaves side by side before
-# unimportant nodes are merged.
+# Maximum number of nodes in a picture, and of leaves before siblings are merged.
 MAX_NODES = 600
 MAX_WIDTH = 44
 
 
 @dataclass
 class SearchTreeNode:
-    """A tree node with the results of a search.
+    """A tree node with its search results.
 
-    `move` is the move that leads to the node. `order` is the number of the first visit, starting at
-    1. `value` is the value as text; a lower bound of 5 is written "≥5". `window` contains alpha and
-    beta on the last entry to the node. `final_window` contains alpha and beta when the search left
-    the node. `from_table` tells whether the value was found in a transposition table, without a
-    visit. `cut` tells whether the search cut off this branch. `merged_count` is the number of
-    siblings that the node represents, including itself.
+    `move` leads to the node. `order` is the number of the first visit, from 1. `value` is text,
+    such as "≥5" for a lower bound. `window` and `final_window` are (alpha, beta) on the last entry
+    and on exit. `from_table` means that the value came from the transposition table, without a
+    visit. `cut` means that a cut-off skipped the node. `merged_count` is the number of siblings
+    that the node represents, including itself.
     """
 
     label: Label
@@ -64,7 +62,7 @@ class SearchTreeNode:
 
     @property
     def is_reached(self) -> bool:
-        """Whether the node was visited or its value was found in a transposition table."""
+        """Whether the node was visited or its value came from the transposition table."""
         return self.order is not None or self.from_table
 
     def iter_nodes(self) -> Iterable[SearchTreeNode]:
@@ -81,14 +79,12 @@ def search_tree(
     pv: Iterable[Any] = (),
     translate: language.Translator = str,
 ) -> SearchTreeNode:
-    """Return the tree of the game's current position, with the results of the search.
+    """Build the tree below the game's current position, with the results of a search.
 
-    For Monte Carlo tree search, only the nodes of the search tree are shown. In other trees, each
-    branch that was cut off is reduced to one node if the complete tree is too large. If the tree is
-    still too wide, unvisited siblings are merged first. Leaves that do not determine their parent's
-    value are merged next.
-
-    Raise ValueError if the tree is still too large.
+    For Monte Carlo tree search, only the nodes of its own tree are included. A large tree is
+    reduced in three stages: nodes below cut-offs are dropped, unvisited siblings are merged, and
+    then leaves that do not determine their parent's value. Raise ValueError if the tree is still
+    too large.
     """
     notes = _NodeRecords(events, translate)
     principal = _line_labels(game, pv)
@@ -116,7 +112,7 @@ def search_tree(
 
 
 def format_short_value(value: float, translate: language.Translator = str) -> str:
-    """Format a value in a few characters, so that the text fits into a node."""
+    """Format a value with 6 significant digits if it is an integer, otherwise with 3."""
     return language.format_value(
         value, 6 if isfinite(value) and value == int(value) else 3, translate
     )
@@ -180,10 +176,7 @@ def _merge_siblings(
 
 
 class _NodeRecords:
-    """The results of a search for each node.
-
-    Later events override earlier events for the same node.
-    """
+    """The results of a search by node. A later event for a node overrides an earlier one."""
 
     def __init__(self, events: Iterable[Event], translate: language.Translator) -> None:
         self._translate = translate
@@ -192,7 +185,6 @@ class _NodeRecords:
         self.window: dict[Label, tuple[float, float]] = {}
         self.final_window: dict[Label, tuple[float, float]] = {}
         self.leaves: set[Label] = set()
-        # Nodes whose value came from a table, and nodes that were cut off.
         self.from_table: set[Label] = set()
         self.cuts: set[Label] = set()
         self._entered: dict[Label, Entered] = {}
@@ -287,7 +279,7 @@ class _Builder:
         self._count = 0
 
     def node(self, label: Label, move: str, depth: int) -> SearchTreeNode | None:
-        """Return the current node with its descendants, or None if there are too many nodes."""
+        """Build the subtree at the game's position, or return None if there are too many nodes."""
         self._count += 1
         if self._count > MAX_NODES:
             return None

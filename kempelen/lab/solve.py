@@ -1,8 +1,7 @@
-"""`kempelen lab solve`: find the value of a game, and a winning strategy.
+"""`kempelen lab solve`: find the value of a game and a winning strategy.
 
-A winning strategy is an AND/OR subtree. It contains one move for each position in which the winner
-is to move, and a reply to every move of the opponent. If the game is a draw, a line of best play is
-printed instead.
+A winning strategy has one move for each position of the winner, and a reply to every move of the
+opponent.
 """
 
 from __future__ import annotations
@@ -31,16 +30,16 @@ from kempelen.lab.output import print_plain, working
 from kempelen.lab.problems import SearchProblem
 from kempelen.lab.search_tree import MAX_NODES, NodeKind, SearchTreeNode
 
-# Default number of strategy branches to print.
+# Number of strategy branches to print.
 DEFAULT_BRANCHES = 60
 
 
 @dataclass(frozen=True)
 class Solution:
-    """The solution of a position.
+    """The value of a position and the optimal play.
 
-    `value` is the value for player 0, and `line` is a line of best play. `winner` is 0 or 1, or
-    None for a draw. `strategy` is the winning strategy, or None for a draw.
+    `value` is for player 0. `line` is a line of best play. `winner` (0 or 1) and `strategy` are
+    None for a draw.
     """
 
     value: float
@@ -69,10 +68,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Solve the game and print the solution.
-
-    Return 1 if a limit stopped the search.
-    """
+    """Solve the game and print the solution. Return 1 if a limit stopped the search."""
     if arguments.output is not None:
         pictures.check_picture(arguments.output, libraries=tree_picture.LIBRARIES)
     problem = problems.problem_from(arguments)
@@ -101,7 +97,7 @@ def run(arguments: Namespace) -> int:
 
 
 def solve(problem: SearchProblem, arguments: Namespace) -> Solution:
-    """Solve the problem within the limits that the arguments specify.
+    """Solve the problem within the limits given by `--nodes` and `--movetime`.
 
     Raise SearchStopped if a limit is reached.
     """
@@ -111,10 +107,9 @@ def solve(problem: SearchProblem, arguments: Namespace) -> Solution:
 def solve_position(
     problem: SearchProblem, limit: float = inf, movetime: float | None = None
 ) -> Solution:
-    """Return the value of a position, and a winning strategy unless the game is a draw.
+    """Return the value of a position, and a winning strategy unless it is a draw.
 
-    Each search stops after `limit` nodes or `movetime` seconds. Raise SearchStopped if a limit is
-    reached.
+    Raise SearchStopped if a search exceeds `limit` nodes or `movetime` seconds.
     """
     mtd = MTD[Any](problem.evaluate, MTDOptions(node_limit=limit))
     with limit_arguments.time_limited(mtd, movetime):
@@ -188,9 +183,9 @@ def _add_branches(
     remaining: int,
     translate: language.Translator,
 ) -> int:
-    """Add at most `remaining` branches of the strategy to the tree.
+    """Add at most `remaining` strategy branches to the tree.
 
-    Return how many more branches may be added. The result is negative if branches were omitted.
+    Return the number of branches left, or -1 if branches were omitted.
     """
     for move, answer in strategy.answers.items():
         if remaining <= 0:
@@ -234,10 +229,10 @@ def strategy_tree(
     *,
     whole: bool = False,
 ) -> SearchTreeNode:
-    """Return the winning strategy as a tree for drawing.
+    """Return the winning strategy, or the line of best play for a draw, as a tree for drawing.
 
-    If the game is a draw, return the line of best play. If `whole` is true, the tree contains all
-    positions of the game. Raise ValueError if the tree has too many nodes.
+    If `whole` is true, the tree contains all positions of the game. Raise ValueError if it has more
+    than `MAX_NODES` nodes.
     """
     strategy = solution.strategy
     if strategy is None:

@@ -1,7 +1,4 @@
-"""Translate error messages and help texts into Spanish, with the terms of the lecture notes.
-
-`agent.io.message_catalog` describes the patterns that identify messages.
-"""
+"""Spanish translations of error messages and help texts."""
 
 from __future__ import annotations
 
@@ -643,10 +640,7 @@ SYSTEM_ERRORS = {
 
 
 def to_spanish(message: str) -> str:
-    """Translate a message or help text into Spanish.
-
-    An unknown message is returned unchanged.
-    """
+    """Translate a message or help text. An unknown message is returned unchanged."""
     return _message_patterns().translate(message)
 
 

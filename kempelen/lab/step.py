@@ -43,7 +43,6 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Record a search, then write a page or print the steps."""
     translate = language.translator(arguments.lang)
     path = arguments.output
     if path is not None:
@@ -61,7 +60,7 @@ def run(arguments: Namespace) -> int:
 
 
 def render_page(recording: Recording, language: str, *, is_served: bool = False) -> str:
-    """Return an HTML page that shows a recording.
+    """Return an HTML page that replays a recording.
 
     If `is_served` is true, `kempelen web` serves the page, and visitors can enter their own trees.
     """
@@ -75,10 +74,7 @@ def render_page(recording: Recording, language: str, *, is_served: bool = False)
 
 
 def page_data(recording: Recording, language: str) -> dict[str, Any]:
-    """Return the data for the scripts of the page.
-
-    The data contain the recording, and all texts in both languages.
-    """
+    """Return the JSON data of the page, with the recording and all texts in both languages."""
     data = recording.as_json()
     texts = step_sentences.translations()
     listing = {"en": data.pop("listing"), "es": []}

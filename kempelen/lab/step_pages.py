@@ -1,8 +1,7 @@
-"""Create the step-by-step pages of `kempelen web`.
+"""Create the pages of `kempelen web` that show a search step by step.
 
-A request contains the names of a built-in game and an algorithm, or a tree. Requests cannot set
-options of algorithms, because some options contain file names. The searches are small, because all
-visitors share the machine.
+Requests name a built-in game and an algorithm, or contain a tree. They cannot set algorithm
+options, because some options are file names.
 """
 
 from __future__ import annotations
@@ -23,19 +22,18 @@ from kempelen.lab.recordings.recording import Recording
 from kempelen.lab.spanish_messages import error_message
 
 DEPTHS = (1, 5)
-# Limits of a search: nodes and seconds.
 MAX_NODES, MAX_SECONDS = 2000, 2.0
-# The game whose tree a visitor may enter, and its limits: characters, nodes and levels.
+# The game with trees entered by visitors, and the limits in characters, nodes and levels.
 TREE = "tree"
 MAX_TEXT_LENGTH, MAX_TREE_NODES, MAX_TREE_DEPTH = 20_000, 2000, 40
 
 
 @cache
 def choices() -> dict[str, Any]:
-    """Return the games with their supported algorithms, and the limits for requests.
+    """Return the games with their supported algorithms, and the limits of requests.
 
-    The key "depth" contains the minimum and maximum depth. The key "tree" contains the name of the
-    game in which visitors enter a tree, and the maximum length of the tree's text in characters.
+    "depth" holds the minimum and maximum depth. "tree" holds the name of the game with trees from
+    visitors, and the maximum length of their text in characters.
     """
     specs = [AlgorithmSpec(name, kind, {}) for name, kind in algorithms().items()]
     games = {
@@ -47,9 +45,9 @@ def choices() -> dict[str, Any]:
 
 
 def render_page(request: Mapping[str, str]) -> str:
-    """Return an HTML page that shows the steps of the requested search.
+    """Return an HTML page with the steps of the requested search.
 
-    Raise ValueError if the request is invalid. The error message is in the visitor's language.
+    Raise ValueError, with a message in the visitor's language, if the request is invalid.
     """
     language = "es" if request.get("language") == "es" else "en"
     try:

@@ -1,7 +1,4 @@
-"""English and Spanish texts for the descriptions of search steps.
-
-The placeholders `{0}`, `{1}` and so on are replaced by the arguments of a sentence.
-"""
+"""English and Spanish sentences that describe search steps, with numbered placeholders."""
 
 from __future__ import annotations
 
@@ -122,7 +119,7 @@ SENTENCES: dict[str, tuple[str, str]] = {
     "stopped": ("A limit has stopped the search.", "Un límite ha detenido la búsqueda."),
 }
 
-# Words in cells and values, and labels of the page.
+# Spanish translations of words in table cells, and of labels of the page.
 WORDS: dict[str, str] = {
     "WIN": "GANA",
     "LOSS": "PIERDE",
@@ -204,7 +201,7 @@ HELP = {
 
 
 def translations() -> dict[str, dict[str, dict[str, str]]]:
-    """Return all texts for each language, in the format that the scripts of the HTML page use."""
+    """Return all texts by language, in the format that the page's scripts use."""
     return {
         "en": {
             "sentences": {key: pair[0] for key, pair in SENTENCES.items()},

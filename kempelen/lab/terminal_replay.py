@@ -1,7 +1,4 @@
-"""Replay a recording in the terminal.
-
-Either all steps are printed, or the user enters commands to move forward and back.
-"""
+"""Replay a recorded search in the terminal."""
 
 from __future__ import annotations
 
@@ -33,18 +30,13 @@ PROMPT = {
 
 
 class RecordingFormatter:
-    """Formats the texts of a recording in one language."""
-
     def __init__(self, recording: Recording, language: str) -> None:
         self._recording = recording
         self._language = language
         self._names: dict[int, str] = {}
 
     def word(self, text: str) -> str:
-        """Translate a word or the text of a table cell.
-
-        An unknown text is returned unchanged.
-        """
+        """Translate a word or the text of a table cell. Unknown text is returned unchanged."""
         if self._language == "en":
             return text
         first, space, rest = text.partition(" ")
@@ -52,10 +44,7 @@ class RecordingFormatter:
         return OUTCOMES.sub(lambda match: WORDS[match.group()], translated)
 
     def name(self, node: int) -> str:
-        """Return the name of a node.
-
-        If the node has no name, return its label and the move that leads to the node.
-        """
+        """Return the node's name or its path, such as "1.2", and the move in parentheses."""
         if node not in self._names:
             recorded = self._recording.nodes[node]
             numbers: list[str] = []
@@ -71,7 +60,6 @@ class RecordingFormatter:
         return self.name(part.node) if isinstance(part, NodeName) else self.word(str(part))
 
     def step(self, step: RecordedStep) -> str:
-        """Return the sentences that describe a step."""
         sentences = []
         for key, parts in step.sentences:
             english, spanish = SENTENCES[key]
@@ -87,10 +75,7 @@ class RecordingFormatter:
 
 
 def print_all(recording: Recording, language: str) -> None:
-    """Print the number and the description of each step.
-
-    The first highlighted line of pseudocode is also printed.
-    """
+    """Print the number, description and first highlighted line of pseudocode of each step."""
     localized = RecordingFormatter(recording, language)
     rows = table("", "", localized.word("what happens"), localized.word("pseudo-code"), right=4)
     for number, step in enumerate(recording.steps, 1):
@@ -100,7 +85,7 @@ def print_all(recording: Recording, language: str) -> None:
 
 
 def step_through(recording: Recording, language: str) -> None:
-    """Read commands from standard input, and show the requested steps."""
+    """Replay the steps interactively, with commands from standard input."""
     replay, localized = Replay(recording), RecordingFormatter(recording, language)
     replay.forward()
     while True:
@@ -115,10 +100,7 @@ def step_through(recording: Recording, language: str) -> None:
 
 
 def run_command(replay: Replay, command: str) -> None:
-    """Execute a command.
-
-    An unknown command moves one step forward.
-    """
+    """Execute a replay command. An unknown command moves one step forward."""
     if command == "b":
         replay.back()
     elif command == "c":

@@ -1,8 +1,7 @@
 """`kempelen lab trace`: print the steps of an algorithm, one per line.
 
-For SSS* and DUAL*, the open list is printed before each step, in the notation of the lecture notes.
-The letter V marks a live state (vivo in Spanish), the letter S marks a solved state, and ε is the
-root.
+For SSS* and DUAL*, the open list is printed before each step. V marks a live state (vivo in
+Spanish), S a solved state, and ε the root.
 """
 
 from __future__ import annotations
@@ -45,10 +44,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Run a search and print its steps.
-
-    If a limit stops the search, the steps up to the limit are printed.
-    """
+    """Print the steps of a search, or those before the limit that stopped it."""
     translate = language.translator(arguments.lang)
     traced = trace_search(arguments, translate)
     events = traced.events
@@ -66,7 +62,7 @@ def run(arguments: Namespace) -> int:
 
 
 def open_list_rows(events: Iterable[Event], translate: language.Translator) -> Iterable[str]:
-    """Return the rows of the open list, numbered as in the lecture notes."""
+    """Yield numbered rows with the open list of SSS* or DUAL* before each step."""
     lists = [event.states for event in events if isinstance(event, Listed)]
     for row, states in enumerate(lists, 1):
         formatted = (
@@ -78,10 +74,7 @@ def open_list_rows(events: Iterable[Event], translate: language.Translator) -> I
 def described_steps(
     events: Iterable[Event], translate: language.Translator
 ) -> Iterator[tuple[Event, str]]:
-    """For each step, yield the last event and a description.
-
-    Consecutive events at the same node form one step.
-    """
+    """Yield the last event and a description for each run of consecutive events at one node."""
     last: Event | None = None
     texts: list[str] = []
     for event in events:
@@ -143,10 +136,7 @@ def _node_move(game: NotatedGame[Any], path: Label) -> tuple[str, bool]:
 
 
 def describe(event: Event, translate: language.Translator) -> str:
-    """Describe an event in a few words.
-
-    Return "" if the description of another event includes this event.
-    """
+    """Describe an event in a few words, or return "" if it has no description of its own."""
     match event:
         case Entered(procedure="expand"):
             return translate("expand")

@@ -19,7 +19,7 @@ from kempelen.lab.problems import SearchProblem
 class TracedSearch:
     """A search with its trace events.
 
-    `pv` is the principal variation. It is empty if a limit stopped the search.
+    `pv`, the principal variation, is empty if a limit stopped the search.
     """
 
     problem: SearchProblem
@@ -30,7 +30,7 @@ class TracedSearch:
 
 
 def trace_search(arguments: Namespace, translate: language.Translator) -> TracedSearch:
-    """Run a search within its limits, and record the events.
+    """Run the search that the arguments describe, and record its events.
 
     Raise ValueError, OSError or EvaluationError if the arguments are invalid.
     """

@@ -1,4 +1,4 @@
-"""Draw trees with Matplotlib, using the layout that bigtree computes."""
+"""Draw trees with Matplotlib, in the Reingold-Tilford layout of bigtree."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ LIBRARIES = ("bigtree",)
 # Inches between leaves, between levels, and per character of a value.
 LEAF_GAP, LEVEL_GAP, CHARACTER_WIDTH = 0.62, 1.0, 0.095
 MAX_WIDTH = 36.0
-# Normal and minimum font size of values.
+# Normal and minimum font size of values in points.
 FONT, MIN_FONT = 9.0, 6.0
 INK, FAINT, BEST, CUT, NUMBER = "#1f2933", "#a9b2bc", "#c2410c", "#b91c1c", "#1d4ed8"
 SHAPES = {"MAX": "square,pad=0.35", "MIN": "circle,pad=0.25", "chance": "round4,pad=0.35"}
-# Texts longer than LONG_TEXT characters get an ellipse, because a circle would be too large.
+# MIN nodes with LONG_TEXT or more characters are ellipses, because circles would be too large.
 LONG_TEXT, LONG_SHAPE = 4, "ellipse,pad=0.15"
-# Line styles of edges to unvisited nodes, and to nodes from a table.
+# Line styles of edges to unvisited nodes, and to nodes found in the transposition table.
 NOT_VISITED, REMEMBERED = (0, (3, 3)), (0, (1, 1.5))
 FILLS = {"MAX": "#dbeafe", "MIN": "#fef3c7", "chance": "#dcfce7"}
 
@@ -29,10 +29,7 @@ FILLS = {"MAX": "#dbeafe", "MIN": "#fef3c7", "chance": "#dcfce7"}
 def tree_figure(
     root: SearchTreeNode, title: str, translate: Translator, *, strategy: bool = False
 ) -> Figure:
-    """Draw a search tree or a strategy.
-
-    If `strategy` is true, the tree is a strategy, whose nodes have no visit order.
-    """
+    """Draw a search tree, or a strategy without visit order if `strategy` is true."""
     from matplotlib.figure import Figure
 
     positions = _node_positions(root)
@@ -68,10 +65,9 @@ def tree_figure(
 
 
 def _node_positions(root: SearchTreeNode) -> dict[tuple[int, ...], tuple[float, float]]:
-    """Return the x and y coordinates of each node.
+    """Return the (x, y) coordinates of each node.
 
-    The unit of x is the width of a leaf. The unit of y is one level of the tree, and y decreases
-    downwards.
+    The unit of x is the width of a leaf. y is the negative depth.
     """
     from bigtree import Node, reingold_tilford
 

@@ -1,9 +1,4 @@
-"""Simple evaluations that serve as opponents of other evaluations.
-
-They are named like user evaluations, for example `kempelen.training.baselines:material`. Material
-counting exists both as a compiled function and as a plain Python function. A compiled evaluation
-can therefore play against a compiled opponent, and a Python evaluation against a Python opponent.
-"""
+"""Evaluations to compare others with, by names such as `kempelen.training.baselines:material`."""
 
 from typing import Any
 
@@ -28,10 +23,7 @@ def material(worker: Any, ply: Any) -> Any:
 
 
 def plain_material(board: chess.Board) -> int:
-    """Return the material balance in centipawns for the side to move.
-
-    This function is plain Python, in contrast to `material`.
-    """
+    """Return the same value as `material`, computed in plain Python."""
     own = board.occupied_co[board.turn]
     kinds = board.pawns, board.knights, board.bishops, board.rooks, board.queens
     return sum(
@@ -41,5 +33,5 @@ def plain_material(board: chess.Board) -> int:
 
 
 def nothing(game: Any) -> int:
-    """Return 0 for every position of every game. A search then sees only wins and losses."""
+    """Return 0 for every position, so that a search sees only wins and losses."""
     return 0

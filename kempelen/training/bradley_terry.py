@@ -1,10 +1,9 @@
 """Learn the strengths of Go move features by minorisation-maximisation (MM).
 
-Each position of a game is a competition, which the played move won against all other legal moves.
-The strength of a move is the product of the strengths of its features. The method is described in
-Coulom, 'Computing Elo ratings of move patterns in the game of Go' (2007). As a prior, each feature
-also wins and loses `prior` games against a neutral opponent with a strength of 1. The prior keeps
-the strengths of rare features close to 1.
+Each position is a competition that the played move won against all other legal moves. The strength
+of a move is the product of the strengths of its features (Coulom, 'Computing Elo ratings of move
+patterns in the game of Go', 2007). As a prior, each feature also wins and loses `prior` games
+against an opponent of strength 1.
 """
 
 from collections.abc import Iterator, Sequence
@@ -35,9 +34,8 @@ _FIRST_CODE = 2
 class Comparisons:
     """Positions with the features of their legal moves.
 
-    `features` has the shape (moves, columns), and contains the index of each feature.
-    `first` contains the index of the first legal move of each position.
-    `chosen` contains the index of the played move of each position.
+    `features` holds feature indices, negative for none, in the shape (all legal moves, columns).
+    `first` and `chosen` hold the rows of each position's first legal move and played move.
     """
 
     features: npt.NDArray[np.int32]
@@ -52,9 +50,8 @@ class Comparisons:
 class PredictionQuality:
     """The quality of move predictions.
 
-    `log_likelihood` is the mean logarithm of the predicted probability of the played move.
-    `top_1` is the fraction of positions where the played move ranks first.
-    `top_5` is the fraction of positions where the played move ranks among the first five.
+    `log_likelihood` is the mean logarithm of the predicted probability of the played move. `top_1`
+    and `top_5` are the fractions of positions where the played move ranks among the first 1 or 5.
     """
 
     log_likelihood: float
@@ -64,12 +61,10 @@ class PredictionQuality:
 
 @dataclass(frozen=True)
 class PatternFit:
-    """The fitted weights of features and of neighbourhoods.
+    """The fitted weights of features and of 3x3 neighbourhoods.
 
-    `features` maps the name of each feature to its weight.
-    `patterns` maps the hexadecimal code of each neighbourhood to its weight (see
-    `agent.go.pattern_weights`).
-    `history` contains the quality on the training and validation positions after each iteration.
+    `features` has the names of the features as keys, and `patterns` the hexadecimal codes of the
+    neighbourhoods. `history` holds the (training, validation) quality after each iteration.
     """
 
     features: dict[str, float]
@@ -80,7 +75,7 @@ class PatternFit:
 def game_comparisons(
     games: Sequence[GoGame], size: int | str, komi: float
 ) -> Iterator[Comparisons]:
-    """Yield the comparisons of each game, excluding its random opening moves."""
+    """Replay each game, and yield its positions except those of the random opening."""
     from agent.go.feature_extraction import extract_features
     from agent.go.kernel_board import KernelBoard, to_kernel_move
 
@@ -120,8 +115,7 @@ def concatenate(parts: Sequence[Comparisons]) -> Comparisons:
 class BradleyTerryModel:
     """A Bradley-Terry model of feature strengths.
 
-    A neighbourhood has its own strength if it occurs at least `rare` times. All rarer
-    neighbourhoods share one strength.
+    All 3x3 neighbourhoods that occur fewer than `rare` times share one strength.
     """
 
     def __init__(self, training: Comparisons, rare: int, prior: float) -> None:
@@ -167,7 +161,7 @@ class BradleyTerryModel:
             products *= (strengths / old)[numbers]
 
     def quality(self, moves: Comparisons | None = None) -> PredictionQuality:
-        """Return the prediction quality on `moves`. The default is the training positions."""
+        """Return the prediction quality on `moves`, or on the training positions by default."""
         moves = self._training if moves is None else self._to_model_features(moves)
         if not len(moves):
             return PredictionQuality(0.0, 0.0, 0.0)
@@ -177,7 +171,7 @@ class BradleyTerryModel:
         lengths = np.diff(moves.first, append=len(moves.features))
         better = products > np.repeat(won, lengths)
         equal = products == np.repeat(won, lengths)
-        # Ties: assume the mean rank.
+        # Tied moves get their mean rank.
         before = np.add.reduceat(better + 0.5 * equal, moves.first) - 0.5
         return PredictionQuality(
             float(np.log(won / totals).mean()),
@@ -186,11 +180,7 @@ class BradleyTerryModel:
         )
 
     def weights(self) -> tuple[dict[str, float], dict[str, float]]:
-        """Return the weights of features and of neighbourhoods.
-
-        The first dictionary is keyed by feature name, the second by the hexadecimal code of the
-        neighbourhood.
-        """
+        """Return log strengths by feature name, and by hexadecimal code of the neighbourhood."""
         weights = [round(float(weight), 3) for weight in np.log(self.strengths)]
         patterns = {OTHERS: weights[_RARE_FEATURE]}
         for number, code in enumerate(self.codes, _FIRST_CODE):

@@ -1,4 +1,4 @@
-"""Checkpoints of network training, which are written atomically after each epoch."""
+"""Checkpoints of network training."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,9 +17,8 @@ _MAGIC = b"\x8bKmpCP\r\n"
 class Checkpoint:
     """The complete state of a training run.
 
-    `run_settings` contains the settings and the data files, by name.
     `state` is a float32 array of shape (4, shape.padded_size). The properties return its rows.
-    `losses` contains the training loss and the validation loss of each epoch.
+    `losses` holds the training loss and the validation loss of each epoch.
     """
 
     run_settings: dict[str, Any]
@@ -47,18 +46,17 @@ class Checkpoint:
 
     @property
     def best_epoch(self) -> int:
-        """The number of the epoch with the lowest validation loss, counted from 1."""
+        """The number of the epoch with the lowest validation loss, from 1."""
         losses = [validation for _, validation in self.losses]
         return losses.index(min(losses)) + 1
 
     def write(self, path: Path) -> None:
-        """Write the file durably and atomically. Raise OSError on failure."""
+        """Write the file durably and atomically."""
         head = {"made_with": self.run_settings, "losses": self.losses}
         checkpoint_file.write(path, _MAGIC, head, self.state.tobytes())
 
 
 def new_checkpoint(run_settings: dict[str, Any], shape: NetworkShape) -> Checkpoint:
-    """Return the initial checkpoint of a new run."""
     return Checkpoint(run_settings, aligned_rows(4, shape.padded_size), [])
 
 

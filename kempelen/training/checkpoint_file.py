@@ -1,8 +1,4 @@
-"""Checkpoint files of resumable runs, which are written atomically.
-
-The file format is that of `agent.io.container`. The header contains the settings and the statistics
-of the run, and the content contains the remaining state.
-"""
+"""Checkpoint files of resumable runs, in the format of `agent.io.container`."""
 
 from __future__ import annotations
 
@@ -17,10 +13,7 @@ from agent.io.files import open_file, replace_atomically
 
 
 def write(path: Path, magic: bytes, head: dict[str, Any], content: bytes) -> None:
-    """Write the file durably and atomically. Raise OSError on failure.
-
-    `head` is the header. It must contain the settings under the key "made_with".
-    """
+    """Write a checkpoint durably and atomically. `head["made_with"]` must be the settings."""
     content = ContainerFormat(magic).pack(json.dumps(head), content)
     replace_atomically(path, content, durable=True)
 
@@ -34,9 +27,8 @@ def read(
 ) -> tuple[dict[str, Any], memoryview] | None:
     """Return the header and the content of a file, or None if it does not exist.
 
-    Raise `failure(message)` if the file is damaged or was written with other settings.
-
-    `another` is advice for the error message, such as how to use another file.
+    Raise `failure(message)` if the file is damaged or has other settings than `run_settings`. The
+    message contains the advice `another`, such as "use another checkpoint".
     """
     remedy = f"{another}, or remove this one"
     try:

@@ -18,7 +18,7 @@ from agent.kernel.scores import MAX_EVALUATION
 
 
 def sample_boards() -> list[chess.Board]:
-    """Return the bundled sample of legal positions in which the game is not over."""
+    """Return the bundled sample of legal positions from unfinished games."""
     text = (files("kempelen.training") / "data" / "positions.fen").read_text("utf-8")
     return [chess.Board(fen) for fen in text.splitlines()]
 
@@ -41,12 +41,11 @@ class ChessEvaluationUnderTest:
             self._search = AlphaBetaSearch(megabytes=1, evaluation=self._evaluation)
 
     def positions(self) -> Iterator[tuple[str, chess.Board]]:
-        """Yield the FEN and the board of each position."""
         for board in sample_boards():
             yield board.fen(), board
 
     def evaluate(self, position: chess.Board) -> Any:
-        """Return the unconverted return value of the evaluation function."""
+        """Return the value exactly as the evaluation function returned it."""
         if self._search is not None:
             return self._search.evaluate(position)
         evaluation = self._evaluation
@@ -57,23 +56,18 @@ class ChessEvaluationUnderTest:
         return value
 
     def to_batch_item(self, position: chess.Board) -> chess.Board:
-        """Return `position` unchanged, because batches contain boards."""
         return position
 
     def evaluate_batch(self, kept: Sequence[chess.Board]) -> Sequence[float]:
-        """Return the value of each position for the side to move."""
         values, _ = evaluate_batch(self._evaluation, batch_from_boards(kept))
         return [float(value) for value in values]
 
     def with_colours_swapped(self, position: chess.Board) -> tuple[str, chess.Board]:
-        """Return the mirrored position with swapped colours, and its FEN as the name."""
         other = position.mirror()
         return other.fen(), other
 
     def calls_per_second(self, seconds: float) -> float:
-        """Return how many times per second the kernel can call the evaluation."""
         return calls_per_second(self._evaluation, sample_boards(), seconds)
 
     def nodes_per_second(self, seconds: float) -> tuple[float, float]:
-        """Return the alpha-beta speeds with this evaluation and with the default evaluation."""
         return nodes_per_second(seconds, self._evaluation), nodes_per_second(seconds)

@@ -1,8 +1,4 @@
-"""Generate games on a Dask cluster, and receive them in numerical order.
-
-Each task generates a few games. If a worker dies, another worker repeats its task. The games are
-the same as those of local processes.
-"""
+"""Generate games on a Dask cluster. Another worker repeats the tasks of a dead worker."""
 
 import asyncio
 import pickle
@@ -21,21 +17,15 @@ from protocols.cluster.worker import WorkerTask
 from protocols.tasks import cancel_all
 
 GAMES_PER_TASK = 8
-# Maximum number of queued games per running game. Finished games wait for earlier ones.
+# Maximum pending tasks per worker thread. Finished tasks wait for earlier ones.
 QUEUE_FACTOR = 4
 
 
 class ClusterWorkers:
-    """A pool of all worker threads of a Dask cluster.
-
-    The event loop of the pool runs only while the caller waits for games, and on exit.
-    """
+    """A pool of all worker threads of a Dask cluster."""
 
     def __init__(self, address: ClusterAddress, report: Report) -> None:
-        """Connect to the cluster. Raise GamesError if it is unreachable or has no workers.
-
-        `report` is called with each message about the workers.
-        """
+        """Connect to the cluster. Raise GamesError if it is unreachable or has no workers."""
         self._runner = asyncio.Runner()
         try:
             self._tasks = self._runner.run(ClusterClient.connect(address))
@@ -64,7 +54,6 @@ class ClusterWorkers:
         failures: Failures,
         extra_argument: Callable[[int], Any] | None = None,
     ) -> Generator[Result, None, None]:
-        """Yield the games with the given numbers, as specified in `Workers.games`."""
         maker = pickle.dumps((make, task))
         starts = iter(range(0, len(numbers), GAMES_PER_TASK))
         pending: deque[asyncio.Task[list[Result]]] = deque()
@@ -99,10 +88,10 @@ async def _cancel(waiting: deque[asyncio.Task[Any]]) -> None:
 
 
 def make_games(worker_task: WorkerTask, maker: bytes, wanted: Sequence[Sequence[Any]]) -> list[Any]:
-    """Generate games on a worker, and return them. Return only the finished games if cancelled.
+    """Generate games on a worker. Return only the finished games if the task is cancelled.
 
-    `maker` is the pickled pair of the factory function and its argument.
-    `wanted` contains the number and the extra arguments of each game.
+    `maker` is the pickled pair of a factory function and its argument. `wanted` holds the number
+    and the extra arguments of each game.
     """
     games = []
     with worker_task.cached(maker, lambda: _call(*pickle.loads(maker))) as player:
@@ -119,7 +108,7 @@ def _call(make: Callable[[Any], GameGenerator[Any]], task: Any) -> GameGenerator
 
 @contextmanager
 def cluster_threads(arguments: Namespace, command: str) -> Iterator[ClusterWorkers | None]:
-    """Yield the pool of the cluster that `arguments` name, or None if they name no cluster.
+    """Yield the pool of the cluster given by `arguments`, or None if they specify no cluster.
 
     Raise SettingsError if the arguments are invalid, and GamesError if the cluster is unreachable.
     """

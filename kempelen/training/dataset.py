@@ -1,14 +1,12 @@
 """Read and write files of training positions.
 
-A file is a sequence of blocks. New blocks are only appended, so that an interruption does not
-damage a file. Each block begins with `_HEADER`. This header contains a magic number, the block
-type, the number of the first game, the numbers of games and positions, the length of the body, a
-checksum of the body, and a checksum of the header.
+A file is a sequence of blocks, and writing only appends. A block is a header (`_HEADER`) and a
+body. The header holds a magic number, the block type, the number of the first game, the numbers of
+games and positions, the length and CRC-32 of the body, and the CRC-32 of the header.
 
-The body of the first block is the manifest as JSON. All other blocks contain games. Their bodies
-contain the number of positions in each game, followed by the positions as 32-byte `packed_dtype`
-records. Both are compressed. If a block is damaged, only its own games are lost, and reading
-continues at the next intact block.
+The first body is the manifest as JSON. The others hold the number of positions in each game, and
+the positions as 32-byte `packed_dtype` records, both compressed. A damaged block loses only its own
+games.
 """
 
 import contextlib
@@ -59,7 +57,7 @@ class DatasetError(Exception):
 
 @dataclass(frozen=True)
 class Block:
-    """The location of a block in its file, and the numbers of games and positions in the block."""
+    """The location of a block in its file, and its numbers of games and positions."""
 
     offset: int  # start of the body
     length: int
@@ -70,7 +68,6 @@ class Block:
 
     @property
     def end(self) -> int:
-        """The offset of the next block."""
         return self.offset + self.length
 
 
@@ -96,12 +93,11 @@ class DatasetContents:
 
     @property
     def end(self) -> int:
-        """The end offset of the last intact block, or 0 if there is none."""
+        """The end offset of the last intact block of games, or 0 if the file has none."""
         return self.blocks[-1].end if self.blocks else 0
 
     @property
     def next_game(self) -> int:
-        """The number of the next game to append."""
         return max((block.first_game + block.games for block in self.blocks), default=0)
 
     @property
@@ -115,7 +111,7 @@ class DatasetContents:
 
     @property
     def digest(self) -> str:
-        """A hash that identifies the games. It is computed from the block checksums."""
+        """A hexadecimal hash of the block checksums, which identifies the games."""
         digest = hashlib.sha256()
         for block in self.blocks:
             digest.update(f"{block.first_game} {block.length} {block.checksum}\n".encode())
@@ -125,7 +121,7 @@ class DatasetContents:
 def scan(data: bytes | mmap.mmap) -> DatasetContents:
     """Find the intact blocks and the damaged sections of a file, and verify all checksums.
 
-    Raise ValueError if the manifest is invalid or if there are several manifests.
+    Raise ValueError if the manifest is invalid or the data are several joined files.
     """
     manifest: dict[str, Any] = {}
     blocks: list[Block] = []
@@ -187,11 +183,11 @@ def _block(
 
 
 def encode_games(first_game: int, games: Sequence[Packed]) -> bytes:
-    """Encode games as a block. The games are numbered consecutively from `first_game`."""
+    """Encode games as a block, numbered consecutively from `first_game`."""
     counts = np.array([len(game) for game in games], "<u4")
     positions = np.concatenate(games) if games else np.zeros(0, packed_dtype)
     words = positions.view("<u8").reshape(-1, _WORDS)
-    # XOR consecutive positions and group equal byte positions: both improve compression.
+    # XOR of consecutive positions and grouping by byte position improve compression.
     differences = np.vstack([words[:1], words[1:] ^ words[:-1]])
     columns = differences.view(np.uint8).reshape(-1, PACKED_BYTES).T
     raw = counts.tobytes() + columns.tobytes()
@@ -217,7 +213,7 @@ class Dataset:
     def __init__(self, *paths: str | os.PathLike[str]) -> None:
         """Open the files and verify every block.
 
-        Raise DatasetError if a file cannot be read or is not a file of positions.
+        Raise DatasetError if a file is unreadable or not a file of positions.
         """
         self.contents: list[DatasetContents] = []
         self._block_locations: list[tuple[mmap.mmap, Block]] = []
@@ -252,14 +248,10 @@ class Dataset:
 
     @property
     def games(self) -> int:
-        """The number of games, including games without stored positions."""
         return sum(contents.games for contents in self.contents)
 
     def __getitem__(self, index: Any) -> Any:
-        """Return the packed position at an integer index.
-
-        For a slice, a list or an array of indices, return an array of positions.
-        """
+        """Return one position for an integer, or an array of positions for a slice or indices."""
         if isinstance(index, slice):
             return self._gather(np.arange(*index.indices(len(self)), dtype=np.int64))
         if isinstance(index, (int, np.integer)):
@@ -296,7 +288,7 @@ class Dataset:
         return np.zeros(0, packed_dtype)
 
     def iter_games(self, skip: int = 0) -> Iterator[tuple[int, Packed]]:
-        """Yield the number and the positions of each game, except the first `skip` games."""
+        """Yield the number and the positions of each game, after skipping `skip` games."""
         for index, (_, block) in enumerate(self._block_locations):
             if skip >= block.games:
                 skip -= block.games
@@ -314,10 +306,7 @@ class Dataset:
         return positions, np.repeat(np.arange(block.games) + block.first_game, counts)
 
     def blocks(self, part: int = ALL) -> Iterator[Packed]:
-        """Yield the positions block by block, in game order.
-
-        `part` selects the training games, the validation games, or all games.
-        """
+        """Yield each block's positions in game order. `part` is ALL, TRAINING or VALIDATION."""
         for index in range(len(self._block_locations)):
             yield self._part_of(index, part)
 
@@ -328,9 +317,8 @@ class Dataset:
     def batches(self, size: int, part: int, seed: int) -> Iterator[Packed]:
         """Yield each position of `part` exactly once, in shuffled batches of `size` positions.
 
-        The last batch may be smaller. Blocks are read in random order, and the positions of every
-        `POOL_BLOCKS` blocks are shuffled together. The files may therefore be larger than the
-        memory.
+        The last batch may be smaller. Blocks are read in random order, and every `POOL_BLOCKS`
+        blocks are shuffled together, so that files may be larger than the memory.
         """
         generator = np.random.default_rng(seed)
         order = generator.permutation(len(self._block_locations))
@@ -349,7 +337,7 @@ class Dataset:
 
 
 def is_validation(games: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-    """Return a mask that selects the validation games among the game numbers `games`."""
+    """Return a mask of the validation games, which are one in `VALIDATION_SHARE` games."""
     return np.equal(games % VALIDATION_SHARE, VALIDATION_SHARE - 1)
 
 
@@ -375,20 +363,16 @@ def _map_file(path: Path) -> Iterator[mmap.mmap]:
 
 
 class SeenPositions:
-    """A set of positions, which are stored as 64-bit hashes.
+    """A set of positions, stored as 64-bit hashes in sorted arrays.
 
-    The hashes are stored in sorted arrays of increasing size. Arrays of similar size are merged
-    (Bentley and Saxe, 'Decomposable searching problems', 1980).
+    Arrays of similar size are merged (Bentley and Saxe, 'Decomposable searching problems', 1980).
     """
 
     def __init__(self) -> None:
         self._runs: list[npt.NDArray[np.uint64]] = []
 
     def add(self, positions: Packed) -> npt.NDArray[np.bool_]:
-        """Add positions, and return a mask of those that were not yet in the set.
-
-        If a position occurs several times in `positions`, only its first occurrence counts as new.
-        """
+        """Add positions, and return a mask of the first occurrences of new positions."""
         hashes = _hashes(positions)
         new = np.zeros(len(hashes), bool)
         unique, first = np.unique(hashes, return_index=True)
@@ -420,10 +404,10 @@ def _hashes(positions: Packed) -> npt.NDArray[np.uint64]:
 
 
 class DatasetWriter:
-    """Appends games to a file, and locks the file against other writers.
+    """Appends games to a file in blocks, and locks the file against other writers.
 
-    Games must be added in numerical order, and are written in blocks of `block_games` games. A file
-    is therefore byte-identical whether or not its generation was interrupted.
+    Games must be added in numerical order. An interrupted and continued file is byte-identical to
+    an uninterrupted one.
     """
 
     def __init__(
@@ -431,9 +415,7 @@ class DatasetWriter:
     ) -> None:
         """Create a file, or continue an existing file with the same manifest.
 
-        If `unique` is true, positions that the file already contains are omitted. This takes 8
-        bytes of memory per position.
-
+        If `unique` is true, duplicate positions are omitted, at 8 bytes of memory per position.
         Raise DatasetError if the manifest differs, or if the file is locked or not writable.
         """
         self.path = path
@@ -464,7 +446,7 @@ class DatasetWriter:
                 self.damages = contents.damages
             end = contents.end or contents.manifest_end
             file = self.path.open("r+b")
-            # Truncate a partial block; its games are written again.
+            # Remove a partial block. Its games are written again.
             file.truncate(end)
             file.seek(end)
             return file
@@ -480,7 +462,7 @@ class DatasetWriter:
         return file
 
     def add(self, game: Packed) -> bool:
-        """Add the next game. Return True if a block was written."""
+        """Add the next game. Return whether a block was written."""
         new = game if self._seen is None else game[self._seen.add(game)]
         self.duplicates += len(game) - len(new)
         self._pending.append(new)

@@ -46,19 +46,15 @@ class CheckResult:
 
     @property
     def is_valid(self) -> bool:
-        """True if the check found no problem."""
         wrong = self.damaged_bytes, self.duplicates, self.illegal, self.games_differing
         return not any(wrong)
 
 
 def check_dataset(path: Path, games: int, trusted: str = "") -> CheckResult:
-    """Check all positions of a file, and replay `games` of its games.
+    """Check a file of positions with the compiled kernel, and replay `games` of its games.
 
-    The check requires the compiled kernel. Raise DatasetError if the file is not a file of
-    positions.
-
-    `trusted` is the name of a user evaluation that may be loaded. Other user evaluations that the
-    file names are not loaded, because loading them could run arbitrary code.
+    `trusted` names the user evaluation that may be loaded. Others are not loaded, because they
+    could run arbitrary code. Raise DatasetError if the file is not a file of positions.
     """
     generator = random.Random(0)
     with Dataset(path) as dataset:

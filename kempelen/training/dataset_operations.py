@@ -1,8 +1,7 @@
-"""Create files of positions from other files, by merging, shuffling, splitting or filtering.
+"""Create files of positions by merging, shuffling, splitting or filtering other files.
 
-All operations process one game at a time, with bounded memory. Operations are deterministic. After
-an interruption, repeat the call to continue. The result is byte-identical to that of an
-uninterrupted run.
+Memory is bounded. The operations are deterministic, and an interrupted call can be repeated to
+continue. The result is then byte-identical to that of an uninterrupted call.
 """
 
 import contextlib
@@ -25,15 +24,13 @@ from kempelen.training.packed_positions import game_plies, piece_counts
 
 POOL_POSITIONS = 4_000_000  # maximum number in memory while shuffling
 
+# Receives the number of games written.
 ProgressCallback = Callable[[int], None]
 
 
 @dataclass(frozen=True)
 class DerivationResult:
-    """The numbers of games and positions in a new file.
-
-    `left_out` is the number of source positions that the new file does not contain.
-    """
+    """The size of a new file. `left_out` counts the source positions that it omits."""
 
     file: str
     games: int
@@ -42,7 +39,7 @@ class DerivationResult:
 
 
 def describe_source(path: Path, dataset: Dataset, number: int = 0) -> dict[str, Any]:
-    """Return the manifest entry of a source file."""
+    """Return the manifest entry of a source file, which is file `number` of the dataset."""
     contents = dataset.contents[number]
     return {
         "file": path.name,
@@ -56,9 +53,7 @@ def describe_source(path: Path, dataset: Dataset, number: int = 0) -> dict[str, 
 def merge(sources: Sequence[Path], target: Path, on_progress: ProgressCallback) -> DerivationResult:
     """Concatenate the games of all files, renumber them, and omit duplicate positions.
 
-    `on_progress` is called with the number of games written.
-
-    Raise DatasetError if a file cannot be used.
+    Raise DatasetError if a file is unusable.
     """
     with open_sources(sources, target) as dataset:
         manifest = {"merged": _describe_sources(sources, dataset)}
@@ -73,16 +68,11 @@ def shuffle(
 ) -> DerivationResult:
     """Write the games of all files in random order and renumber them.
 
-    All permutations are equally likely. Each game is assigned to a random pool, and each pool is
-    shuffled in memory (Rao, 'Randomisation of a file of records', 1961; Sandelius, 1962). The pools
-    are temporary files in the folder of the target, and take 32 bytes per position.
-
-    If there are several source files, duplicate positions are omitted. This takes 8 bytes of memory
-    per position.
-
-    `on_progress` is called with the number of games written.
-
-    Raise DatasetError if a file cannot be used.
+    All permutations are equally likely. Each game goes to a random pool, and each pool is shuffled
+    in memory (Rao, 'Randomisation of a file of records', 1961; Sandelius, 1962). The pools are
+    temporary files in the folder of the target, with 32 bytes per position. With several source
+    files, duplicate positions are omitted, at 8 bytes of memory per position. Raise DatasetError if
+    a file is unusable.
     """
     with open_sources(sources, target) as dataset:
         manifest = {"shuffled": _describe_sources(sources, dataset), "seed": seed}
@@ -99,11 +89,8 @@ def split(
 ) -> tuple[DerivationResult, DerivationResult]:
     """Split a file into a training file and a validation file, and renumber the games.
 
-    `share` is the fraction of the games that are written to `validation`. These games are evenly
-    spaced. With a share of 1/20, they are the validation games of `Dataset`.
-    `on_progress` is called with the number of games written.
-
-    Raise DatasetError if a file cannot be used.
+    `validation` receives the fraction `share` of the games, evenly spaced. With 1/20, these are the
+    validation games of `Dataset`. Raise DatasetError if a file is unusable.
     """
     require_writable([training, validation], [source], DatasetError, regular=True)
     kept = _write_part(source, training, share, False, on_progress)
@@ -135,7 +122,7 @@ def _write_part(
 
 @dataclass(frozen=True)
 class PositionSelection:
-    """Conditions for selecting positions. None means that there is no limit."""
+    """Conditions for selecting positions. None means no limit."""
 
     most_score: int | None = None  # centipawns, absolute value
     least_pieces: int | None = None  # including kings and pawns
@@ -172,9 +159,7 @@ def filter_positions(
 ) -> DerivationResult:
     """Write the positions that meet the conditions. Games keep their numbers, even if empty.
 
-    `on_progress` is called with the number of games written.
-
-    Raise DatasetError if a file cannot be used.
+    Raise DatasetError if a file is unusable.
     """
     with open_sources([source], target) as dataset:
         contents = dataset.contents[0]
@@ -199,7 +184,7 @@ def open_sources(sources: Sequence[Path], target: Path) -> Iterator[Dataset]:
 def open_writer(target: Path, manifest: dict[str, Any], *, unique: bool = True) -> DatasetWriter:
     """Create a file, or continue an existing file with the same manifest.
 
-    Raise DatasetError in the same cases as `DatasetWriter`, and also if the file is damaged.
+    Raise DatasetError as `DatasetWriter` does, and also if the existing file is damaged.
     """
     writer = DatasetWriter(target, manifest, BLOCK_GAMES, unique=unique)
     if writer.damages:
@@ -226,10 +211,7 @@ def _write_games(
 
 
 def derived_file(writer: DatasetWriter, positions: int) -> DerivationResult:
-    """Return the numbers of games and positions in a written file.
-
-    `positions` is the number of positions in the source files.
-    """
+    """Describe a written file. `positions` is the number of positions in its source files."""
     left_out = positions - writer.positions
     return DerivationResult(str(writer.path), writer.next_game, writer.positions, left_out)
 
@@ -274,7 +256,6 @@ class _ShufflePools:
         self._stack.close()
 
     def games(self) -> Iterator[Packed]:
-        """Yield the games in random order."""
         for file, lengths in zip(self._files, self._lengths, strict=True):
             file.seek(0)
             positions = np.frombuffer(file.read(), packed_dtype)

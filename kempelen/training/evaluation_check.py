@@ -1,8 +1,4 @@
-"""Check an evaluation for errors and asymmetries, and measure its speed.
-
-The result is an `EvaluationReport`. This module does not depend on a particular game. Each
-`EvaluationUnderTest` implements the game-specific parts.
-"""
+"""Check an evaluation of any game for errors and asymmetries, and measure its speed."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -31,10 +27,9 @@ MAX_SHOWN = 3
 class EvaluationUnderTest(Protocol):
     """An evaluation for some game, and the positions on which it is checked.
 
-    `compiled` is true if the evaluation is compiled.
     `batch` is the maximum number of positions per call, or 0 if each call takes one position.
     `max_value` is the largest allowed absolute value, or None if values are unbounded.
-    `absolute_tolerance` is added to RELATIVE_TOLERANCE when two values are compared for equality.
+    `absolute_tolerance` is the allowed difference between single and batch values.
     """
 
     name: str
@@ -47,10 +42,7 @@ class EvaluationUnderTest(Protocol):
         """Compile the evaluation if necessary. Raise EvaluationError on failure."""
 
     def positions(self) -> Iterable[tuple[str, Any]]:
-        """Yield the name and the position for each check.
-
-        A position may change when the next position is requested.
-        """
+        """Yield (name, position) pairs. Advancing the iterator may change earlier positions."""
 
     def evaluate(self, position: Any) -> Any:
         """Return the value of a position. The evaluation may raise any exception."""
@@ -62,19 +54,13 @@ class EvaluationUnderTest(Protocol):
         """Return the value of each position. Raise EvaluationError on failure."""
 
     def with_colours_swapped(self, position: Any) -> tuple[str, Any] | None:
-        """Return the name and the position after swapping the colours.
-
-        Return None if the game has no such symmetry.
-        """
+        """Return the name and position with swapped colours, or None without a symmetry."""
 
     def calls_per_second(self, seconds: float) -> float:
         """Measure for `seconds` seconds, and return the number of calls per second."""
 
     def nodes_per_second(self, seconds: float) -> tuple[float, float]:
-        """Measure two search speeds in nodes per second, each for `seconds` seconds.
-
-        Return the speed with this evaluation, and the speed with the default evaluation.
-        """
+        """Return search speeds in nodes per second, with this and with the default evaluation."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +74,7 @@ class CallFailure:
 
 @dataclass(frozen=True)
 class AsymmetricPosition:
-    """A position whose value for the side to move changes when the colours are swapped."""
+    """The values of a position for the side to move, before and after swapping the colours."""
 
     position: str
     value: float
@@ -97,16 +83,14 @@ class AsymmetricPosition:
 
 @dataclass(frozen=True)
 class EvaluationReport:
-    """The results of the checks. Speeds are measured only if no call failed.
+    """The results of the checks. Speeds are None if a call failed.
 
-    `calls` is the number of calls, including the calls on positions with swapped colours.
-    `types` maps the name of each type that a plain Python evaluation returned to its number of
-    calls.
-    `beyond` is the number of values that reach or exceed the bound `greatest`.
-    `pairs` is the number of positions that were also evaluated with swapped colours.
-    `uneven` is the number of pairs with different values.
-    `worst` contains the pairs with the largest differences.
-    `one_sided` is true if the values seem to be for a fixed colour instead of the side to move.
+    `calls` includes the calls on positions with swapped colours.
+    `types` maps type names of returned Python values to numbers of calls.
+    `beyond` counts the values that reach or exceed the bound `greatest`.
+    `pairs` counts the positions that were also evaluated with swapped colours.
+    `uneven` counts the pairs with different values, and `worst` holds the most different ones.
+    `one_sided` means that the values seem to be for a fixed colour instead of the side to move.
     `usual_nodes_a_second` is the search speed with the default evaluation.
     """
 
@@ -130,7 +114,7 @@ class EvaluationReport:
 
 
 def load_with_watchdog(spec: str, load: Callable[[str], Evaluation] = load) -> Evaluation:
-    """Return `load(spec)`. Raise WatchdogError if the call times out."""
+    """Return `load(spec)`, or raise WatchdogError if the call times out."""
 
     def work(report_activity: ReportActivity) -> Evaluation:
         report_activity(f"loading evaluation {spec}", LOAD_TIMEOUT_S)
@@ -144,9 +128,8 @@ def check_evaluation(
 ) -> EvaluationReport:
     """Check an evaluation and return a report.
 
-    `on_call` is called with the number of calls so far.
-
-    Raise EvaluationError if compilation fails, and WatchdogError if a call times out.
+    `on_call` receives the number of calls so far. Raise EvaluationError if compilation fails, and
+    WatchdogError if a call times out.
     """
     return run_with_watchdog(
         lambda report_activity: _EvaluationCheck(examinee, report_activity, on_call).report()

@@ -1,4 +1,4 @@
-"""Checkpoints of game training, which are written atomically after each step."""
+"""Checkpoints of game training."""
 
 from __future__ import annotations
 
@@ -23,9 +23,8 @@ class GameTrainingError(ValueError):
 class GameCheckpoint:
     """The complete state of a training run.
 
-    `run_settings` contains the settings by name.
-    `history` contains the statistics of each step.
-    `arrays` contains the parameters, the optimizer state and the replay buffer.
+    `history` holds the statistics of each step. `arrays` holds the parameters, the optimizer state
+    and the replay buffer.
     """
 
     run_settings: dict[str, Any]
@@ -33,7 +32,7 @@ class GameCheckpoint:
     arrays: dict[str, npt.NDArray[Any]]
 
     def write(self, path: Path) -> None:
-        """Write the file durably and atomically. Raise OSError on failure."""
+        """Write the file durably and atomically."""
         buffer = io.BytesIO()
         np.savez(buffer, **self.arrays)  # type: ignore[arg-type]
         head = {"made_with": self.run_settings, "history": self.history}

@@ -14,31 +14,23 @@ from agent.games.catalogue import GameEvaluation, GameType
 from agent.search.defaults import MCTS, make_search
 from agent.search.depth_schedule import search_depths, time_limit
 
-# Maximum number of positions, from at most this many random games.
+# Limits of positions and random games.
 MAX_POSITIONS = 300
 MAX_GAMES = 300
-# Maximum positions per game, for variety.
+# Limit of positions per game, for variety.
 MAX_PER_GAME = 20
 MAX_DEPTH = 100
 
 
 def algorithm_for(game: Game[Any], in_batches: bool = False) -> str:
-    """Return the name of a search algorithm that supports the evaluation.
-
-    `in_batches` is true if the evaluation takes batches of positions.
-    """
+    """Return the name of a search algorithm for the game, which supports batches if required."""
     if isinstance(game, ChanceGame):
         return "expectiminimax"
     return MCTS if in_batches else "alpha-beta"
 
 
 class GameEvaluationUnderTest:
-    """An `EvaluationUnderTest` for any supported game.
-
-    `kind` is the type of the game.
-    `options` are the keyword arguments for creating a game.
-    `algorithm` is the name of the search algorithm for the speed measurement.
-    """
+    """An `EvaluationUnderTest` for a plain Python evaluation of any supported game."""
 
     compiled = False
     max_value: float | None = None
@@ -59,10 +51,7 @@ class GameEvaluationUnderTest:
         """Do nothing, because plain Python functions are not compiled."""
 
     def positions(self) -> Iterator[tuple[str, Any]]:
-        """Yield positions of random games.
-
-        The name of each position consists of the moves that led to the position.
-        """
+        """Yield positions of random games. Their names consist of the moves from the start."""
         random, seen = Random(0), set()
         for number in range(MAX_GAMES):
             stride = 1 + number % 4  # larger strides reach later positions
@@ -84,7 +73,6 @@ class GameEvaluationUnderTest:
                 game.play(move)
 
     def evaluate(self, position: Any) -> float:
-        """Return the value of the position for the side to move."""
         return self._evaluate(position)
 
     def to_batch_item(self, position: Any) -> Any:
@@ -92,7 +80,6 @@ class GameEvaluationUnderTest:
         return self._batched.encode(position, list(position.moves()))
 
     def evaluate_batch(self, kept: Sequence[Any]) -> Sequence[float]:
-        """Return the value of each position for the side to move."""
         assert self._batched is not None
         values, _ = self._batched.evaluate(kept)
         return [float(value) for value in values]
@@ -113,11 +100,6 @@ class GameEvaluationUnderTest:
         return calls / spent
 
     def nodes_per_second(self, seconds: float) -> tuple[float, float]:
-        """Measure two search speeds in nodes per second, each for `seconds` seconds.
-
-        Return the speed with this evaluation, and the speed with the default evaluation of the
-        game.
-        """
         return self._speed(self._evaluate, seconds), self._speed(self._kind.evaluate, seconds)
 
     def _speed(self, evaluate: GameEvaluation, seconds: float) -> float:

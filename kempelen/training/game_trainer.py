@@ -3,10 +3,8 @@
 A network with hidden layers outputs a value and move probabilities, and plays by tree search. A
 network without hidden layers outputs only a value, and plays by one-ply lookahead.
 
-In each training step, the current network plays a batch of games. The network is then trained on
-the examples from recent steps. After each step, a checkpoint is written atomically. A step depends
-only on the network, the examples from recent steps, the seed and the step number. A run that was
-killed and resumed therefore produces the same network, and repeats at most one step.
+Each training step plays a batch of games, trains on the examples of recent steps, and writes a
+checkpoint. A resumed run produces the same network as an uninterrupted run.
 """
 
 from __future__ import annotations
@@ -47,15 +45,12 @@ class GameTrainingSettings:
     """Settings for learning a game.
 
     `game` and `options` are the name and the options of a supported game.
-    `steps` is the number of training steps.
     `games` is the number of games per training step.
-    `neurons` contains the sizes of the hidden layers, or is empty for a linear function of
-    features.
-    `play` contains the self-play settings for networks with hidden layers.
-    `look` contains the TD learning settings for networks without hidden layers.
+    `neurons` holds the sizes of the hidden layers, or is empty for a linear function of features.
     `batch` is the number of positions per optimizer step.
     `reuse` is the mean number of times that each position is used.
     `kept` is the capacity of the replay buffer in positions.
+    `play` configures self-play with hidden layers, and `look` TD learning without them.
     """
 
     game: str
@@ -77,8 +72,6 @@ class GameTrainingSettings:
 
 
 class GameTrainer:
-    """Trains a network to play one game."""
-
     def __init__(self, settings: GameTrainingSettings) -> None:
         if min(settings.steps, settings.games, *settings.neurons) < 1:
             raise GameTrainingError("steps, games and neurons: must be at least 1")
@@ -97,13 +90,11 @@ class GameTrainer:
     def run(
         self, path: Path, report: Callable[[int, int], None] = lambda step, left: None
     ) -> Generator[list[dict[str, float]], None, None]:
-        """Train the network. Resume from the checkpoint at `path` if there is one.
+        """Train the network. Resume from the checkpoint at `path` if it exists.
 
-        Yield the history when the run starts or resumes, and after each step.
-
-        `report` is called with the number of the step and the number of its unfinished games.
-
-        Raise GameTrainingError if the checkpoint cannot be used, and OSError if writing it fails.
+        Yield the history at the start and after each step. `report` receives the number of the step
+        and the number of its unfinished games. Raise GameTrainingError if the checkpoint is
+        unusable, and OSError if writing it fails.
         """
         with contextlib.ExitStack() as stack:
             stack.enter_context(
@@ -119,7 +110,6 @@ class GameTrainer:
                 yield history
 
     def network(self, manifest: dict[str, Any]) -> PolicyValueNet:
-        """Return the current network with `manifest` as its manifest."""
         settings = self._settings
         return PolicyValueNet(
             settings.game, settings.options, self._encoding, self._learner.layers, manifest

@@ -1,11 +1,8 @@
 """Generate self-play games with the compiled Go search, and store them in text files.
 
-The first line of a file is its manifest as JSON. Every other line contains the number of a game,
-the number of its random opening moves, the result for Black, and the moves. A move is written as
-two SGF letters, and a pass as "--".
-
-Each game is determined by the manifest and the game number, and games are written in order. The
-file is therefore the same for any number of workers, and after any interruption.
+The first line of a file is its manifest as JSON. Every other line holds the number of a game, the
+number of its random opening moves, the result for Black, and the moves. A move is two SGF letters,
+and a pass is "--". The file is the same for any number of workers, and after any interruption.
 """
 
 import contextlib
@@ -47,7 +44,7 @@ class GoGamesError(Exception):
 
 @dataclass(frozen=True)
 class GoSelfPlayPlan:
-    """The settings of self-play. A game is determined by these settings and its number."""
+    """The settings of self-play. A game depends only on these settings and its number."""
 
     size: int | str = 9
     komi: float = 7.5
@@ -56,7 +53,6 @@ class GoSelfPlayPlan:
     seed: int = 1
 
     def manifest(self, version: str) -> dict[str, Any]:
-        """Return the manifest of a file of games with these settings."""
         player = {"kernel": sources_digest(), "weights": weights_digest(PATTERN_WEIGHTS)}
         return {"game": "go", "engine": version, "licence": LICENCE, **asdict(self), **player}
 
@@ -65,8 +61,8 @@ class GoSelfPlayPlan:
 class GoGame:
     """A finished game.
 
-    `result` is 1 if Black won, and -1 if White won.
-    `opening` is the number of random moves at the start.
+    `result` is 1 if Black won, and -1 if White won. `opening` is the number of random moves at the
+    start.
     """
 
     number: int
@@ -103,10 +99,9 @@ def run_search(search: "GoSearch", game: Go, limits: Limits[int]) -> Info[int]:
 def play_game(
     searches: "Sequence[GoSearch]", game: Go, limits: Limits[int]
 ) -> tuple[list[int], int]:
-    """Play a game, and return its moves and its result.
+    """Play a game, and return its moves and its result (1 if Black won, -1 if White won).
 
-    The result is 1 if Black won, and -1 if White won. The game ends early when both searches
-    consider the result decided.
+    The game ends early when both searches consider the result decided.
     """
     moves: list[int] = []
     last_value, black_value = 0.0, 0.0
@@ -124,8 +119,6 @@ def play_game(
 
 
 class GoSelfPlay:
-    """Plays the games of a plan."""
-
     def __init__(self, plan: GoSelfPlayPlan) -> None:
         """Compile the search if necessary. Raise GoGamesError if the weights are invalid."""
         from agent.go import pattern_weights
@@ -137,7 +130,6 @@ class GoSelfPlay:
             compilation.warm_up(None, (GO,))
 
     def play(self, number: int) -> GoGame:
-        """Play the game with this number."""
         from agent.go.search import GoSearch
         from agent.kernel.backend import SearchConfig
 
@@ -159,7 +151,7 @@ class GoSelfPlay:
 def create_checked_player(task: tuple[GoSelfPlayPlan, dict[str, Any]]) -> GoSelfPlay:
     """Create a `GoSelfPlay` on a worker machine.
 
-    Raise GoGamesError if games on this machine would differ from games on the main machine.
+    Raise GoGamesError if its games would differ from those of the main machine.
     """
     plan, manifest = task
     local_manifest = plan.manifest(manifest["engine"])
@@ -178,12 +170,9 @@ def generate(
 ) -> Generator[int, None, None]:
     """Play until the file contains `games` games.
 
-    Yield the number of games in the file at the start, and after each game. Written games stay in
-    the file after an error. Repeat the call to continue.
-
-    `remote_workers` replace the local processes if given.
-
-    Raise GoGamesError if the file cannot be used, and GamesError if a worker fails.
+    Yield the number of games in the file at the start and after each game. After an error, the call
+    can be repeated to continue. `remote_workers` replace the local processes if given. Raise
+    GoGamesError if the file is unusable, and GamesError if a worker fails.
     """
     manifest = plan.manifest(version)
     with contextlib.ExitStack() as stack:
@@ -257,8 +246,7 @@ def _parse_game(line: str, size: int | str) -> GoGame:
 def read(path: Path) -> tuple[dict[str, Any], list[GoGame]]:
     """Read the manifest and the games of a file. Ignore an incomplete last line.
 
-    Raise GoGamesError if the file is damaged. The message contains the line number. Raise OSError
-    if reading fails.
+    Raise GoGamesError, with the line number, if the file is damaged, and OSError if reading fails.
     """
     try:
         lines = read_text(path, MAX_FILE_BYTES).split("\n")

@@ -1,4 +1,4 @@
-"""The Go mode of `kempelen train selfplay`, which generates games for learning move patterns."""
+"""The Go mode of `kempelen train selfplay`."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
 """Gradient descent on CPUs.
 
-The gradients of each batch are summed in up to MAX_SLICES slices, and the sums of the slices are
-added in order. The trained network is therefore byte-identical for any number of threads, and after
-any interruption. A network trained on another machine may differ, because the last bit of the
-exponential function may differ.
+The gradients of a batch are summed in MAX_SLICES slices, and the sums are added in order. The
+result is therefore byte-identical for any number of threads. It may differ between machines,
+because the last bit of the exponential function may differ.
 """
 
 import itertools
@@ -33,7 +32,7 @@ MAX_PARAMETER = MAX_OUTPUT_WEIGHT / WEIGHT_SCALE
 
 
 def training_targets(positions: Packed, target: Target) -> npt.NDArray[np.float64]:
-    """Return the target of each position, as an expected score from 0 to 1."""
+    """Return the target of each position, an expected score from 0 to 1."""
     score_targets = win_probability(positions["score"], target)
     results = (positions["result"].astype(np.float64) + 1) / 2
     mixed: npt.NDArray[np.float64] = (
@@ -43,10 +42,7 @@ def training_targets(positions: Packed, target: Target) -> npt.NDArray[np.float6
 
 
 def win_probability(centipawns: npt.NDArray[Any], target: Target) -> npt.NDArray[np.float64]:
-    """Convert centipawns to win probabilities.
-
-    The formula is 1 / (1 + exp(-centipawns / scale)), where scale is `target.scale`.
-    """
+    """Convert centipawns to win probabilities, 1 / (1 + exp(-centipawns / target.scale))."""
     probabilities: npt.NDArray[np.float64] = 0.5 + 0.5 * np.tanh(centipawns / target.scale / 2)
     return probabilities
 
@@ -54,25 +50,18 @@ def win_probability(centipawns: npt.NDArray[Any], target: Target) -> npt.NDArray
 class GradientDescent(Protocol):
     """Performs training steps on a CPU or another device.
 
-    First call `load`, then call `step` any number of times, and then `store`. After that, `outputs`
-    can be called. The parameters stay on the device between `load` and `store`.
+    Call `load`, then `step` any number of times, then `store`. After that, `outputs` can be called.
+    The parameters stay on the device between `load` and `store`.
     """
 
     def load(self, made: Checkpoint) -> None:
         """Load the parameters and the optimizer state from a checkpoint."""
 
     def step(self, batch: Packed, number: int, rate: float) -> float:
-        """Train on a batch, and return its mean loss.
-
-        `number` is the number of the step, counted from 1.
-        `rate` is the learning rate.
-        """
+        """Train on a batch, and return its mean loss. `number` counts the steps from 1."""
 
     def store(self, made: Checkpoint) -> Floats:
-        """Store the parameters and the optimizer state in a checkpoint.
-
-        Return the parameters, rounded as in a network file.
-        """
+        """Store parameters and optimizer state in a checkpoint, and return rounded parameters."""
 
     def outputs(self, positions: Packed) -> Floats:
         """Return the network's output for each position, using the stored parameters."""
@@ -118,7 +107,7 @@ class CompiledGradientDescent:
         return loss
 
     def store(self, made: Checkpoint) -> Floats:
-        """Return the rounded parameters. The checkpoint is already up to date."""
+        """Return the rounded parameters. Training steps update the checkpoint in place."""
         rounded: Floats = self._rounded
         return rounded
 

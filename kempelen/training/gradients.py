@@ -1,13 +1,11 @@
 """Compiled training kernels for network outputs, gradients and optimizer steps.
 
-All parameters are stored in one row of float32 numbers. The gradients and the moments of Adam use
-the same layout, which `NetworkShape` defines. Operations on neurons use LLVM vectors that are
-compiled for the local CPU. The kernels process one tile of neurons at a time. For both views of a
-position, the tile stays in registers while all input rows are added. The order of summation is
-fixed, and multiplications and additions are not fused.
+Parameters, gradients and Adam moments are float32 rows with the layout of `NetworkShape`. Neurons
+are processed in tiles of LLVM vectors. The order of summation is fixed, and multiplications and
+additions are not fused.
 
 All kernels are in a single module, because the cache key of compiled code is the source of its
-module. The kernels are compiled on first use. They are not imported for playing.
+module.
 """
 
 import math
@@ -53,7 +51,7 @@ Floats = npt.NDArray[np.float32]
 Integers = npt.NDArray[np.int64]
 Packed = Any  # array of PackedPosition; in kernels a FixedArray
 
-TILE = 32  # neurons; the length of a row is a multiple of it
+TILE = 32  # neurons; the length of a row is a multiple of TILE
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8  # Adam's beta1, beta2 and epsilon
 
 _FOUR_BITS = U64(15)
@@ -73,10 +71,8 @@ _number = numba.float64
 class NetworkShape:
     """The size of a network, and the layout of its parameters.
 
-    The parameters are stored in the order input rows, biases, output weights, output biases.
-
-    `neurons` is the number of neurons per view.
-    `buckets` is the number of outputs.
+    The order is input rows, biases, output weights, output biases. `neurons` is the number of
+    neurons per perspective (side to move and opponent). `buckets` is the number of outputs.
     """
 
     neurons: int
@@ -84,17 +80,14 @@ class NetworkShape:
 
     @property
     def biases_start(self) -> int:
-        """The index of the first bias."""
         return INPUTS * self.neurons
 
     @property
     def outputs_start(self) -> int:
-        """The index of the first output weight."""
         return self.biases_start + self.neurons
 
     @property
     def output_biases_start(self) -> int:
-        """The index of the first output bias."""
         return self.outputs_start + 2 * self.neurons * self.buckets
 
     @property
@@ -104,11 +97,7 @@ class NetworkShape:
 
     @property
     def file_scales(self) -> tuple[tuple[int, int, int], ...]:
-        """The scales of the parameters in a network file.
-
-        Each entry contains the start index and the end index of a section, and the integer that
-        represents 1.0 in the file.
-        """
+        """For each section, its start, its end, and the integer for 1.0 in a network file."""
         return (
             (0, self.outputs_start, NEURON_SCALE),
             (self.outputs_start, self.output_biases_start, WEIGHT_SCALE),
@@ -132,11 +121,10 @@ def sum_rows(
     rows: int,
     neurons: int,
 ) -> Emitted[None]:
-    """Add the input rows of a position to `start`, and store the sums in `own` and `other`.
+    """Add a position's input rows to the biases at `start`. Store the sums in `own` and `other`.
 
-    `table` contains the input rows.
-    `places` is an int64 array of shape (2, MAX_PIECES) with byte offsets into `table`. Only the
-    first `rows` offsets of each view are used.
+    The arguments are addresses. `places` is an int64 array of shape (2, MAX_PIECES) with byte
+    offsets into the input rows at `table`. Each perspective uses its first `rows` offsets.
     """
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -167,9 +155,9 @@ def sum_rows(
 def activate(
     typing_context: Any, own: Bits, other: Bits, weights: Bits, neurons: int
 ) -> Emitted[float]:
-    """Return the sum of clip(neuron, 0, 1) ** 2 * weight over the neurons of both views.
+    """Return the sum of clip(neuron, 0, 1) ** 2 * weight over the neurons of both perspectives.
 
-    `weights` contains the weights for the view `own`, followed by the weights for the view `other`.
+    `weights` holds the weights for `own`, followed by the weights for `other`.
     """
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -320,7 +308,7 @@ _output_bucket = kernel(output_bucket)
 
 @kernel
 def _find_places(position: PackedPosition, places: Integers, row: int) -> int:
-    # Offsets are in bytes, with the view of the side to move first.
+    # The perspective of the side to move comes first.
     turned = 1 if position.state >= BLACK_TO_MOVE else 0
     rows = count(position.occupied)
     white_half, black_half = 0, 0
@@ -480,7 +468,7 @@ class GradientWorker:
         self._views = aligned_rows(2, shape.neurons)
 
     def evaluate(self, positions: Packed, parameters: Floats, outputs: Floats) -> None:
-        """Store the network's output for each position, for the side to move, in `outputs`."""
+        """Store the network's outputs for the positions, for the side to move, in `outputs`."""
         _evaluate(
             *(positions, parameters, self._shape.neurons, self._shape.buckets),
             *(self._places, self._views, outputs),
@@ -494,11 +482,9 @@ class GradientWorker:
         target: Target,
         weight: float,
     ) -> float:
-        """Add the gradients of the squared errors to `gradients`.
+        """Add the gradients of the squared errors, and return the sum of the squared errors.
 
-        Return the sum of the squared errors.
-
-        `weight` is the weight of each position in the gradients.
+        `weight` scales the gradients, but not the returned sum.
         """
         loss: float = _add_gradients(
             *(positions, parameters, gradients, self._shape.neurons, self._shape.buckets),
@@ -509,14 +495,10 @@ class GradientWorker:
 
 @dataclass(frozen=True)
 class Optimizer:
-    """The AdamW optimizer.
+    """The AdamW optimizer (Loshchilov and Hutter, 'Decoupled weight decay regularization', 2019).
 
-    Adam is described in Kingma and Ba, 'Adam: a method for stochastic optimization' (2015). The
-    decoupled weight decay of AdamW is described in Loshchilov and Hutter, 'Decoupled weight decay
-    regularization' (2019).
-
-    `limit` is the maximum absolute value of a parameter.
-    `rounded` contains the parameters rounded as in a network file.
+    `limit` is the maximum absolute value of a parameter. `rounded` holds the parameters rounded as
+    in a network file.
     """
 
     shape: NetworkShape
@@ -530,10 +512,8 @@ class Optimizer:
     def step(self, gradients: Floats, number: int, rate: float, begin: int, end: int) -> None:
         """Update the parameters with indices from `begin` to `end`, excluding `end`.
 
-        `gradients` is a float32 array of shape (slices, shape.padded_size). The slices are summed
-        in order and then set to zero.
-        `number` is the number of the step, counted from 1.
-        `rate` is the learning rate.
+        `gradients` has the shape (slices, shape.padded_size). The slices are summed in order and
+        then set to zero. `number` is the number of the step, from 1.
         """
         _step(
             *(self.parameters, self.means, self.squares, gradients, begin, end, number, rate),
@@ -555,11 +535,10 @@ def aligned_rows(rows: int, size: int) -> Floats:
 
 
 def input_indices(positions: Packed) -> tuple[Integers, Integers]:
-    """Return the active inputs of each position, and the number of active inputs per view.
+    """Return the active inputs of each position, and their number per perspective.
 
-    The first array has the shape (positions, 2, MAX_PIECES) and is padded with zeros. For each
-    position, it contains the view of the side to move, followed by the view of the opponent. The
-    second array has the shape (positions,).
+    The first array has the shape (positions, 2, MAX_PIECES), is padded with zeros, and has the side
+    to move first. The second array has the shape (positions,).
     """
     found = np.zeros((len(positions), 2, MAX_PIECES), np.int64)
     counts = np.zeros(len(positions), np.int64)

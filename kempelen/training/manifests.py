@@ -1,7 +1,4 @@
-"""Manifests of files of positions.
-
-A manifest is a JSON description of a file, its settings and its source files.
-"""
+"""Manifests of files of positions, which describe their settings and source files as JSON."""
 
 import itertools
 import json
@@ -38,10 +35,7 @@ def validate(manifest: object) -> Manifest:
 
 
 def with_opening_counts(value: Any) -> Any:
-    """Replace each list of openings in a manifest by the number of openings.
-
-    `value` is a manifest or a part of one. The original is not changed.
-    """
+    """Return a copy of a manifest with each list of openings replaced by its length."""
     if isinstance(value, list):
         return [with_opening_counts(each) for each in value]
     if not isinstance(value, dict):
@@ -63,10 +57,7 @@ def without_file_names(manifest: Manifest) -> Manifest:
 
 @dataclass(frozen=True)
 class Renumbering:
-    """An operation on files of positions that renumbered the games.
-
-    It contains the source files and the settings of the operation.
-    """
+    """An operation that renumbered the games of its source files, and its settings."""
 
     operation: str  # one of RENUMBERED
     sources: tuple[str, ...]  # digests of the source files
@@ -79,11 +70,10 @@ Renumberings = tuple[Renumbering, ...]  # latest first
 
 
 def lineage(manifest: Manifest, digest: str) -> Iterator[tuple[str, Renumberings]]:
-    """Yield the digests of a file and all its ancestors.
+    """Yield a digest for a file and each of its direct and indirect sources.
 
-    Each digest is accompanied by the renumberings between the ancestor and the file. The settings
-    of self-play also count as a digest, because a longer file with the same settings contains the
-    same games.
+    Each digest comes with the renumberings from that source to the file. Self-play settings also
+    count as a digest, because a longer file with the same settings contains the same games.
     """
     yield digest, ()
     if "rules" in manifest:
@@ -106,9 +96,9 @@ def lineage(manifest: Manifest, digest: str) -> Iterator[tuple[str, Renumberings
 
 
 def are_disjoint(one: Renumberings, other: Renumberings) -> bool:
-    """Return True if two files contain different parts of a split of their common ancestor.
+    """Return whether two files contain different parts of a split of a common source.
 
-    `one` and `other` are the renumberings between the ancestor and each file.
+    `one` and `other` are the renumberings from the source to each file.
     """
     return any(
         a.operation == b.operation == "split" and replace(a, part=b.part) == b and a.part != b.part

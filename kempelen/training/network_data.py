@@ -28,10 +28,7 @@ from kempelen.training.td_targets import lambda_returns
 
 @dataclass(frozen=True)
 class DataFile:
-    """The name, the manifest and the digest of a file of positions.
-
-    `damaged` is the number of damaged bytes, which are skipped.
-    """
+    """The metadata of a file of positions. `damaged` is the number of skipped bytes."""
 
     name: str
     manifest: dict[str, Any]
@@ -48,13 +45,9 @@ class DataFile:
 
 @dataclass(frozen=True)
 class TrainingData:
-    """The training positions and the validation positions.
+    """The training positions and the validation positions, from different games.
 
-    No game has positions in both sets.
-
-    `files` are the training files.
-    `validation_files` are the validation files. They are empty if some games in `files` are used
-    for validation.
+    `validation_files` is empty if some games of `files` are used for validation.
     """
 
     files: tuple[DataFile, ...]
@@ -68,9 +61,7 @@ def load(
 ) -> TrainingData:
     """Read all positions into memory, and replace their scores by TD(lambda) targets.
 
-    `validation` contains the names of validation files. If it is empty, one game in
-    VALIDATION_SHARE from `paths` is used for validation.
-
+    If `validation` is empty, one in `VALIDATION_SHARE` games of `paths` is used for validation.
     Raise DatasetError or TrainingError if a file is unusable or no positions are left.
     """
     with contextlib.ExitStack() as stack:

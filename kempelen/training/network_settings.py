@@ -19,11 +19,7 @@ class TrainingError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class PositionFilter:
-    """Conditions for using a position for training.
-
-    `first_ply` is the first ply of each game from which positions are used.
-    `largest_score` is the maximum absolute score in centipawns.
-    """
+    """Limits for training positions by ply of the game and by absolute score in centipawns."""
 
     first_ply: int = 16
     largest_score: int = 3000
@@ -35,12 +31,11 @@ class PositionFilter:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The training target, which is a weighted mean of the game result and the search score.
+    """The training target, a weighted mean of the game result and the search score.
 
-    `result_share` is the weight of the result, from 0 to 1. The score has the remaining weight.
-    `scale` is the score in centipawns with a win probability of 1 / (1 + 1 / e) = 73%. It is used
-    for search scores and for the outputs of the network.
-    `trace_decay` is the lambda of TD(lambda) (see `kempelen.training.td_targets`).
+    `result_share` is the weight of the result, from 0 to 1.
+    `scale` is the score in centipawns with a win probability of 1 / (1 + 1 / e) = 73%.
+    `trace_decay` is the lambda of TD(lambda), see `td_targets`.
     """
 
     result_share: float
@@ -52,24 +47,18 @@ class Target:
 class TrainingSettings:
     """The settings of a training run.
 
-    `data` contains the names of the files of positions.
-    `validation` contains the names of the validation files. If it is empty, some games in `data`
-    are used for validation.
-    `output` is the name of the network file.
-    `initial` is the name of a network file to start from. That network must have the same number of
-    outputs, and may have fewer neurons.
-    `checkpoint` is the name of the checkpoint file. The default is the output name with the suffix
-    `.checkpoint`.
-    `positions` is the number of positions per epoch. The default is the number of positions in the
-    data.
-    `rate` is the initial learning rate. The learning rate follows a cosine curve.
-    `final_rate` is the final learning rate, as a fraction of `rate`.
+    `data` and `validation` are files of positions. Without `validation`, some games of `data` are
+    used for validation.
+    `initial` is a network file to start from. That network must have the same number of outputs,
+    and may have fewer neurons.
+    `checkpoint` defaults to `output` with the suffix `.checkpoint`.
+    `positions` is the number of positions per epoch. The default is all of `data`.
+    `rate` is the initial learning rate of a cosine schedule. `final_rate` is a fraction of `rate`.
     `decay` is the weight decay of AdamW.
-    `result_share`, `scale` and `trace_decay` are described in `Target`.
-    `threads` is the number of threads. The default is the number of CPU cores.
-    `device` is the name of a PyTorch device. By default, compiled kernels on the CPU are used.
-    `tempo` is the value of the right to move, in centipawns. It is subtracted on export, because
-    shallow searches overestimate this value.
+    `threads` defaults to the number of CPU cores.
+    `device` is a PyTorch device. By default, compiled kernels on the CPU are used.
+    `tempo` is the value of the right to move in centipawns. It is subtracted on export, because
+    shallow searches overestimate it.
     """
 
     data: tuple[str, ...]

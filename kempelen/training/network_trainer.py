@@ -1,16 +1,9 @@
 """Train a chess network by gradient descent on random batches of positions.
 
-From the output score, the network predicts p = sigmoid(score / scale). The target of a prediction
-is an expected score, which is a weighted mean of the game result and the search score. The loss is
-the mean of (p - target) ** 2. This loss is minimal if p is the mean of the targets. Because its
-gradient is bounded, single outliers do not dominate the training.
-
-Outputs and gradients are computed with parameters that are rounded as in a network file. Training
-steps change the unrounded parameters (Courbariaux, Bengio and David, 'BinaryConnect', 2015).
-Training thus compensates for the rounding, and the exported network has the reported loss.
-
-The training steps are performed by a `GradientDescent`, which uses either compiled kernels on CPU
-threads or PyTorch.
+The network predicts p = sigmoid(score / scale), and the loss is the mean of (p - target) ** 2.
+Outputs and gradients use parameters that are rounded as in a network file, but training steps
+change the unrounded parameters (Courbariaux, Bengio and David, 'BinaryConnect', 2015). The exported
+network therefore has the reported loss.
 """
 
 import contextlib
@@ -57,10 +50,7 @@ def shape_of(settings: TrainingSettings) -> NetworkShape:
 
 
 def initial_parameters(shape: NetworkShape, seed: int) -> Floats:
-    """Return random initial parameters.
-
-    The weights are normally distributed with the standard deviation 1 / sqrt(number of inputs).
-    """
+    """Return random weights with a standard deviation of 1 / sqrt(number of inputs)."""
     generator = np.random.default_rng((seed, _INITIALIZATION))
     (parameters,) = aligned_rows(1, shape.padded_size)
     parameters[: shape.biases_start] = generator.normal(0, INPUTS**-0.5, shape.biases_start)
@@ -73,9 +63,8 @@ def initial_parameters(shape: NetworkShape, seed: int) -> Floats:
 def network_parameters(network: NnueNetwork, shape: NetworkShape, seed: int) -> Floats:
     """Return the parameters of a trained network, extended to `shape`.
 
-    Additional neurons have random input weights and output weights of 0, and therefore have no
-    effect. Raise TrainingError if the network has more neurons than `shape` or a different number
-    of outputs.
+    Additional neurons have output weights of 0. Raise TrainingError if the network has more neurons
+    than `shape` or a different number of outputs.
     """
     if network.neurons > shape.neurons or network.buckets != shape.buckets:
         raise TrainingError(
@@ -100,7 +89,7 @@ def network_parameters(network: NnueNetwork, shape: NetworkShape, seed: int) -> 
 
 
 class BatchStream:
-    """An infinite sequence of batches. All positions are reshuffled in every epoch."""
+    """An infinite sequence of batches. Positions are reshuffled in every epoch."""
 
     def __init__(self, positions: Packed, batch: int, seed: int) -> None:
         self._positions = positions
@@ -110,10 +99,7 @@ class BatchStream:
         self._order = np.zeros(0, np.uint32)
 
     def __getitem__(self, number: int) -> Packed:
-        """Return the batch with this number, counted from 0.
-
-        Sequential access is faster than random access.
-        """
+        """Return the batch with this number, from 0. Sequential access is fastest."""
         position, parts = number * self._batch, []
         end = position + self._batch
         while position < end:
@@ -139,8 +125,6 @@ def create_torch_descent(settings: TrainingSettings, threads: int = 0) -> TorchG
 
 
 class NetworkTrainer:
-    """Trains one chess network."""
-
     def __init__(self, settings: TrainingSettings, data: TrainingData, threads: int) -> None:
         self._settings = settings
         self._data = data
@@ -174,13 +158,11 @@ class NetworkTrainer:
     def run(
         self, report: Callable[[int], None] = lambda step: None
     ) -> Generator[Checkpoint, None, None]:
-        """Train the network. Resume from the checkpoint file if there is one.
+        """Train the network. Resume from the checkpoint file if it exists.
 
-        Yield the checkpoint when the run starts or resumes, and after each epoch.
-
-        `report` is called with the number of each finished step.
-
-        Raise TrainingError if the checkpoint cannot be used, and OSError if writing it fails.
+        Yield the checkpoint at the start and after each epoch. `report` receives the number of each
+        finished step. Raise TrainingError if the checkpoint is unusable, and OSError if writing it
+        fails.
         """
         path = Path(self._settings.checkpoint_path)
         with contextlib.ExitStack() as stack:
@@ -230,10 +212,7 @@ class NetworkTrainer:
         )
 
     def check_manifest_size(self, engine: str) -> None:
-        """Raise NetworkError if the manifest would be too large for a network file.
-
-        `engine` is the name and version of the training program.
-        """
+        """Raise NetworkError if the manifest would be too large for a network file."""
         epochs = self._settings.epochs
         longest = -float(np.finfo(np.float64).tiny)
         manifest = self._manifest(engine, epochs, [(longest, longest)] * epochs)
@@ -283,7 +262,7 @@ class NetworkTrainer:
 
 
 def squared_error(outputs: Floats, positions: Packed, target: Target) -> float:
-    """Return the mean squared error of the predictions."""
+    """Return the mean squared error of the predicted win probabilities."""
     expected = win_probability(outputs.astype(np.float64) * SCORE_SCALE, target)
     return float(np.mean((expected - training_targets(positions, target)) ** 2))
 
@@ -291,7 +270,7 @@ def squared_error(outputs: Floats, positions: Packed, target: Target) -> float:
 def describe_sources(
     data: TrainingData, result_share: float, initial: NnueNetwork | None = None
 ) -> str:
-    """Describe the sources of the positions, of the scores, and of the initial network."""
+    """Return a sentence about the origin of the positions, the scores and the initial network."""
     players, scorers = (
         " and ".join(
             dict.fromkeys(

@@ -14,7 +14,7 @@ def piece_counts(positions: Packed) -> npt.NDArray[np.int64]:
 
 
 def game_plies(positions: Packed) -> npt.NDArray[np.int64]:
-    """Return the ply number of each position, computed from the fullmove number."""
+    """Return the ply of each position, from 0, computed from the fullmove number."""
     black = positions["state"] >= BLACK_TO_MOVE
     moves = np.maximum(positions["fullmoves"].astype(np.int64), 1)  # some FENs count moves from 0
     plies: npt.NDArray[np.int64] = 2 * (moves - 1) + black

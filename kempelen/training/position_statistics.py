@@ -26,10 +26,7 @@ _UNIT = 100  # centipawns per unit of the logistic regression
 
 @dataclass(frozen=True, slots=True)
 class WinProbabilityCurve:
-    """A logistic curve for the win probability of a score in centipawns.
-
-    The win probability is 1 / (1 + exp((middle - score) / scale)).
-    """
+    """The win probability 1 / (1 + exp((middle - score) / scale)) of a score in centipawns."""
 
     middle: float
     scale: float
@@ -47,16 +44,16 @@ def _zeros(*shape: int) -> Counts:
 
 @dataclass
 class PositionStatistics:
-    """Histograms of positions. Each histogram is indexed by the counted value.
+    """Histograms of positions, indexed by the counted value.
 
-    Scores and results are from the point of view of the side to move. Outcomes are from White's
-    point of view. Results and outcomes are in the order loss, draw, win.
+    Scores and results are for the side to move, and outcomes are for White. Results and outcomes
+    are in the order loss, draw, win.
     """
 
     games: int = 0
     scores: Counts = field(
         default_factory=lambda: _zeros(2 * MAX_SCORE // SCORE_STEP + 1, 3)
-    )  # [nearest step from -LARGEST_SCORE, result]
+    )  # [score step from -MAX_SCORE, result]
     outcomes: Counts = field(default_factory=lambda: _zeros(3))
     pieces: Counts = field(default_factory=lambda: _zeros(MAX_PIECES + 1))
     phases: Counts = field(default_factory=lambda: _zeros(MAX_PHASE + 1))  # 24 with all pieces
@@ -64,7 +61,6 @@ class PositionStatistics:
     depths: Counts = field(default_factory=lambda: _zeros(256))
 
     def add(self, positions: Packed) -> None:
-        """Add positions to all histograms."""
         results = np.sign(positions["result"]).astype(np.int64) + 1
         steps = _round_to_steps(positions["score"], SCORE_STEP)
         n_steps = MAX_SCORE // SCORE_STEP
@@ -90,11 +86,9 @@ class PositionStatistics:
         return np.arange(-MAX_SCORE, MAX_SCORE + 1, SCORE_STEP, dtype=np.float64)
 
     def results_by_score(self, width: int) -> tuple[Floats, Floats, Counts]:
-        """Return the centre, the mean result and the number of positions for each score interval.
+        """Return the centre, mean result (0 to 1) and number of positions of each score interval.
 
-        A mean result is from 0 (all losses) to 1 (all wins). Empty intervals are omitted.
-
-        `width` is the width of the intervals in centipawns.
+        `width` is the width of the intervals in centipawns. Empty intervals are omitted.
         """
         intervals = _round_to_steps(self.centipawns, width)
         interval_numbers, rows = np.unique(intervals, return_inverse=True)
@@ -108,10 +102,8 @@ class PositionStatistics:
     def fit_scale(self) -> float | None:
         """Return the scale with which 1 / (1 + exp(-score / scale)) best predicts the results.
 
-        The cross-entropy is minimised by Newton's method, starting from a slope of 0. The first and
-        the last row of `scores` are excluded, because they also count scores outside the range of
-        the histogram. Return None if there are too few results, or if higher scores do not predict
-        better results.
+        Newton's method minimises the cross-entropy, without the bins for scores beyond `MAX_SCORE`.
+        Return None if there are too few results, or if higher scores do not predict better results.
         """
         scores = self.centipawns[1:-1]
         counts = self.scores[1:-1]
@@ -131,12 +123,11 @@ class PositionStatistics:
         return 1 / slope if converged and _is_plausible_slope(slope) else None
 
     def fit_winning_curve(self) -> WinProbabilityCurve | None:
-        """Return the `WinProbabilityCurve` that best predicts wins.
+        """Return the `WinProbabilityCurve` that best predicts the wins of both sides.
 
-        The curve is fitted by logistic regression with Newton's method. The fit uses the wins of
-        both sides, and the opponent's score is the negated score. The first and the last row of
-        `scores` are excluded, because they also count scores outside the range of the histogram.
-        Return None if there are too few results, or if higher scores do not predict more wins.
+        Newton's method fits the logistic regression, without the bins for scores beyond
+        `MAX_SCORE`. Return None if there are too few results, or if higher scores do not predict
+        more wins.
         """
         scores = self.centipawns[1:-1] / _UNIT
         losses, _, wins = self.scores[1:-1].T.astype(np.float64)
@@ -168,8 +159,7 @@ def _is_plausible_slope(slope: float) -> bool:
 def game_phases(positions: Packed) -> Counts:
     """Return the game phase of each position, from 0 (pawn endings) to 24 (all pieces).
 
-    The phase is the sum over the pieces of both sides. Knights and bishops count 1, rooks 2, and
-    queens 4.
+    Knights and bishops of both sides count 1, rooks 2, and queens 4.
     """
     phases = np.zeros(len(positions), np.int64)
     for square_index in range(16):
@@ -181,7 +171,6 @@ def game_phases(positions: Packed) -> Counts:
 
 
 def count_positions(dataset: Dataset) -> PositionStatistics:
-    """Return the statistics of all positions in a dataset."""
     statistics = PositionStatistics(games=dataset.games)
     for positions in dataset.blocks():
         statistics.add(positions)
@@ -189,10 +178,7 @@ def count_positions(dataset: Dataset) -> PositionStatistics:
 
 
 def quantiles(counts: Counts, shares: tuple[float, ...] = (0.05, 0.5, 0.95)) -> list[int]:
-    """Return the indices of the quantiles of a histogram.
-
-    Each index is -1 if the histogram is empty.
-    """
+    """Return the indices of the quantiles of a histogram, or -1 for each if it is empty."""
     total = counts.sum()
     if not total:
         return [-1 for _ in shares]

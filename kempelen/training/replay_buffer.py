@@ -1,5 +1,3 @@
-"""A replay buffer for self-play examples, which can be saved and restored."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -18,7 +16,7 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 
 class ReplayBuffer:
-    """A buffer for the latest `capacity` examples, ordered from oldest to newest."""
+    """A buffer for the latest `capacity` self-play examples, from oldest to newest."""
 
     def __init__(
         self, encoding: PositionEncoding, symmetries: Sequence[BoardSymmetry], capacity: int
@@ -32,14 +30,11 @@ class ReplayBuffer:
         return len(self._examples)
 
     def add(self, examples: Sequence[TrainingExample]) -> None:
-        """Add examples. Remove the oldest examples if the capacity is exceeded."""
+        """Add examples, and remove the oldest ones beyond the capacity."""
         self._examples = [*self._examples, *examples][-self._capacity :]
 
     def sample(self, count: int, generator: np.random.Generator) -> TrainingBatch:
-        """Return a random batch of `count` examples.
-
-        The same random symmetry is applied to all examples of the batch.
-        """
+        """Return a random batch of `count` examples, transformed by one random symmetry."""
         chosen = [self._examples[index] for index in generator.integers(len(self), size=count)]
         inputs = self._encoding.to_inputs([example.encoded for example in chosen])
         rows = np.repeat(np.arange(count), [len(example.moves) for example in chosen])
@@ -58,7 +53,6 @@ class ReplayBuffer:
         return TrainingBatch(inputs, targets, legal, values)
 
     def to_arrays(self) -> Arrays:
-        """Return the contents as arrays."""
         examples = self._examples
         return {
             "seen": np.frombuffer(b"".join(example.encoded for example in examples), np.uint8),
@@ -69,7 +63,6 @@ class ReplayBuffer:
         }
 
     def restore(self, arrays: Arrays) -> None:
-        """Restore the contents from arrays that `to_arrays` returned."""
         counts = arrays["counts"]
         ends = np.cumsum(counts)
         seen = arrays["seen"].reshape(len(counts), -1)

@@ -1,9 +1,8 @@
 """Replace the scores of positions by the scores of another engine.
 
-The engine runs in local processes or on a cluster. Games keep their numbers and results. A random
-sample of the positions in each game is rescored, and the other positions are omitted. The sample
-depends only on the seed and the game number. The file is therefore the same for any number of
-workers, and after any interruption.
+Games keep their numbers and results, but only a random sample of their positions is rescored and
+kept. The sample depends only on the seed and the game number. The file is therefore the same for
+any number of workers, and after any interruption.
 """
 
 import contextlib
@@ -45,10 +44,7 @@ class RescoreTask:
     engine: str = ""  # expected name of the engine, "" for any name
 
     def start(self) -> UciScorer:
-        """Start the engine.
-
-        Raise EngineError if the engine does not start or has an unexpected name.
-        """
+        """Start the engine. Raise EngineError if it fails or has an unexpected name."""
         scorer = UciScorer(self.command, self.options, self.limit)
         if self.engine and scorer.name != self.engine:
             scorer.close()
@@ -73,11 +69,8 @@ class Rescorer:
     def play(self, number: int, game: Packed | None = None) -> Packed:
         """Score a random sample of the positions in a game, and return these positions.
 
-        `number` is the number of the game.
-        `game` contains the positions of the game. If it is None, the game is read from the source
-        file.
-
-        Raise DatasetError if the file cannot be used, and EngineError if the engine fails.
+        `game` defaults to game `number` of the source file. Raise DatasetError if the file is
+        unusable, and EngineError if the engine fails.
         """
         if game is None:
             game = self._dataset.game(number)
@@ -104,13 +97,9 @@ def rescore(
 ) -> DerivationResult:
     """Rescore all games that the target file does not contain yet.
 
-    Written games stay in the target file after an error. Repeat the call to continue.
-
-    `on_progress` is called with the number of rescored games.
-    `remote_workers` replace the local processes if given.
-
-    Raise DatasetError if a file cannot be used, EngineError if the engine does not start, and
-    GamesError if the engine fails later.
+    `on_progress` receives the number of rescored games. After an error, the call can be repeated to
+    continue. `remote_workers` replace the local processes if given. Raise DatasetError if a file is
+    unusable, EngineError if the engine does not start, and GamesError if it fails later.
     """
     with open_sources([task.source], target) as dataset:
         contents = dataset.contents[0]

@@ -1,8 +1,6 @@
 """Generate chess self-play games and append them to a file of positions.
 
-Games are played in local processes or on a cluster. Each game is determined by the manifest and the
-game number, and games are written in order. The file is therefore the same for any number of
-workers, and after any interruption.
+The file is the same for any number of workers, and after any interruption.
 """
 
 import contextlib
@@ -32,7 +30,7 @@ MAX_FRUITLESS_BLOCKS = 30  # limit of consecutive blocks without a new position
 
 @dataclass(frozen=True)
 class SelfPlayPlan:
-    """The settings of self-play. A game is determined by these settings and its number."""
+    """The settings of self-play. A game depends only on these settings and its number."""
 
     rules: SelfPlaySettings
     seed: int = 1
@@ -40,7 +38,6 @@ class SelfPlayPlan:
     openings: tuple[str, ...] = ()  # FENs; default: the start position
 
     def manifest(self, version: str) -> dict[str, Any]:
-        """Return the manifest of a file of games with these settings."""
         return {
             "engine": version,
             "kernel": sources_digest(),
@@ -54,8 +51,6 @@ class SelfPlayPlan:
 
 @dataclass(frozen=True)
 class SelfPlayProgress:
-    """The progress of a self-play run."""
-
     positions: int  # in the file, including earlier runs
     games: int
     duplicates: int  # positions that this run omitted
@@ -72,13 +67,9 @@ def generate(
 ) -> Generator[SelfPlayProgress, None, None]:
     """Play games until the file contains at least `positions` positions.
 
-    Yield the progress at the start and after each block. Written games stay in the file after an
-    error. Repeat the call to continue.
-
-    `remote_workers` replace the local processes if given.
-
-    Raise DatasetError if the file cannot be used. Raise GamesError if a worker fails, or if games
-    no longer contain new positions.
+    Yield the progress at the start and after each block. After an error, the call can be repeated
+    to continue. `remote_workers` replace the local processes if given. Raise DatasetError if the
+    file is unusable, and GamesError if a worker fails or no new positions are found.
     """
     with DatasetWriter(path, plan.manifest(version), BLOCK_GAMES) as writer:
         yield _progress(writer)

@@ -1,13 +1,9 @@
 """Play self-play games concurrently. Each network call evaluates one leaf per game.
 
-Moves are chosen by PUCT, using the network's move probabilities and values (D. Silver et al., 'A
-general reinforcement learning algorithm that masters chess, shogi, and Go through self-play',
-2018). Random noise is added to the move probabilities at the root. In the opening, moves are chosen
-at random in proportion to their visits.
-
-Only a random fraction of the moves is chosen by a full search, and only these positions become
-training examples. The other moves are chosen by a faster search (D. Wu, 'Accelerating self-play
-learning in Go', 2019). The subtree of the played move is reused.
+Moves are chosen by PUCT with noise at the root, and in proportion to visits in the opening (Silver
+et al., 'A general reinforcement learning algorithm that masters chess, shogi, and Go through
+self-play', 2018). Only a random fraction of the moves gets a full search and becomes training
+examples (Wu, 'Accelerating self-play learning in Go', 2019).
 """
 
 from __future__ import annotations
@@ -33,9 +29,8 @@ DRAW_VALUE = 0.0
 class SelfPlaySettings:
     """Settings for self-play.
 
-    `playouts` is the number of playouts per full search.
-    `share` is the fraction of moves that are chosen by a full search. For the other moves, the
-    search has a quarter of the playouts.
+    `playouts` is the number of playouts of a full search. Other searches have a quarter.
+    `share` is the fraction of moves that are chosen by a full search.
     `exploration` is the PUCT exploration constant.
     `noise` is the weight of the random noise in the move probabilities at the root.
     `opening` is the number of plies in which moves are chosen in proportion to their visits.
@@ -54,11 +49,8 @@ class SelfPlaySettings:
 class TrainingExample:
     """A training position with its targets.
 
-    `encoded` is the encoded position.
-    `moves` contains the indices of the legal moves.
-    `policy` contains the fraction of visits for each legal move.
-    `value` is the target value for the side to move, from -1 to 1. In self-play with tree search,
-    it is a mean of the value of the search and the result of the game.
+    `encoded` is the encoded position. `moves` holds the indices of the legal moves, and `policy`
+    their fractions of visits. `value` is for the side to move, from -1 to 1.
     """
 
     encoded: bytes
@@ -68,7 +60,7 @@ class TrainingExample:
 
 
 class _Node:
-    """A search tree node with a player to move. Totals are from player 0's point of view."""
+    """A search tree node with a player to move. Totals are for player 0."""
 
     __slots__ = (
         "below",
@@ -110,7 +102,7 @@ class _Node:
         return chosen
 
 
-# A leaf to evaluate: its encoded position and the indices of its legal moves.
+# The encoded position of a leaf, and the indices of its legal moves.
 LeafRequest = tuple[bytes, list[int]]
 LeafEvaluation = tuple[float, list[float]]
 GameGenerator = Generator[LeafRequest, LeafEvaluation, list[TrainingExample]]
@@ -119,11 +111,10 @@ GameGenerator = Generator[LeafRequest, LeafEvaluation, list[TrainingExample]]
 def play_game(
     game: NotatedGame[Any], encoding: PositionEncoding, settings: SelfPlaySettings, random: Random
 ) -> GameGenerator:
-    """Play one game, and return its training examples.
+    """Play one game from its initial position, and return its training examples.
 
     Yield each leaf that the network must evaluate. The caller must send the value of the leaf for
-    the side to move, and the move probabilities. The game must be in its initial position, and is
-    left in its final position.
+    the side to move, and the move probabilities.
     """
     chance_game = game if isinstance(game, ChanceGame) else None
     examples: list[tuple[TrainingExample, int]] = []
@@ -137,8 +128,7 @@ def play_game(
         if is_full_search:
             priors = root.priors
             root.priors = _with_dirichlet_noise(priors, settings.noise, random)
-        # The root's evaluation counts as one playout. At least one more is needed to choose a
-        # move.
+        # The root's evaluation counts as one playout, and choosing a move needs at least one more.
         playouts = max(settings.playouts if is_full_search else settings.playouts // 4, 2)
         while root.visits < playouts:
             yield from _playout(game, root, encoding, settings, chance_game, random)
@@ -172,7 +162,7 @@ def play_batch(
 ) -> list[list[TrainingExample]]:
     """Play games concurrently to their ends, and return the training examples of each game.
 
-    `report` is called with the number of unfinished games whenever that number changes.
+    `report` receives the number of unfinished games whenever it changes.
     """
     examples: list[list[TrainingExample]] = [[] for _ in games]
     waiting: list[tuple[int, LeafRequest]] = []

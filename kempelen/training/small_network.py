@@ -1,8 +1,7 @@
-"""Train the small network of `agent.games.policy_value_net` by gradient descent with Adam.
+"""Train the network of `agent.games.policy_value_net` with Adam and decoupled weight decay.
 
-The loss is the sum of the squared error of the value and the cross-entropy of the move
-probabilities. The weight decay is decoupled (D. Kingma and J. Ba, 'Adam: A method for stochastic
-optimization', 2015; I. Loshchilov and F. Hutter, 'Decoupled weight decay regularization', 2019).
+The loss is the squared error of the value plus the cross-entropy of the move probabilities (Kingma
+and Ba 2015; Loshchilov and Hutter 2019).
 """
 
 from __future__ import annotations
@@ -28,10 +27,7 @@ _ILLEGAL = np.float32(1e9)
 
 
 def random_layers(shape: list[int], generator: np.random.Generator) -> Layers:
-    """Return random initial layers.
-
-    The weights of the last layer are close to 0, so that the move probabilities are nearly uniform.
-    """
+    """Return random initial layers that output nearly uniform move probabilities."""
     layers = []
     for number, (rows, columns) in enumerate(pairwise(shape)):
         deviation = sqrt(2 / rows) * (0.1 if number == len(shape) - 2 else 1.0)
@@ -44,10 +40,8 @@ def random_layers(shape: list[int], generator: np.random.Generator) -> Layers:
 class TrainingBatch:
     """The positions for one optimizer step. Each array has one row per position.
 
-    `inputs` contains the encoded positions.
-    `targets` contains the target probabilities of the moves.
-    `legal` contains the masks of the legal moves.
-    `values` contains the target values for the side to move, from -1 to 1.
+    `targets` holds move probabilities, and `legal` the masks of legal moves. `values` are for the
+    side to move, from -1 to 1.
     """
 
     inputs: Floats
@@ -70,10 +64,7 @@ class AdamOptimizer:
         return list(zip(self.parameters[::2], self.parameters[1::2], strict=True))
 
     def step(self, examples: TrainingBatch, rate: float) -> tuple[float, float]:
-        """Perform one optimizer step.
-
-        Return the value loss and the policy loss before the step.
-        """
+        """Perform one step, and return the value loss and the policy loss before the step."""
         gradients, losses = self.gradients(examples)
         self.steps += 1
         scale = sqrt(1 - _BETA2**self.steps) / (1 - _BETA1**self.steps)
@@ -88,10 +79,7 @@ class AdamOptimizer:
         return losses
 
     def gradients(self, examples: TrainingBatch) -> tuple[list[Floats], tuple[float, float]]:
-        """Return the gradients of all parameters, and a pair of the value loss and the policy loss.
-
-        The gradients have the same order as the parameters.
-        """
+        """Return the gradients in the order of the parameters, and (value loss, policy loss)."""
         layers, count = self.layers, len(examples.values)
         activations = [examples.inputs]
         for matrix, biases in layers[:-1]:

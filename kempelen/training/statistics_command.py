@@ -1,4 +1,4 @@
-"""The command `kempelen train data statistics`, which prints and plots statistics of positions."""
+"""`kempelen train data statistics`: print and plot statistics of positions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ COLOUR, FIT_COLOUR = "#1d4ed8", "#c2410c"
 
 
 def run(arguments: Namespace) -> int:
-    """Print the statistics of all files, and plot them if requested."""
     from kempelen.training.dataset import Dataset, DatasetError
 
     if arguments.plot is not None:
@@ -51,7 +50,7 @@ def run(arguments: Namespace) -> int:
 
 
 def summary(statistics: PositionStatistics) -> dict[str, Any]:
-    """Return all histograms as JSON data. Leading and trailing empty bins are omitted."""
+    """Return all histograms as JSON data, without empty bins."""
     middles, means, totals = statistics.results_by_score(TABLE_WIDTH)
     curve = statistics.fit_winning_curve()
     return {
@@ -117,7 +116,7 @@ def _expected_score(score: Any, scale: float) -> Any:
 
 
 def figure(statistics: PositionStatistics) -> Figure:
-    """Plot all histograms, and the mean result as a function of the score."""
+    """Plot all histograms, and the mean result against the score."""
     from matplotlib.figure import Figure
 
     picture = Figure(figsize=(14, 8), layout="constrained")

@@ -1,8 +1,7 @@
 """TD(lambda) learning from games that are played by one-ply lookahead.
 
-The training targets are lambda-returns. A lambda-return is a mean of the values of later positions
-and of the game result, weighted by powers of lambda (R. Sutton, 'Learning to predict by the methods
-of temporal differences', 1988; G. Tesauro, 'Temporal difference learning and TD-Gammon', 1995).
+Sources: Sutton, 'Learning to predict by the methods of temporal differences' (1988); Tesauro,
+'Temporal difference learning and TD-Gammon' (1995).
 """
 
 from __future__ import annotations
@@ -23,8 +22,7 @@ from kempelen.training.selfplay_batch import DRAW_VALUE, TrainingExample
 class TdSettings:
     """Settings for TD learning.
 
-    `trace` is lambda. With a lambda of 1, only the game result counts. With a lambda of 0, only the
-    value of the next position counts.
+    `trace` is lambda, from 0 (only the value of the next position) to 1 (only the game result).
     `wander` is the fraction of moves that are chosen at random.
     `longest` is the maximum length of a game in plies. Longer games are draws.
     """

@@ -1,9 +1,8 @@
 """TD(lambda) targets, which correct scores by later searches of the same game.
 
-A search of a thousand nodes looks only a few plies ahead. Later searches in the same game see more
-of the consequences of a move. The target of each position is therefore a weighted mean of its own
-score and the target of the next position. The method is TD(lambda) (Sutton 1988). With search
-scores, it is called TD-Leaf(lambda) (Baxter, Tridgell and Weaver 1998).
+The target of a position is a weighted mean of its own score and the target of the next position
+(Sutton 1988). With search scores, the method is called TD-Leaf(lambda) (Baxter, Tridgell and Weaver
+1998).
 """
 
 import numpy as np
@@ -20,12 +19,10 @@ _MIN_PROBABILITY = 1e-12  # smallest probability with a finite score
 def lambda_returns(game: Packed, trace_decay: float, scale: float) -> npt.NDArray[np.int16]:
     """Return the lambda-return of each position, in centipawns for the side to move.
 
-    Scores are converted to win probabilities before they are averaged. The last position keeps its
-    score.
+    Scores are averaged as win probabilities. The last position keeps its score.
 
-    `game` contains the positions in game order. Some positions of the game may be missing.
-    `trace_decay` is lambda. If the next stored position is n plies later, its target has the weight
-    lambda ** n.
+    `game` holds positions in game order, and may have gaps.
+    `trace_decay` is lambda. A next position n plies later has the weight lambda ** n.
     `scale` is the score in centipawns with a win probability of 73%.
     """
     signs = np.where(game["state"] >= BLACK_TO_MOVE, -1.0, 1.0)

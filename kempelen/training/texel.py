@@ -1,19 +1,16 @@
-"""Fit the weights of the hand-written evaluation to game results by Texel's tuning method.
+"""Fit the weights of the hand-written evaluation by Texel's tuning method.
 
-The expected score of a position with the evaluation e is 1 / (1 + exp(-e / scale)). The fitted
-weights minimise the cross-entropy between these predictions and the targets (Österlund, 'Texel's
-tuning method', 2014). A target is a weighted mean of the game result and the search score. The
-scale is fitted to the initial weights and then kept fixed, so that the meaning of a centipawn does
-not change. A separate scale is used for the search scores, because they may come from another
-engine.
+The fit minimises the cross-entropy between 1 / (1 + exp(-evaluation / scale)) and a weighted mean
+of the game result and the search score (Österlund, 'Texel's tuning method', 2014). The scale is
+fitted to the initial weights and then fixed, so that a centipawn keeps its meaning. Search scores
+have a separate scale, because they may come from another engine.
 
-Search scores exceed the static evaluation by a nearly constant amount, because a search finds the
-best move of the side to move. The fit includes a constant for this amount, and does not change the
-tempo weight. If the initial tempo weight is zero, it is fitted to the game results alone.
+Search scores exceed the static evaluation by a nearly constant amount, because it is an advantage
+to move. The fit includes a constant for this amount instead of the tempo weight. A tempo weight of
+zero is then fitted to the game results.
 
-More iterations always fit the training positions better, but eventually overfit. The fit therefore
-returns the weights with the lowest validation loss, and ends after PATIENCE iterations without an
-improvement.
+The fit returns the weights with the lowest validation loss, and ends after PATIENCE iterations
+without an improvement.
 """
 
 from collections.abc import Callable
@@ -33,9 +30,9 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 
 CHUNK = 1 << 15  # positions per trace call
-# Positions with a larger lead are omitted: they are usually won whatever the weights.
+# Positions with a larger lead are omitted, because they are usually won with any weights.
 MAX_SCORE = 600  # centipawns
-MATERIAL = (100, 300, 300, 500, 900)  # pawn to queen: textbook values
+MATERIAL = (100, 300, 300, 500, 900)  # textbook values from pawn to queen
 # Near the fifty-move rule, engine scores may shrink independently of the position.
 MAX_HALFMOVE_CLOCK = 16  # halfmoves
 PATIENCE = 40  # iterations without improvement before the fit ends
@@ -47,10 +44,7 @@ REGULARIZATION = 2e-3
 
 @dataclass(frozen=True)
 class TracedPositions:
-    """Positions with the coefficients of each weight in their evaluations.
-
-    All values are from the point of view of the side to move.
-    """
+    """Positions with the coefficient of each weight, for the side to move."""
 
     counts: "csr_matrix"  # (positions, weights)
     middlegame: Floats  # weight of the middlegame, 0 to 1
@@ -59,10 +53,7 @@ class TracedPositions:
     results: Floats  # win 1, draw 1/2, loss 0
 
     def evaluate(self, weights: Floats) -> Floats:
-        """Return the evaluations in centipawns.
-
-        `weights` has the shape (weights, 2), with a middlegame column and an endgame column.
-        """
+        """Return evaluations in centipawns, for weights with a middlegame and an endgame column."""
         middlegame, endgame = (self.counts @ weights).T
         evaluations: Floats = self.middlegame * middlegame + self.endgame * endgame
         return evaluations
@@ -81,7 +72,6 @@ class Fit:
 
     @property
     def improved(self) -> bool:
-        """True if the validation loss is lower than before."""
         return self.final_loss < self.initial_loss
 
 
@@ -91,10 +81,7 @@ def start_weights() -> Floats:
 
 
 def material_weights() -> Floats:
-    """Return weights that evaluate only material.
-
-    A fit that starts from these weights is independent of the current weights.
-    """
+    """Return weights that evaluate only material, for a fit from scratch."""
     weights = np.zeros_like(start_weights())
     first = TERM_OFFSETS["material"]
     weights[first : first + len(MATERIAL)] = np.array(MATERIAL)[:, None]
@@ -102,7 +89,10 @@ def material_weights() -> Floats:
 
 
 def check_size(training: TracedPositions, validation: TracedPositions) -> str:
-    """Return a warning if there are few positions. Raise DatasetError if there are too few."""
+    """Return a warning if there are few positions, otherwise "".
+
+    Raise DatasetError if there are too few validation positions.
+    """
     positions, held_out = len(training.scores), len(validation.scores)
     n_parameters = start_weights().size
     if held_out < MIN_VALIDATION_POSITIONS:
@@ -119,10 +109,10 @@ def check_size(training: TracedPositions, validation: TracedPositions) -> str:
 
 
 def read_sample(dataset: Dataset, part: int, limit: int, seed: int = 1) -> TracedPositions:
-    """Trace up to `limit` random positions.
+    """Trace up to `limit` random positions with the compiled kernel.
 
-    Positions with a large score, a high halfmove clock or a phase weight of zero are skipped. The
-    compiled kernel is required. Raise DatasetError if no positions are left.
+    Positions with a large score, a high halfmove clock or a phase weight of zero are skipped. Raise
+    DatasetError if no positions are left.
     """
     from scipy.sparse import csr_matrix, vstack
 
@@ -202,10 +192,8 @@ def fit(
 ) -> Fit:
     """Fit all weights except the tempo to `training`, and validate them on `validation`.
 
-    `result_share` is the weight of the game result in the targets, from 0 to 1. The search score
-    has the remaining weight.
-    `report` is called after each iteration with its number and the training loss.
-    `start` contains the initial weights. The default is the current weights.
+    `result_share` is the weight of the game result in the targets, from 0 to 1. `report` receives
+    the number and the training loss of each iteration. `start` defaults to the current weights.
     """
     from scipy.optimize import minimize
 

@@ -1,9 +1,4 @@
-"""Gradient descent with PyTorch, on a GPU or any other device.
-
-The calculations are the same as in the compiled kernels, except for the order of summation. Outputs
-and gradients are computed with rounded parameters. AdamW changes the unrounded parameters, and the
-weights are clipped.
-"""
+"""Gradient descent with PyTorch, like the compiled kernels except for the order of summation."""
 
 from collections.abc import Callable
 from functools import wraps

@@ -1,4 +1,4 @@
-"""The command `kempelen train tune evaluation`, which fits the hand-written evaluation."""
+"""`kempelen train tune evaluation`: fit the weights of the hand-written evaluation."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def configure(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """Fit the weights, and write them if they are better than the initial weights.
 
-    Return 1 if they are not better, and 2 if there are no usable positions.
+    Return 1 if they are not better, and 2 on an error.
     """
     from kempelen.training.dataset import Dataset, DatasetError
 

@@ -1,4 +1,4 @@
-"""The command `kempelen train tune patterns`, which learns the weights of Go move patterns."""
+"""`kempelen train tune patterns`: learn the weights of Go move patterns."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Learn the weights and write them. Return 2 if there are no usable games."""
+    """Learn the weights and write them. Return 2 on an error."""
     from kempelen.training.go_selfplay import GoGamesError
 
     try:

@@ -1,8 +1,4 @@
-"""Score positions with a UCI engine.
-
-To keep the overhead low, reads are blocking, and only the last score in the output is parsed. If
-the engine does not respond in time, a watchdog thread kills the engine.
-"""
+"""Score positions with a UCI engine. A watchdog thread kills an engine that hangs."""
 
 import contextlib
 import math
@@ -49,16 +45,12 @@ _BOUND = re.compile(rb"\b(?:lower|upper)bound\b")
 
 
 class UciScorer:
-    """A UCI engine process.
-
-    All methods may raise EngineError. The error message names the engine.
-    """
+    """A UCI engine process. All methods may raise EngineError."""
 
     def __init__(self, command: str, options: Mapping[str, str], limit: float) -> None:
         """Start the engine and set its options.
 
-        `command` contains the program and its arguments, in shell syntax.
-        `limit` is the timeout per position in seconds.
+        `command` is a command line in shell syntax. `limit` is the timeout per position in seconds.
         """
         self.command = command
         self.name = command
@@ -97,13 +89,12 @@ class UciScorer:
     ) -> tuple[int, int]:
         """Return the score in centipawns for the side to move, and the search depth.
 
-        The score of a mate in N moves is MATE_SCORE - N. The result is the last exact score,
-        because a bound from an unfinished iteration is less accurate. This was measured with
-        Stockfish 15.1, by comparing scores at 400 nodes with scores at 20,000 nodes. A bound is
-        returned only if there is no exact score.
+        A mate in N moves has the score MATE_SCORE - N. The result is the last exact score, or the
+        last bound if there is no exact score. Bounds proved less accurate (Stockfish 15.1 at 400
+        nodes, compared with 20,000 nodes).
 
-        `chess960` is true if the castling rights in `fen` follow the rules of Chess960.
-        `nodes` and `depth` are the search limits. At least one of them is required.
+        `chess960` is true if the castling rights in `fen` follow the rules of Chess960. At least
+        one of `nodes` and `depth` is required.
         """
         self._deadline = time.monotonic() + self._limit
         if chess960 != self._chess960:

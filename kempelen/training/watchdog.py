@@ -20,10 +20,10 @@ class WatchdogError(Exception):
 
 
 def run_with_watchdog(work: Callable[[ReportActivity], Returned]) -> Returned:
-    """Call `work` and return its result.
+    """Call `work` in a background thread, and return its result or raise its exception.
 
-    The argument of `work` is a function that reports the current activity and its timeout in
-    seconds. Raise the exception that `work` raises. Raise WatchdogError if an activity times out.
+    `work` receives a function that reports the current activity and its timeout in seconds. Raise
+    WatchdogError if an activity times out.
     """
     started, activity, timeout = time.monotonic(), "startup", DEFAULT_TIMEOUT
 

@@ -1,8 +1,4 @@
-"""Generate games in several processes, and receive them in numerical order.
-
-The games are distributed over the processes in turn. Each game must be determined by the task and
-the game number, so that the results do not depend on the number of processes.
-"""
+"""Generate games in several processes, and receive them in numerical order."""
 
 import contextlib
 import itertools
@@ -33,7 +29,7 @@ class GameGenerator(Protocol[Result_co]):
 
 
 class Workers(Protocol):
-    """A pool of workers, which are either local processes or the threads of a cluster."""
+    """A pool of workers, either local processes or threads of a cluster."""
 
     def games(
         self,
@@ -45,12 +41,10 @@ class Workers(Protocol):
     ) -> Generator[Result, None, None]:
         """Yield the games with these numbers in order. Closing the generator stops the workers.
 
-        `make` is called with `task` by each worker, and returns a game generator. It must be a
-        module-level function.
-        `failures` are the exception types that `make` and the game generators may raise. Such an
-        exception is raised as a GamesError with the same message.
-        `extra_argument` returns an extra argument of `play` for a game number. Local processes do
-        not use it.
+        Each worker calls `make`, a module-level function, with `task` to create a game generator. A
+        game must depend only on the task and its number. `failures` are exception types that may
+        occur, and are raised again as GamesError with the same message. `extra_argument` returns an
+        extra argument of `play` for a game number. Local processes do not use it.
         """
 
 
@@ -66,7 +60,6 @@ class LocalProcesses:
         failures: Failures,
         extra_argument: Callable[[int], Any] | None = None,
     ) -> Generator[Result, None, None]:
-        """Yield the games with the given numbers, as specified in `Workers.games`."""
         context = multiprocessing.get_context("spawn")
         connections: list[Connection] = []
         running = []

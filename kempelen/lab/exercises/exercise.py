@@ -1,8 +1,6 @@
-"""Exercises about search: the question, the answer key and the explanation.
+"""Exercises about search algorithms on small random trees.
 
-An `ExerciseSpec` determines an exercise. The algorithm searches a random tree, and
-`agent.search.tracing.search_tracing` records its events. The key is computed from these events, so
-that no second implementation is needed.
+The answer key is computed from the trace events of the search itself.
 """
 
 from __future__ import annotations
@@ -43,8 +41,8 @@ DEPTHS, BRANCHINGS = (2, 5), (2, 5)
 class ExerciseSpec:
     """The settings that determine an exercise.
 
-    `number` counts the student's exercises of one type, starting at 1. Only exercises about the
-    order of visits use `algorithm`, the algorithm that the student follows.
+    `number` counts the student's exercises of one kind, from 1. `algorithm` is used only by the
+    kind "order".
     """
 
     kind: str
@@ -56,7 +54,7 @@ class ExerciseSpec:
     algorithm: str = "alpha-beta"
 
     def random(self) -> Random:
-        """Return a random number generator whose seed depends on the settings."""
+        """Return a random generator that is seeded with all settings except the algorithm."""
         return Random(
             f"{self.kind} {self.seed} {self.student} {self.number} {self.depth} {self.branching}"
         )
@@ -64,10 +62,7 @@ class ExerciseSpec:
 
 @dataclass(frozen=True)
 class VisibleNode:
-    """A tree node as the student sees it.
-
-    `text` is the displayed content, or "" if the student must find the content.
-    """
+    """A tree node as the student sees it. An empty `text` hides the value."""
 
     label: Label
     maximises: bool
@@ -77,10 +72,10 @@ class VisibleNode:
 
 @dataclass(frozen=True)
 class Exercise(ABC):
-    """A question about a tree, with its answer key.
+    """A question about a tree, with the parts of the correct answer in `key`.
 
-    `key` contains the parts of the correct answer, in the normal form that
-    `kempelen.lab.exercises.marking` defines.
+    `form` is the format of each part, a key of `marking.FORMS`. `ordered` tells whether the order
+    of the parts counts.
     """
 
     spec: ExerciseSpec
@@ -88,7 +83,6 @@ class Exercise(ABC):
     events: tuple[Event, ...]
     key: tuple[str, ...]
 
-    # Form of the parts of an answer, whether their order counts, and an example answer.
     form: ClassVar[str] = "labels"
     ordered: ClassVar[bool] = False
     example: ClassVar[str] = ""
@@ -118,9 +112,9 @@ class Exercise(ABC):
         ]
 
     def parse_answer(self, text: str) -> tuple[str, ...]:
-        """Return the parts of an answer in their normal form.
+        """Split an answer into its parts and normalize them.
 
-        If the answer is invalid, raise ValueError with an example of a valid answer.
+        Raise ValueError, with an example of a valid answer, if the answer is malformed.
         """
         try:
             return parse_parts(self.form, text)
@@ -130,12 +124,11 @@ class Exercise(ABC):
     def mark(self, text: str) -> Mark:
         """Compare an answer with the key.
 
-        If the answer is invalid, raise ValueError with an example of a valid answer.
+        Raise ValueError, with an example of a valid answer, if the answer is malformed.
         """
         return mark_answer(self.key, self.parse_answer(text), ordered=self.ordered)
 
     def key_text(self) -> str:
-        """Return the correct answer as text."""
         return (" " if self.form == "labels" else ", ").join(self.key)
 
 
@@ -153,7 +146,6 @@ class MinimaxValues(Exercise):
         ]
 
     def explanation(self, translate: Translator) -> list[str]:
-        """For each inner node, return a line with its children's values and its minimax value."""
         values = {event.label: event.value for event in self.events if isinstance(event, Returned)}
         values |= {
             event.label: event.value for event in self.events if isinstance(event, Evaluated)
@@ -206,7 +198,6 @@ class LeafOrder(Exercise):
         return paragraphs
 
     def explanation(self, translate: Translator) -> list[str]:
-        """Return the steps of the algorithm, or the open lists if it is SSS* or DUAL*."""
         if any(isinstance(event, Listed) for event in self.events):
             return list(trace.open_list_rows(self.events, translate))
         return [
@@ -238,7 +229,6 @@ class CutOffs(Exercise):
         return [translate("Which branches does alpha-beta cut off, and why?"), why]
 
     def explanation(self, translate: Translator) -> list[str]:
-        """For each cut-off, return a line with the value of the node and the bound."""
         lines = []
         for cut, alpha, beta in _cuts(self.events):
             without = ", ".join(format_label(branch) for branch in _branches_cut(self.root, cut))
@@ -260,7 +250,7 @@ class CutOffs(Exercise):
 
     @staticmethod
     def generate(spec: ExerciseSpec, random: Random) -> Exercise | None:
-        """Return an exercise about a random tree, or None if the tree has no cut-offs."""
+        """Return an exercise about a random tree, or None if alpha-beta cuts nothing off."""
         root = random_tree(random, spec)
         events = search_events(root, "alpha-beta")
         key = []
@@ -271,10 +261,7 @@ class CutOffs(Exercise):
 
 
 def random_tree(random: Random, spec: ExerciseSpec) -> Node:
-    """Return a tree in which all leaves have the same depth.
-
-    Every inner node has at least two children.
-    """
+    """Return a random tree of uniform depth with 2 to `spec.branching` children per inner node."""
 
     def grow(depth: int) -> Node:
         if depth == 0:
@@ -285,7 +272,6 @@ def random_tree(random: Random, spec: ExerciseSpec) -> Node:
 
 
 def search_events(root: Node, algorithm: str) -> tuple[Event, ...]:
-    """Search the tree with the named algorithm, and return the trace events."""
     spec = algorithm_spec.parse(algorithm)
     events: list[Event] = []
     problem = SearchProblem("tree", Tree(root), evaluate, UNLIMITED_DEPTH)
@@ -295,7 +281,7 @@ def search_events(root: Node, algorithm: str) -> tuple[Event, ...]:
 
 
 def iter_nodes(root: Node, path: Label = ()) -> Iterator[tuple[Label, Node]]:
-    """Yield each node with its label, in preorder."""
+    """Yield the label and the subtree of each node, in preorder."""
     yield path, root
     if isinstance(root, list):
         for number, child in enumerate(root, 1):
@@ -303,7 +289,7 @@ def iter_nodes(root: Node, path: Label = ()) -> Iterator[tuple[Label, Node]]:
 
 
 def child_numbers(root: Node, path: Label) -> range:
-    """Return the numbers of a node's children, starting at 1."""
+    """Return the numbers of a node's children, from 1, or an empty range for a leaf."""
     node = root
     for number in path:
         assert isinstance(node, list)

@@ -30,7 +30,7 @@ KINDS: dict[str, ExerciseGenerator] = {
     "list": NextRow.generate,
     "uct": UctPath.generate,
 }
-# The algorithm of each exercise type; for "order", the spec names it.
+# Algorithm of each exercise kind. For "order", the specification names it.
 ALGORITHMS = {"values": "minimax", "cuts": "alpha-beta", "list": "sss-star", "uct": "uct"}
 # Maximum value of a seed, student number or exercise number.
 MAX_NUMBER = 10**9
@@ -39,7 +39,7 @@ MAX_LEAVES = 45
 
 
 def make_exercise(spec: ExerciseSpec) -> Exercise:
-    """Return the exercise that a specification describes.
+    """Generate the exercise of a specification.
 
     Raise ValueError if the specification is invalid or no suitable tree is found.
     """
@@ -56,10 +56,7 @@ def make_exercise(spec: ExerciseSpec) -> Exercise:
 
 
 def spec_as_json(spec: ExerciseSpec) -> dict[str, Any]:
-    """Return the specification as JSON data.
-
-    The key "algorithm" contains the algorithm that the exercise uses.
-    """
+    """Convert a specification to JSON data, with the algorithm that the exercise uses."""
     return {**asdict(spec), "algorithm": ALGORITHMS.get(spec.kind, spec.algorithm)}
 
 
@@ -94,7 +91,7 @@ def make_exercises(
     kinds: Iterable[str], *, seed: int, student: int, count: int, depth: int, branching: int,
     algorithm: str,
 ) -> list[Exercise]:  # fmt: skip
-    """Return `count` exercises of each type in `kinds` for one student.
+    """Return `count` exercises of each kind for one student.
 
     Raise ValueError if a specification is invalid or no suitable tree is found.
     """

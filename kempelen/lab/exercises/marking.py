@@ -1,9 +1,7 @@
 """Parse and mark answers to exercises.
 
-An answer consists of parts, separated by spaces, commas or semicolons. All parts of an answer have
-the same format. Each part is converted to a normal form, and then compared with the answer key. The
-HTML page with the exercises uses the same patterns. They avoid syntax that Python and JavaScript
-interpret differently.
+An answer is a list of parts in one format, separated by spaces, commas or semicolons. The HTML page
+uses the same regular expressions, so they must mean the same in JavaScript.
 """
 
 from __future__ import annotations
@@ -25,11 +23,10 @@ SIGN_ALIASES = {"<=": "≤", "=<": "≤", ">=": "≥", "=>": "≥"}
 
 @dataclass(frozen=True)
 class AnswerFormat:
-    """The format of one part of an answer, in lower case.
+    """The format of one part of an answer after conversion to lower case.
 
-    `pattern` is a regular expression with one group per field. `fields` contains the type of each
-    field: "label", "number", "sign" or "word". `normal` is the format string that builds the normal
-    form.
+    `pattern` is a regular expression with one group per field. `fields` holds the type of each
+    field: "label", "number", "sign" or "word". `normal` is the format string of the normal form.
     """
 
     pattern: str
@@ -57,11 +54,10 @@ FORMS = {
 
 @dataclass(frozen=True)
 class Mark:
-    """The mark for an answer.
+    """The mark for an answer, with `points` of `parts` possible points.
 
-    The answer gets `points` of `parts` possible points. There is one possible point for each part
-    of the answer key. `wrong` contains the parts of the answer that are not in the key. If order
-    counts, `wrong` contains only the first part that is out of order.
+    `wrong` holds the parts that are not in the key. If order counts, it holds only the first part
+    that is out of order.
     """
 
     right: bool
@@ -71,10 +67,9 @@ class Mark:
 
 
 def parse_parts(form: str, text: str) -> tuple[str, ...]:
-    """Return the parts of an answer in their normal form.
+    """Split an answer into its parts and normalize them.
 
-    `form` is a key of `FORMS`. Raise ValueError if the answer is too long or a part does not have
-    this format.
+    `form` is a key of `FORMS`. Raise ValueError if the answer is too long or a part is invalid.
     """
     if len(text) > MAX_ANSWER_LENGTH:
         raise ValueError(f"answer: too long (at most {MAX_ANSWER_LENGTH} characters)")
@@ -100,11 +95,10 @@ def format_number(value: float) -> str:
 
 
 def mark_answer(key: tuple[str, ...], answer: tuple[str, ...], *, ordered: bool) -> Mark:
-    """Compare an answer with the answer key. Both must be in normal form.
+    """Compare an answer with the key, both in normal form.
 
-    If order counts, the answer gets one point for each part before the first part that is out of
-    order. Otherwise it gets one point for each correct part, and loses one point for each wrong
-    part.
+    If order counts, each part before the first error gets one point. Otherwise each correct part
+    gets one point, and each wrong part costs one.
     """
     if ordered:
         n_equal = 0

@@ -1,4 +1,4 @@
-"""Write exercises to an HTML page, which marks the answers and explains the solutions."""
+"""Write exercises to an HTML page that marks the answers and explains the solutions."""
 
 from __future__ import annotations
 
@@ -19,19 +19,13 @@ from kempelen.lab.language import Translator, format_label
 def write_page(
     path: Path, made: Sequence[Exercise], translate: Translator, language: str, name: str
 ) -> None:
-    """Write the page to a file.
-
-    Raise ValueError if the file name is invalid.
-    """
+    """Write an HTML page with the exercises. Raise ValueError if the path is invalid."""
     html_page.check_path(path)
     files.replace_atomically(path, html(made, translate, language, name).encode())
 
 
 def html(made: Sequence[Exercise], translate: Translator, language: str, name: str = "") -> str:
-    """Return an HTML page with the exercises.
-
-    The page suggests `name` as the student's name.
-    """
+    """Return an HTML page with the exercises. `name` prefills the student's name."""
     title = translate("exercises on search")
     return html_page.build_page(
         f"Kempelen: {title}",

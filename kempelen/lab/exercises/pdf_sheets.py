@@ -1,7 +1,4 @@
-"""Write exercises and their answer keys as PDF sheets, using Matplotlib.
-
-The same exercises always produce the same file.
-"""
+"""Write exercises and answer keys to reproducible PDF sheets with Matplotlib."""
 
 from __future__ import annotations
 
@@ -39,7 +36,7 @@ Numbered = list[tuple[int, Exercise]]
 
 
 def check_sheets(path: Path) -> None:
-    """Raise ValueError if the path has the wrong suffix or its folder does not exist."""
+    """Raise ValueError if the path does not end in .pdf or its folder does not exist."""
     if path.suffix.lower() != SUFFIX:
         raise ValueError(f"{path}: invalid sheet name (must end in {SUFFIX})")
     pictures.check_picture(path)

@@ -1,7 +1,7 @@
 """Read and write results files, which contain the answers of one student.
 
-A results file contains no marks. The reader regenerates the exercises and marks the answers again,
-so that students cannot forge marks.
+A file contains no marks. They are computed again from the answers, so that students cannot forge
+them.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ MAX_FILE_BYTES, MAX_EXERCISES, MAX_ANSWERS = 1 << 20, 200, 100
 
 @dataclass(frozen=True)
 class ExerciseAnswers:
-    """The answers of a student to one exercise, in chronological order.
+    """A student's answers to one exercise, in chronological order.
 
-    `solved` tells whether the student saw the correct answer at the end.
+    `solved` tells whether the student viewed the correct answer at the end.
     """
 
     spec: ExerciseSpec
@@ -38,9 +38,9 @@ class ExerciseAnswers:
 
 @dataclass(frozen=True)
 class MarkedExercise:
-    """An exercise with the marks for all answers of a student.
+    """An exercise with the mark of each answer, or None for a malformed answer.
 
-    The mark for an invalid answer is None.
+    `parts` is the maximum number of points.
     """
 
     spec: ExerciseSpec
@@ -54,12 +54,11 @@ class MarkedExercise:
 
     @property
     def right_at_first(self) -> bool:
-        """Whether the first answer is correct."""
         return bool(self.marks) and self.marks[0] is not None and self.marks[0].right
 
     @property
     def points(self) -> int:
-        """The points for the best answer."""
+        """The points of the best answer."""
         return max((mark.points for mark in self.marks if mark is not None), default=0)
 
 
@@ -68,8 +67,8 @@ def merge_attempts(
 ) -> list[ExerciseAnswers]:
     """For each exercise, append the later answers to the earlier answers.
 
-    At most `MAX_ANSWERS` answers per exercise are kept, including the last answer. Answers that
-    follow the display of the correct answer are ignored.
+    Answers after the student viewed the correct answer are ignored. Of more than `MAX_ANSWERS`
+    answers, the first ones and the last are kept.
     """
     merged = {each.spec: each for each in earlier}
     for each in later:
@@ -97,10 +96,9 @@ def write_results(path: Path, name: str, attempts: Sequence[ExerciseAnswers]) ->
 
 
 def read_marked(path: Path) -> tuple[str, list[MarkedExercise]]:
-    """Read and mark the answers of a student.
+    """Return the student's name and the marked exercises of a results file.
 
-    Return the student's name and the marked exercises. Raise ValueError if the file is not a valid
-    results file.
+    Raise ValueError if the file is invalid.
     """
     name, attempts = read_results(path)
     try:
@@ -110,10 +108,9 @@ def read_marked(path: Path) -> tuple[str, list[MarkedExercise]]:
 
 
 def read_results(path: Path) -> tuple[str, list[ExerciseAnswers]]:
-    """Return the student's name and answers.
+    """Return the student's name and answers of a results file.
 
-    Raise ValueError if the file is not a valid results file. The error message contains the file
-    name.
+    Raise ValueError, with the file name in the message, if the file is unreadable or invalid.
     """
     try:
         data = json.loads(files.read_text(path, MAX_FILE_BYTES))
@@ -128,7 +125,7 @@ def read_results(path: Path) -> tuple[str, list[ExerciseAnswers]]:
 
 
 def mark_attempts(attempts: Sequence[ExerciseAnswers]) -> list[MarkedExercise]:
-    """Regenerate the exercises, and mark the answers."""
+    """Generate the exercises again and mark the answers."""
     marked = []
     for each in attempts:
         exercise = make_exercise(each.spec)

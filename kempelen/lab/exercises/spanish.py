@@ -1,4 +1,4 @@
-"""English texts of the exercises with their Spanish translations."""
+"""Spanish translations of the exercise texts."""
 
 SPANISH = {
     "After {} playouts, each node shows the sum of MAX's rewards / its visits.": (

@@ -1,5 +1,3 @@
-"""An exercise about the open list of SSS*."""
-
 from __future__ import annotations
 
 from random import Random
@@ -18,32 +16,30 @@ from kempelen.lab.exercises.exercise import (
 from kempelen.lab.exercises.marking import format_number
 from kempelen.lab.language import Translator, format_label, format_value
 
-# Number of rows shown before the one to find.
+# Number of rows shown before the requested row.
 ROWS = 3
 
 
 class NextRow(Exercise):
-    """An exercise that asks for the next row of the open list of SSS*."""
+    """An exercise that asks for the open list of SSS* after the next step."""
 
     form, ordered, example = "states", True, "(2.1, V, 15), (1, S, 7)"
 
     @property
     def row(self) -> int:
-        """The number of the row that the student must find, starting at 1."""
+        """The number of the requested row of the open list, from 1."""
         return sum(isinstance(event, Listed) for event in self.events)
 
     def title(self, translate: Translator) -> str:
         return translate("The list of SSS*")
 
     def question(self, translate: Translator) -> list[str]:
-        """Return the previous rows of the open list, followed by the question."""
         rows = list(trace.open_list_rows(self.events, translate))[:-1]
         text = translate("What is row {} of SSS*'s open list? V is a live state, S a solved one.")
         order = translate("States with equal bounds are ordered from left to right in the tree.")
         return [*rows[-ROWS:], f"{text.format(self.row)} {order}"]
 
     def explanation(self, translate: Translator) -> list[str]:
-        """Explain how SSS* processes the first state of the open list."""
         before, after = [event for event in self.events if isinstance(event, Listed)][-2:]
         first = before.states[0]
         new = [state for state in after.states if state not in before.states]

@@ -1,5 +1,3 @@
-"""Compute the layout of an exercise's tree, for HTML pages and printed sheets."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -11,10 +9,9 @@ Position = tuple[float, float]
 
 
 def node_positions(nodes: Sequence[VisibleNode]) -> dict[Label, Position]:
-    """Return the x and y coordinates of each node.
+    """Return the (x, y) coordinates of each node, with parents centred above their children.
 
-    `nodes` must contain all nodes in preorder. The unit of x is the width of a leaf. The unit of y
-    is one level of the tree, and the root is at y = 0. Each parent is centred above its children.
+    `nodes` must be in preorder. The unit of x is the width of a leaf. y is the depth.
     """
     children: dict[Label, list[Label]] = {node.label: [] for node in nodes}
     for node in nodes:

@@ -23,10 +23,10 @@ MARGIN = 0.05
 
 
 class UCTWithBounds(UCT[Any]):
-    """A UCT search that provides access to its upper confidence bounds."""
+    """A UCT search that exposes its upper confidence bounds."""
 
     def bounds(self) -> dict[Label, float]:
-        """Return the upper confidence bound of every node in the last tree except the root."""
+        """Return the upper confidence bound of each node in the last tree, except the root."""
         bounds: dict[Label, float] = {}
 
         def collect(parent: mcts_node.Node[Any], path: Label) -> None:
@@ -44,7 +44,7 @@ class UCTWithBounds(UCT[Any]):
 class UctPath(Exercise):
     """An exercise that asks for the node where the next selection of UCT ends.
 
-    `bounds` contains the upper confidence bound of every node except the root, as computed by UCT.
+    `bounds` holds the upper confidence bound of each node except the root.
     """
 
     bounds: tuple[tuple[Label, float], ...]
@@ -82,10 +82,6 @@ class UctPath(Exercise):
         ]
 
     def explanation(self, translate: Translator) -> list[str]:
-        """For each level, return a line with the bounds of the children.
-
-        The line also names the child with the largest bound.
-        """
         bounds = dict(self.bounds)
         (end,) = self.key
         path = () if end == "ε" else tuple(map(int, end.split(".")))
@@ -103,7 +99,7 @@ class UctPath(Exercise):
 
     @staticmethod
     def generate(spec: ExerciseSpec, random: Random) -> Exercise | None:
-        """Return an exercise about a random tree, or None if the tree is not suitable."""
+        """Return an exercise, or None if the path is too short or two bounds are too close."""
         root = _with_outcomes(random_tree(random, spec), random)
         playouts, seed = random.randint(*PLAYOUTS), random.randrange(1 << 30)
         before, search = _run_uct(root, playouts, seed)

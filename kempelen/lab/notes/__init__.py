@@ -1,1 +1,1 @@
-"""Reproduce the tables and figures of the lecture notes."""
+"""Reproduce the tables and figures of the Spanish lecture notes that the lab follows."""

@@ -44,10 +44,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Reproduce all figures.
-
-    Return 1 if a number differs from the lecture notes without an explanation.
-    """
+    """Reproduce all figures. Return 1 if a number differs from the notes without an explanation."""
     output = arguments.output
     if output is not None:
         check_page(output)
@@ -84,7 +81,7 @@ def run(arguments: Namespace) -> int:
 
 
 def check_page(path: Path) -> None:
-    """Raise ValueError if the path is invalid or Matplotlib is not installed."""
+    """Raise ValueError if the path is invalid or a drawing library is not installed."""
     html_page.check_path(path)
     pictures.check_picture(path.with_suffix(".svg"), libraries=tree_picture.LIBRARIES)
 

@@ -1,7 +1,7 @@
-"""Reproduce the tables and figures of the five lecture notes, and compare the numbers.
+"""Reproduce the tables and figures of five Spanish lecture notes on game search.
 
-Each function computes one figure from search results, in the requested language. Where the notes
-show data only in a picture, this module uses its own data. The text of the figure mentions this.
+Where the notes show data only in a picture, this module uses its own data. The text of the figure
+mentions this.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ Localize = Callable[[str, str], str]  # selects the English or the Spanish text
 class NoteRow:
     """A number from the lecture notes, and the reproduced number.
 
-    `said` is the number in the notes, or None if the text of the notes does not contain the number.
-    `why` explains a known difference.
+    `said` is None if the text of the notes does not contain the number. `why` explains a known
+    difference.
     """
 
     what: str
@@ -62,19 +62,13 @@ class NoteRow:
 
     @property
     def agrees(self) -> bool:
-        """Whether the numbers are equal.
-
-        The value is true if the notes do not contain the number.
-        """
+        """Whether the numbers are equal or the notes do not contain the number."""
         return self.said is None or self.said == self.found
 
 
 @dataclass(frozen=True)
 class TreePicture:
-    """A tree with the title of its picture.
-
-    If `strategy` is true, the tree is a strategy, whose nodes have no visit order.
-    """
+    """A tree with the title of its picture. If `strategy` is true, it has no visit order."""
 
     title: str
     root: SearchTreeNode
@@ -160,10 +154,7 @@ def _sss_star(localize: Localize, translate: language.Translator) -> NoteFigure:
 
 
 def _node_number(label: tuple[int, ...]) -> int:
-    """Return the number of a node in a binary tree.
-
-    The root has number 1. The children of node n have numbers 2n and 2n + 1.
-    """
+    """Return the heap index of a node: 1 for the root, 2n and 2n + 1 for children of n."""
     number = 1
     for place in label:
         number = 2 * number + place - 1
@@ -364,8 +355,8 @@ def _cost(localize: Localize, translate: language.Translator) -> NoteFigure:
     )
 
 
-# The game of the note: the first player begins in a corner. This is the only game with the note's
-# counts, except for the order of the last two squares.
+# The only tic-tac-toe game, up to the order of the last two squares, with the node counts of the
+# notes.
 _EXAMINED = (
     ("a3", "59,705", "2,338"),
     ("a3 b2 c1", "1,053", "318"),
@@ -399,11 +390,7 @@ def _examined_nodes(localize: Localize, translate: language.Translator) -> NoteF
 
 
 def _open_lines(game: TicTacToe) -> float:
-    """Return the evaluation of tic-tac-toe in the lecture notes, for the side to move.
-
-    The evaluation is the number of lines open to the side to move, minus the number of lines open
-    to the opponent.
-    """
+    """Return the number of lines open to the side to move, minus those open to the opponent."""
     return game.open_lines(game.turn) - game.open_lines(1 - game.turn)
 
 
@@ -624,10 +611,7 @@ FIGURE_BUILDERS: tuple[Callable[[Localize, language.Translator], NoteFigure], ..
 
 
 def omitted_figures(localize: Localize) -> list[tuple[str, str, str]]:
-    """Return the figures that are not reproduced.
-
-    Each item contains the lecture note, the figure and the reason.
-    """
+    """Return the lecture note, the figure and the reason for each figure that is not reproduced."""
     leaves = localize(
         "the tree is a picture, and the text gives none of its numbers",
         "el árbol es una imagen, y el texto no da ninguno de sus números",

@@ -22,10 +22,7 @@ from kempelen.lab.recordings.recording import NodeName, Row, Sentence, Splice, V
 
 
 class OpenListRecorder(Recorder):
-    """A recorder for SSS* and DUAL*.
-
-    In each step, the algorithm processes the first state of the open list.
-    """
+    """A recorder for SSS* and DUAL*. Each step processes the first state of the open list."""
 
     def __init__(self, game: NotatedGame[Any], algorithm: AlgorithmSpec) -> None:
         super().__init__(game, algorithm)
@@ -52,7 +49,6 @@ class OpenListRecorder(Recorder):
                 )
 
     def finish(self) -> None:
-        """If there are unrecorded values, add a final step with these values."""
         if self._changes or not self.steps:
             self.add_step("done", 0, ("done", ()))
 
@@ -119,7 +115,7 @@ class OpenListRecorder(Recorder):
 
 
 class BStarRecorder(Recorder):
-    """A recorder for B*, which shows expanded nodes and changes of bounds."""
+    """A recorder for B* that shows expanded nodes and changes of bounds."""
 
     def __init__(self, game: NotatedGame[Any], algorithm: AlgorithmSpec) -> None:
         super().__init__(game, algorithm)
@@ -127,10 +123,7 @@ class BStarRecorder(Recorder):
         self._evaluated = False
 
     def handle_event(self, event: Event) -> None:
-        """Record an event.
-
-        Consecutive changes of bounds are combined into one step.
-        """
+        """Add the steps for one event. Consecutive changes of bounds become one step."""
         if self._narrowed and not isinstance(event, (Narrowed, Visited, Evaluated)):
             self._add_bounds_step()
         match event:

@@ -1,5 +1,3 @@
-"""Record the four phases of each playout in Monte Carlo tree search."""
-
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -17,9 +15,9 @@ from kempelen.lab.recordings.recording import NodeName, Row, Sentence, Value
 
 
 class PlayoutRecorder(Recorder):
-    """A recorder for Monte Carlo tree search.
+    """A recorder for the phases of each playout in Monte Carlo tree search.
 
-    Untried moves are shown in a list, not as nodes of the tree.
+    Untried moves appear in the list of children, but not in the tree.
     """
 
     def __init__(self, game: NotatedGame[Any], algorithm: AlgorithmSpec) -> None:
@@ -28,10 +26,6 @@ class PlayoutRecorder(Recorder):
         self._counted = False
 
     def record(self, events: Iterable[Event]) -> None:
-        """Convert the events to steps.
-
-        If the search uses a batch evaluation, the pseudocode is adapted.
-        """
         events = list(events)
         self.listing = with_evaluation(
             self.listing,

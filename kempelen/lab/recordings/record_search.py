@@ -32,7 +32,7 @@ MAX_EDITABLE_NODES = 60
 
 
 def record_from(arguments: Namespace) -> Recording:
-    """Run the search that the arguments describe, and return its recording.
+    """Run and record the search that the arguments describe.
 
     Raise ValueError, OSError or EvaluationError if the arguments are invalid.
     """
@@ -52,9 +52,10 @@ def record_search(
     max_nodes: int = MAX_NODES,
     seconds: float | None = None,
 ) -> Recording:
-    """Run a search, and return its recording.
+    """Run a search and return its recording.
 
-    The search stops after `max_nodes` nodes or `seconds` seconds.
+    The search stops after `max_nodes` nodes or `seconds` seconds. UCT stops after 200 playouts if
+    the algorithm does not specify their number.
     """
     if issubclass(algorithm.search_class, UCT) and "playouts" not in algorithm.options:
         options = algorithm.options | {"playouts": MAX_PLAYOUTS}
@@ -86,10 +87,9 @@ def record_search(
 
 
 def _editable_tree(game: NotatedGame[Any], nodes: list[RecordedNode]) -> dict[str, Any] | None:
-    """Return the tree as nested data in the format of a tree file.
+    """Return the tree as nested data in the format of a tree file, or None if it is not editable.
 
-    Return None if the game is not a tree, if the tree is too large, or if the tree contains
-    infinite values, which JSON does not support.
+    Only explicit trees with finite values and at most `MAX_EDITABLE_NODES` nodes are editable.
     """
     if not isinstance(game, Tree) or len(nodes) > MAX_EDITABLE_NODES:
         return None

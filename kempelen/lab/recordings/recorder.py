@@ -33,13 +33,13 @@ MAX_PREBUILT_NODES = 3000
 
 
 def recorded_value(value: float, digits: int = 4) -> Value:
-    """Format a value in the notation of the lecture notes."""
+    """Format a value with `digits` significant digits, or exactly if it is an integer below 1e9."""
     exact = abs(value) != inf and value == int(value)
     return language.format_value(value, 9 if exact and abs(value) < 1e9 else digits)
 
 
 class Recorder(ABC):
-    """Base class for recorders, which convert the events of one search into steps."""
+    """Base class for recorders, which convert the trace events of one search into steps."""
 
     def __init__(self, game: NotatedGame[Any], algorithm: AlgorithmSpec) -> None:
         self.nodes: list[RecordedNode] = []
@@ -70,17 +70,14 @@ class Recorder(ABC):
 
     @abstractmethod
     def handle_event(self, event: Event) -> None:
-        """Record an event."""
+        """Add the steps for one event."""
 
     @abstractmethod
     def finish(self) -> None:
-        """Record the changes that are still pending after the last event."""
+        """Add the steps for changes that are pending after the last event."""
 
     def node_number(self, label: Label) -> int:
-        """Return the number of the node with this label.
-
-        The node is created if it does not exist.
-        """
+        """Return the number of the node with this label. Create the node if it does not exist."""
         known = self._numbers.get(label)
         if known is not None:
             return known
@@ -113,21 +110,16 @@ class Recorder(ABC):
         return number
 
     def set_fields(self, node: int, **fields: Value) -> None:
-        """Set fields of a node.
-
-        The changes are recorded with the next step.
-        """
+        """Set fields of a node. The changes become part of the next step."""
         for name, value in fields.items():
             if self._fields.get((node, name)) != value:
                 self._fields[node, name] = value
                 self._changes.append((node, name, value))
 
     def get_field(self, node: int, name: str) -> Value:
-        """Return the value of a node's field, or None if the field is not set."""
         return self._fields.get((node, name))
 
     def count(self, name: str, amount: int = 1) -> None:
-        """Increase a counter for the whole search."""
         known = self.get_field(SEARCH_NODE, name)
         self.set_fields(SEARCH_NODE, **{name: (known if isinstance(known, int) else 0) + amount})
 
@@ -137,15 +129,12 @@ class Recorder(ABC):
         self.mark_seen(self.node_number(label))
 
     def mark_seen(self, node: int) -> None:
-        """Mark a node as seen, and give the node the next visit number."""
+        """Mark a node as seen, and assign it the next visit number."""
         self._order += 1
         self.set_fields(node, seen=True, order=self._order)
 
     def set_list(self, name: str, rows: Sequence[Row]) -> None:
-        """Replace all rows of a list.
-
-        This method must be called at most once per step for each list.
-        """
+        """Replace all rows of a list. Call at most once per list and step."""
         previous = self._lists.get(name, [])
         splice = diff_rows(previous, list(rows))
         if splice is not None:
@@ -155,8 +144,7 @@ class Recorder(ABC):
     def splice_list(self, name: str, *splices: Splice) -> None:
         """Replace parts of a list.
 
-        This method must be called at most once per step for each list. It must not be combined with
-        `set_list`.
+        Call at most once per list and step, and not together with `set_list`.
         """
         self._splices[name] = splices
 
@@ -168,7 +156,10 @@ class Recorder(ABC):
         lines: Iterable[str] = (),
         changes_value: bool = False,
     ) -> None:
-        """Add a step with all changes since the previous step."""
+        """Add a step with all changes since the previous step.
+
+        `lines` names the steps whose pseudocode is highlighted, by default `kind`.
+        """
         highlighted = {
             line for each in (lines or (kind,)) for line in self._step_lines.get(each, ())
         }
@@ -181,16 +172,15 @@ class Recorder(ABC):
         self._changes, self._splices = [], {}
 
     def node_name(self, label: Label) -> NodeName:
-        """Return a placeholder for the node's name, for use in sentences."""
+        """Return a placeholder for the node's name in sentences."""
         return NodeName(self.node_number(label))
 
     def mover(self, label: Label) -> str:
-        """Return the name of the side to move at a node, for use in sentences."""
+        """Return "MAX", "MIN", "OR", "AND" or "chance" for the side to move at a node."""
         kind = self.nodes[self.node_number(label)].kind
         return kind if kind == "chance" else kind.upper()
 
     def move_count(self, label: Label) -> int:
-        """Return the number of legal moves at a node."""
         self._go_to(label)
         return len(self._moves())
 

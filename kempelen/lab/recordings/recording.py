@@ -1,12 +1,8 @@
 """The recording of a search: its tree, and the changes made by each step.
 
-HTML pages, terminals and other programs can replay the data that `Recording.as_json` returns. The
-class `Replay` is an example.
-
-A change has the form `[node, field, value]`. The fields of node -1 are counters for the whole
-search. Lists, such as the stack, are changed by splices of the form `[start, removed, rows]`. Each
-splice replaces `removed` rows, beginning at index `start`, by the new rows. A row consists of a
-node and the contents of its cells. Missing values are omitted.
+A change is `[node, field, value]`, where null removes the field. Node -1 has the counters of the
+whole search. A change of a list, such as the stack, is a splice `[start, removed, rows]`: `rows`
+replace `removed` rows at index `start`. A row is a node number and its cells.
 """
 
 from __future__ import annotations
@@ -19,12 +15,12 @@ Change: TypeAlias = "tuple[int, str, Value]"
 # A node number, or -1, and the cells of the row.
 Row: TypeAlias = "tuple[int, tuple[Value | Part, ...]]"
 Splice: TypeAlias = "tuple[int, int, list[Row]]"
-# An argument of a sentence: a word, a number, or a placeholder for the name of a node.
+# An argument of a sentence.
 Part: TypeAlias = "Value | NodeName"
 # The key of a sentence, and its arguments.
 Sentence: TypeAlias = "tuple[str, tuple[Part, ...]]"
 
-# The node whose fields are the counters of the whole search.
+# The node number for counters of the whole search.
 SEARCH_NODE = -1
 
 
@@ -39,13 +35,12 @@ class NodeName:
 class RecordedNode:
     """The data of a node that do not change during the search.
 
-    The number of a node is its index in the list of nodes.
-
-    `parent` is the number of the parent, or -1 for the root. `place` is the index of the move among
-    the legal moves of the parent, starting at 1. It is 0 for a null move. `move` is the move that
-    leads to the node, in the notation of the game. `kind` is "max", "min", "chance", "or" or "and".
-    `board` is the result of `board_data`. `chance` is the probability of the chance event that
-    leads to the node. `known` is the value of a leaf in an explicit tree.
+    `parent` is a node number, or -1 for the root. Node numbers are indices in `Recording.nodes`.
+    `place` is the number of the move among the parent's legal moves, from 1, or 0 for a null move.
+    `kind` is "max", "min", "chance", "or" or "and".
+    `board` is the result of `board_data`.
+    `chance` is the probability of the chance event that leads to the node.
+    `known` is the value of a leaf in an explicit tree.
     """
 
     parent: int
@@ -62,11 +57,11 @@ class RecordedNode:
 class RecordedStep:
     """One step of a recording.
 
-    `kind` is the type of the step, such as "enter", "evaluate", "cut", "return" or "select". `node`
-    is the number of the current node. `sentences` describe the step. `lines` contains the indices
-    of the highlighted lines of pseudocode, starting at 0. `changes` contains the changes of fields.
-    `lists` contains the splices for each list, by the name of the list. `changes_value` tells
-    whether the step changes the value of an inner node.
+    `kind` is the type of the step, such as "enter", "evaluate", "cut", "return" or "select".
+    `node` is the number of the current node.
+    `lines` holds the indices of the highlighted lines of pseudocode.
+    `lists` holds the splices by the name of the list.
+    `changes_value` tells whether the value of an inner node changes.
     """
 
     kind: str
@@ -82,11 +77,10 @@ class RecordedStep:
 class Recording:
     """The recording of a search.
 
-    `listing` contains the lines of pseudocode. `theory` contains the leaf counts predicted by
-    theory for a uniform tree of the same size. `stopped` tells whether a limit stopped the search.
-    `principal` contains the numbers of the nodes in the principal variation. `given` is the tree as
-    nested data in the format of a tree file, or None if the tree is too large or the game is not a
-    tree.
+    `listing` holds the lines of pseudocode. `theory` holds the predicted leaf counts of a uniform
+    tree. `principal` holds the node numbers of the principal variation. `stopped` tells whether a
+    limit stopped the search. `given` is a small explicit tree as nested data in the format of a
+    tree file, otherwise None.
     """
 
     game: str
@@ -100,7 +94,7 @@ class Recording:
     given: dict[str, Any] | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Return the recording as JSON data, without missing or empty values."""
+        """Return the recording as JSON data. Empty entries of nodes and steps are omitted."""
         return {
             "game": self.game,
             "algorithm": self.algorithm,
@@ -115,33 +109,26 @@ class Recording:
 
 
 class Replay:
-    """The state of a search after a number of recorded steps.
-
-    Steps can be applied and undone.
-    """
+    """The state of a recorded search, which can move forward and back by steps."""
 
     def __init__(self, recording: Recording) -> None:
         self.recording = recording
-        # The fields of each node, including SEARCH_NODE, and the rows of each list.
+        # Fields by node (including SEARCH_NODE), and rows by list.
         self.fields: dict[int, dict[str, Value]] = {}
         self.lists: dict[str, list[Row]] = {}
         self._undo: list[tuple[list[Change], list[tuple[str, Splice]]]] = []
 
     @property
     def step_count(self) -> int:
-        """The number of applied steps."""
         return len(self._undo)
 
     @property
     def step(self) -> RecordedStep | None:
-        """The step that was applied last, or None at the beginning."""
+        """The last applied step, or None at the beginning."""
         return self.recording.steps[self.step_count - 1] if self.step_count else None
 
     def forward(self) -> bool:
-        """Apply the next step.
-
-        Return False if there is no next step.
-        """
+        """Apply the next step, or return False at the end."""
         if self.step_count == len(self.recording.steps):
             return False
         step = self.recording.steps[self.step_count]
@@ -155,10 +142,7 @@ class Replay:
         return True
 
     def back(self) -> bool:
-        """Undo the last step.
-
-        Return False if no step is applied.
-        """
+        """Undo the last step, or return False at the beginning."""
         if not self._undo:
             return False
         before, rows = self._undo.pop()
@@ -169,31 +153,22 @@ class Replay:
         return True
 
     def seek(self, step: int) -> None:
-        """Apply or undo steps until `step` steps are applied.
-
-        A number that is out of range is replaced by the nearest valid number.
-        """
+        """Move to the state after `step` steps, or to the nearest valid state."""
         while self.step_count < step and self.forward():
             pass
         while self.step_count > step and self.back():
             pass
 
     def next_cutoff(self) -> bool:
-        """Apply steps up to the next cut-off.
-
-        Return False if there are no more cut-offs.
-        """
+        """Move to the next cut-off, or return False if no cut-off follows."""
         return self._seek_next(lambda step: step.kind == "cut")
 
     def next_value_change(self) -> bool:
-        """Apply steps up to the next change of an inner node's value.
-
-        Return False if there are no more changes.
-        """
+        """Move to the next change of an inner node's value, or return False if none follows."""
         return self._seek_next(lambda step: step.changes_value)
 
     def state(self) -> tuple[dict[int, dict[str, Value]], dict[str, list[Row]]]:
-        """Return copies of the fields of each node and of the lists, without empty entries."""
+        """Return copies of the fields by node and of the rows by list, without empty entries."""
         fields = {node: dict(found) for node, found in self.fields.items() if found}
         return fields, {name: list(rows) for name, rows in self.lists.items() if rows}
 

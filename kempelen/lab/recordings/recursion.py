@@ -1,5 +1,3 @@
-"""Record recursive algorithms, such as minimax and alpha-beta."""
-
 from __future__ import annotations
 
 from math import inf
@@ -24,10 +22,7 @@ from kempelen.lab.recordings.recording import NodeName, Row, Sentence
 
 
 class RecursionRecorder(Recorder):
-    """A recorder for recursive algorithms.
-
-    The recorder keeps a stack of nodes, and updates parents when a child returns its value.
-    """
+    """A recorder for recursive algorithms such as minimax and alpha-beta."""
 
     def __init__(self, game: NotatedGame[Any], algorithm: AlgorithmSpec) -> None:
         super().__init__(game, algorithm)
@@ -35,8 +30,7 @@ class RecursionRecorder(Recorder):
         self._keys: dict[object, Label] = {}
         # Whether best-node search has made its first guess.
         self._guessed = False
-        # The number of MTD passes, and MTD's bounds on the value. The bounds are None for other
-        # algorithms.
+        # The bounds are None for other algorithms than MTD.
         self._passes = 0
         self._mtd_bounds = (-inf, inf) if issubclass(algorithm.search_class, MTD) else None
         # The last evaluated leaf, until it returns.
