@@ -144,7 +144,7 @@ class Search(ABC, Generic[Move]):
                 return
             was_reset = exhausted and nodes > 1
             if was_reset:
-                self.reset()
+                self.forget()
 
     def current_lines(self, lines: int | None = None) -> Sequence[Info[Move]]:
         """Return up to `lines` best lines so far, if available. Any thread may call this method."""
@@ -157,6 +157,10 @@ class Search(ABC, Generic[Move]):
     def reset(self) -> None:
         """Clear the statistics and all data from earlier searches."""
         self.reset_stats()
+        self.forget()
+
+    def forget(self) -> None:
+        """Clear all data from earlier searches, but not the statistics."""
         if self.ordering is not None:
             self.ordering.clear()
 

@@ -64,9 +64,9 @@ class AlphaBeta(Search[Move]):
         # The mover's evaluation of the node one ply above the horizon.
         self._previous_evaluation = 0.0
 
-    def reset(self) -> None:
-        """Clear the statistics and all data from earlier searches."""
-        super().reset()
+    def forget(self) -> None:
+        """Clear all data from earlier searches, but not the statistics."""
+        super().forget()
         if self.table is not None:
             self.table.clear()
 

@@ -30,9 +30,9 @@ class Expectiminimax(Search[Move]):
     # Value of a win in games of chance.
     _win = 1.0
 
-    def reset(self) -> None:
-        """Clear the statistics and all data from earlier searches."""
-        super().reset()
+    def forget(self) -> None:
+        """Clear all data from earlier searches, but not the statistics."""
+        super().forget()
         self._win = 1.0
 
     def _root(self, game: Game[Move], depth: int) -> float:

@@ -261,3 +261,12 @@ def test_zero_node_go_move_avoids_the_edge_and_captures(played, best):
         game.play(parse_move(game, text))
     (info,) = searcher(game, "mcts", "go", playouts=10).search(game, Limits(nodes=0))
     assert game.text(info.pv[0]) == best
+
+
+def test_node_count_never_falls_during_a_search():
+    game = catalogue.find("nim").new()
+    game.play(parse_move(game, "c5"))
+    searcher = GameSearcher(make_search("alpha-beta", game, catalogue.find("nim").evaluate))
+    counts = [info.nodes for info in searcher.search(game, Limits())]
+    assert len(counts) > 1
+    assert counts == sorted(counts)
