@@ -1,4 +1,4 @@
-"""Check a book for illegal entries, and for moves that a search considers losing."""
+"""Check of a book for illegal entries, and for moves that a search considers losing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ class BookLine:
     moves: tuple[chess.Move, ...]
 
     def board(self) -> chess.Board:
-        """Return the position after the last move."""
         board = chess.Board()
         for move in self.moves:
             board.push(move)
@@ -34,13 +33,7 @@ class BookLine:
 
 @dataclass(frozen=True, slots=True)
 class BookWalkResult:
-    """The result of visiting all positions in a book.
-
-    `lines` contains the playable moves.
-    `illegal` is the number of illegal entries.
-    `unreachable` is the number of entries for positions that book moves do not reach from the start
-    position.
-    """
+    """The playable lines of a book, and the numbers of illegal and unreachable entries."""
 
     lines: list[BookLine]
     illegal: int
@@ -78,10 +71,9 @@ def walk_book(reader: MemoryMappedReader) -> BookWalkResult:
 def score_lines(
     lines: Iterable[BookLine], search: Callable[[chess.Board], Score]
 ) -> Iterator[tuple[BookLine, Score]]:
-    """Yield each book move with its score for the side that plays the move.
+    """Yield each line with the score of its last move, for the side that plays the move.
 
-    `search` is a function that returns the score of a position for the side to move. It is called
-    only for positions with a legal move.
+    `search` returns the score for the side to move. It is called only if there is a legal move.
     """
     for line in lines:
         board = line.board()
@@ -99,7 +91,7 @@ def _score_number(score: Score) -> int:
 
 
 def centipawns(score: Score) -> int:
-    """Return a score in centipawns. Mate scores are outside the range of all other scores."""
+    """Convert a score to centipawns. A mate in n moves becomes 100,000 - n."""
     if isinstance(score, Cp):
         return score.value
     return _MATE - score.moves if score.moves > 0 else -_MATE - score.moves

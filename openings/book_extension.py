@@ -1,11 +1,9 @@
-"""Extend a book by search and self-play.
+"""Extension of a book by search and self-play.
 
-Each step follows book moves from the start position, chosen randomly by weight, to a position
-without entries. The best moves found by a search are added as entries. If the side to move is
-losing and a longer search confirms the loss, the last book move of that side is marked to be
-avoided. If the side to move is winning, the last book move of the opponent is marked in the same
-way. Finally, a fast game is played from the position to its end. The result of the game adjusts the
-weights of the book moves on the path.
+Each step follows random book moves from the start position to a position without entries, and adds
+the best moves of a search. If one side is losing and a longer search confirms it, the last book
+move of this side is marked to be avoided. Finally, a fast game is played from the position, and its
+result adjusts the weights of the book moves on the path.
 
 The results are added to a Polyglot book, or written as lines of a separate repertoire.
 """
@@ -43,10 +41,9 @@ _MAX_WALKS = 200  # consecutive walks without a new position
 
 @dataclass(slots=True)
 class BookMove:
-    """A book move.
+    """A book move. `path` contains the moves before it, or None if the move was not learned.
 
-    `path` contains the moves from the start position to the book position if this move was learned,
-    otherwise None.
+    A move is learned if book extension added it or marked it to be avoided.
     """
 
     move: chess.Move
@@ -57,14 +54,10 @@ class BookMove:
 
     @property
     def learned(self) -> bool:
-        """Whether a run of book extension added this move or marked it to be avoided."""
         return self.path is not None
 
     def add_result(self, points: float) -> None:
-        """Record the result of a game, and adjust the weight of the move.
-
-        `points` is 1, 0.5 or 0, for the side that played the move.
-        """
+        """Record a result (1, 0.5 or 0 for the side that moved), and adjust the weight."""
         old = MoveStatistics.unpack(self.learn)
         games, total = (old.games, old.points) if old else (0, 0.0)
         self.learn = MoveStatistics(games + 1, total + points).pack()
@@ -78,12 +71,10 @@ BookPath = list[tuple[int, int, chess.Move]]
 
 @dataclass
 class BookExtender:
-    """Extend a book by search and self-play.
+    """Extends a book by search and self-play.
 
-    `nodes` is the node limit for the search of each new position.
-    `plies` is the maximum depth of the book.
-    `margin` is the greatest difference in centipawns between the best score and the score of a move
-    that is added.
+    `nodes` is the node limit for each new position, and `plies` is the maximum depth of the book.
+    Moves within `margin` centipawns of the best score are added.
     """
 
     search: SearchFunction
@@ -95,10 +86,7 @@ class BookExtender:
     _exhausted: set[int] = field(default_factory=set)
 
     def add_entries(self, entries: Iterable[Entry]) -> None:
-        """Add the entries of a book, in any order.
-
-        Existing entries for the same positions are replaced.
-        """
+        """Add entries in any order. Existing entries for the same positions are replaced."""
         added: dict[int, dict[int, BookMove]] = {}
         for entry in entries:
             move = chess.Move.null()  # Entries are decoded when their position is reached.
@@ -119,7 +107,7 @@ class BookExtender:
                 self.book.setdefault(zobrist_hash(board), {})[encode_move(board, move)] = known
 
     def step(self) -> bool:
-        """Extend the book by one position. Return False if there is nothing left to learn."""
+        """Extend the book by one position. Return False if no position was found."""
         for _ in range(_MAX_WALKS):
             board, walk = self._walk_to_leaf()
             if board is None:
@@ -142,11 +130,7 @@ class BookExtender:
         return [known for moves in self.book.values() for known in moves.values() if known.learned]
 
     def _walk_to_leaf(self) -> tuple[chess.Board | None, BookPath]:
-        """Follow random book moves from the start position to a position without entries.
-
-        Return this position and the path, or None and the path if there is no new position at its
-        end.
-        """
+        """Follow random book moves to a position without entries. The board is None on failure."""
         board = chess.Board()
         walk: BookPath = []
         while len(walk) < self.plies and not board.is_game_over() and not board.is_repetition(2):
@@ -213,7 +197,7 @@ class BookExtender:
         known.comment = comment
 
     def _play_out(self, board: chess.Board) -> float:
-        """Play a game to its end. Return the points of White."""
+        """Play a fast game to its end, and return White's points (0, 0.5 or 1)."""
         nodes = max(self.nodes // _SELFPLAY_DIVISOR, 1)
         for _ in range(MAX_GAME_PLIES):
             outcome = board.outcome(claim_draw=True)
@@ -238,10 +222,9 @@ def _format_score(info: Info[chess.Move]) -> str:
 
 
 def write_lines(path: Path, learned: Iterable[BookMove]) -> int:
-    """Write learned moves atomically to a repertoire file. Return their number.
+    """Write learned moves atomically to a repertoire file, and return their number.
 
-    The moves that lead to a learned position get weight 1, so that a greater weight in another file
-    takes precedence.
+    Moves that lead to a learned position get the lowest weight. Raise BookError if writing fails.
     """
     by_path: dict[tuple[chess.Move, ...], list[BookMove]] = {}
     for known in learned:

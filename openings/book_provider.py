@@ -1,12 +1,4 @@
-"""Move provider for chess openings, which plays moves from a list of books.
-
-Books are used only in timed games, with a clock or a fixed time per move. They are not used for
-analysis (UCI_AnalyseMode, infinite search, MultiPV, searchmoves or mate search), or if only a depth
-limit or a node limit is set. A book move that is found while pondering is played when the opponent
-plays the expected move.
-
-Files are opened, and slow modules are imported, when a book is first needed.
-"""
+"""Move provider for chess opening books, which are used only in timed games."""
 
 from __future__ import annotations
 
@@ -37,8 +29,6 @@ VARIETIES = BEST, WEIGHTED, UNIFORM = "best", "weighted", "uniform"
 
 
 class HasWeight(Protocol):
-    """A book entry that has a weight."""
-
     @property
     def weight(self) -> int:
         """The relative frequency with which the move is played."""
@@ -50,10 +40,7 @@ WeightedEntry = TypeVar("WeightedEntry", bound=HasWeight)
 def choose_entry(
     entries: Sequence[WeightedEntry], variety: str, rng: random.Random
 ) -> WeightedEntry:
-    """Choose the entry to play.
-
-    `variety` is one of the values in VARIETIES.
-    """
+    """Choose the entry to play. `variety` is one of the values in VARIETIES."""
     if variety == BEST:
         return max(entries, key=_weight)
     weights = [1] * len(entries) if variety == UNIFORM else list(map(_weight, entries))
@@ -76,7 +63,7 @@ class _Book:
         self.names = names
 
     def close(self) -> None:
-        """Close the file. The built-in book is shared, and remains open."""
+        """Close the book file, except for the built-in book, which is shared."""
         if self is not _shipped.get(SHIPPED):
             self.reader.close()
 
@@ -87,15 +74,13 @@ _shipped_names: dict[str, Mapping[int, OpeningName]] = {}
 
 
 class BookProvider:
-    """Provide book moves. All methods must be called in the search thread.
+    """Provides moves from opening books. All methods must be called in the search thread.
 
-    `enabled` is true if books are used.
-    `analysing` is true in analysis mode, in which books are not used.
-    `depth` is the number of the last full move for which books are used.
-    `variety` is one of the values in VARIETIES.
-    `adjust_weights` is a function that adapts the weights of entries to the opponent, or None to
-    use the stored weights.
-    `report` is called with messages for the user.
+    - `analysing`: whether analysis mode is on, in which books are not used.
+    - `depth`: the number of the last full move for which books are used.
+    - `variety`: one of the values in VARIETIES.
+    - `adjust_weights`: a function that adapts the weights of entries to the opponent, or None.
+    - `report`: a function that receives messages for the user.
     """
 
     def __init__(self, report: Callable[[str], None], rng: random.Random | None = None) -> None:
@@ -110,7 +95,7 @@ class BookProvider:
         self._books: list[_Book] | None = None
 
     def set_books(self, files: str) -> None:
-        """Set the books. `files` contains paths in order of priority, separated by `;`.
+        """Open the books in `files`, a list of paths separated by `;` in order of priority.
 
         If `files` is empty, no books are used. Unusable books are reported and skipped.
         """
@@ -132,10 +117,7 @@ class BookProvider:
     def probe(
         self, board: chess.Board, limits: Limits[chess.Move], lines: int
     ) -> Info[chess.Move] | None:
-        """Return a book move and the most likely reply in the book, or None if there is none.
-
-        The name of the book and the name of the opening are reported to the user.
-        """
+        """Return a book move and the most likely reply, or None. Report the name of the opening."""
         if not self._should_probe(board, limits, lines):
             return None
         for book, entries in self._books_with(board):
@@ -151,9 +133,9 @@ class BookProvider:
         return None
 
     def move_probabilities(self, board: chess.Board) -> list[tuple[chess.Move, float]]:
-        """Return pairs of a move and its probability, from the first book with the position.
+        """Return (move, probability) pairs from the first book that contains the position.
 
-        The most likely move comes first. Books are consulted even if `enabled` is false.
+        The most likely move comes first. Books are used even if `enabled` is false.
         """
         for _, entries in self._books_with(board):
             entries.sort(key=_weight, reverse=True)

@@ -1,4 +1,4 @@
-"""Paths to the user's data folders. This module imports only fast modules."""
+"""Paths to the user's data folders."""
 
 import os
 from pathlib import Path

@@ -1,8 +1,8 @@
-"""Storage and generation of the user's endgame tablebases.
+"""Storage and generation of the user's endgame tables.
 
-Each ending has one table file in the user's data folder. The tables in the distribution are
-compressed, and are unpacked on first use. Other tables are generated in order of dependency. Files
-are written atomically, so that an interrupted build can be resumed.
+Each endgame has one file in the user's data folder. The shipped tables are compressed, and are
+unpacked on first use. Other tables are generated in order of dependency. Files are written
+atomically, so that an interrupted build can be resumed.
 """
 
 import contextlib
@@ -47,15 +47,14 @@ _open_lock = threading.Lock()
 
 
 def table_path(folder: Path, ending: EndgameType) -> Path:
-    """Return the path to the table file for an ending."""
     return folder / (ending.name + SUFFIX)
 
 
 def open_tables(folder: Path | None = None) -> tuple[DtmTables, list[str]]:
-    """Map all tables in a folder into memory, after unpacking the tables in the distribution.
+    """Map all tables in a folder into memory, after unpacking the shipped tables.
 
-    Return the tables, and messages about unusable files. By default, the user's tablebase folder is
-    used. If the folder is not writable, the tables in the distribution are unpacked into memory.
+    Return the tables, and messages about unusable files. The default is the user's tablebase
+    folder. If the folder is not writable, the shipped tables are unpacked into memory.
     """
     folder = table_folder() if folder is None else folder
     tables = DtmTables()
@@ -76,12 +75,10 @@ def open_tables(folder: Path | None = None) -> tuple[DtmTables, list[str]]:
 
 
 def open_builtin_tablebase(report: Callable[[str], None]) -> BuiltinTablebase:
-    """Open the user's tablebases for an engine.
-
-    `report` is called with messages about unusable files.
+    """Open the user's endgame tables. `report` receives messages about unusable files.
 
     Checksums are verified in a background thread. All engines in this process share one set of
-    tables. The set is reopened after a file changes.
+    tables, which is reopened after a file changes.
     """
     with _open_lock:
         key = _folder_state(table_folder())
@@ -112,7 +109,7 @@ def _folder_state(folder: Path) -> _FolderState:
 
 
 def write_compressed(ending: EndgameType, folder: Path, target: Path) -> Path:
-    """Write a compressed copy of a table to the folder `target`. Return the path to the copy."""
+    """Write a compressed copy of a table to the folder `target`, and return its path."""
     content = map_file(table_path(folder, ending)).tobytes()
     path = target / (ending.name + _COMPRESSED)
     write_atomically(path, lzma.compress(content, preset=9 | lzma.PRESET_EXTREME))
@@ -120,9 +117,9 @@ def write_compressed(ending: EndgameType, folder: Path, target: Path) -> Path:
 
 
 def build_order(names: Iterable[str]) -> list[EndgameType]:
-    """Return the named endings and their dependencies, in the order in which to build them.
+    """Return the named endgames and their dependencies, in the order in which to build them.
 
-    If `names` is empty, all endings are returned. Raise ValueError if a name is invalid.
+    If `names` is empty, all endgames are returned. Raise ValueError if a name is invalid.
     """
     wanted = {ending.name for ending in map(endgame_from_name, names)}
     endings = all_endgames()
@@ -145,11 +142,7 @@ def load_intact(path: Path) -> tuple[EndgameType, Bytes]:
 
 @dataclass(frozen=True, slots=True)
 class BuiltTable:
-    """The result of building one table.
-
-    `kept` is true if a valid table already existed.
-    `problem` is the reason why an existing table was rebuilt, or an empty string.
-    """
+    """A table that was built or kept. `problem` says why an existing table was rebuilt."""
 
     ending: EndgameType
     path: Path
@@ -158,11 +151,7 @@ class BuiltTable:
 
 
 class TableBuilder:
-    """Build tables in several threads.
-
-    `on_progress` is called in the build threads with the name of an ending and its progress, which
-    is a number from 0 to 1.
-    """
+    """Builds tables in threads, which call `on_progress` with a name and progress (0 to 1)."""
 
     def __init__(
         self,
@@ -179,10 +168,7 @@ class TableBuilder:
         self._stop = threading.Event()
 
     def run(self) -> Iterator[BuiltTable]:
-        """Yield each table when it is finished. Closing the generator cancels the other builds.
-
-        Raise OSError if a table cannot be written.
-        """
+        """Yield each finished table. Closing the generator cancels the build."""
         _prepare_folder(self._folder)
         problems = {}
         for ending in list(self._pending.values()):
@@ -266,12 +252,10 @@ def _prepare_folder(folder: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class TableStatistics:
-    """Statistics of a table for one side to move: position counts and longest mates.
+    """Position counts and longest mates of a table, for one side to move.
 
-    `side` contains the pieces of the side to move.
-    `longest_win` is the number of moves to mate in the longest win, or None if no position is won.
-    `longest_loss` is the number of moves to mate in the longest loss, or None if no position is
-    lost.
+    `side` contains the pieces of the side to move. `longest_win` and `longest_loss` are moves to
+    mate, or None if no position is won or lost.
     """
 
     ending: str

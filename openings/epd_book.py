@@ -1,10 +1,9 @@
-"""Convert analysed EPD positions to book entries.
+"""Conversion of analysed EPD positions to book entries.
 
-All moves in the operation `bm` (best moves) are used. If it is missing, one move is used: the first
-move in `sm` (supplied move), `pm` (predicted move) or `pv`, in this order of preference. Moves in
-`am` (avoid moves) get weight 0. The operation `acd` is the analysis depth, and `ce` is the score in
-centipawns. If a position occurs several times, the deepest analysis is used. If depths are equal,
-the last analysis is used.
+All moves in the operation `bm` (best moves) are used. Without `bm`, the first move in `sm`
+(supplied move), `pm` (predicted move) or `pv` is used. Moves in `am` (avoid moves) get weight 0.
+The operation `acd` is the analysis depth, and `ce` is the score in centipawns. If a position occurs
+several times, the deepest analysis is used. If depths are equal, the last one is used.
 """
 
 from __future__ import annotations
@@ -27,11 +26,7 @@ _MOVES = ("bm", "sm", "pm", "pv")
 
 @dataclass(frozen=True, slots=True)
 class EpdAnalysis:
-    """The analysis on one line of an EPD file.
-
-    `moves` maps each move, as encoded by `encode_move`, to its weight.
-    `score` is the score in centipawns, or None if it is unknown.
-    """
+    """The analysis on one EPD line. `moves` maps encoded moves to weights."""
 
     depth: int
     score: int | None
@@ -41,7 +36,7 @@ class EpdAnalysis:
 def read(paths: Iterable[Path], min_score: int | None = None) -> list[Entry]:
     """Return the entries in EPD files, sorted by key. Raise BookError if a line is invalid.
 
-    `min_score` is the lowest `ce` of a position that is used, or None to use all positions.
+    Positions whose `ce` is below `min_score` are skipped. A missing `ce` counts as 0.
     """
     analyses: dict[int, EpdAnalysis] = {}
     for path in paths:

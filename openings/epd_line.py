@@ -1,4 +1,4 @@
-"""Parse a line of an EPD file: a position and its operations."""
+"""Parsing of EPD lines."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ def parse(line: str) -> tuple[chess.Board, dict[str, Any]]:
 
 
 def moves(operations: dict[str, Any], code: str) -> list[chess.Move]:
-    """Return the moves listed by the operation `code`, or [] if the operation is missing.
+    """Return the moves of the operation `code`, or [] if the operation is missing.
 
     Raise ValueError if the operand is not a list of moves.
     """

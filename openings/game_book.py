@@ -1,10 +1,9 @@
 """Move providers for any game: opening books and solved games.
 
 A book is a YAML file with a list of lines. A line has `moves` in the game's notation. The optional
-keys are `name`, `comment`, `weight` and `lines`. The value of `weight` is the relative frequency of
-the line's moves, from 1 to 1000. The default is the weight of the parent line, or 10 at the top
-level. The value of `lines` is a list of continuations. A move followed by `?` may have replies but
-is never played. The built-in books are in openings/games, with one file per game.
+keys are `name`, `comment`, `weight` (1 to 1000) and `lines`, a list of continuations. A weight is
+the relative frequency of the line's moves. The default is the weight of the parent line, or 10. A
+move followed by `?` is never played, but may have replies.
 """
 
 from __future__ import annotations
@@ -35,11 +34,7 @@ class Entry(NamedTuple, Generic[Move]):
 
 
 class GameBook:
-    """Book moves by position. Symmetric positions are merged.
-
-    Each move is stored as the position that results from it, so that the move is also found in
-    symmetric positions.
-    """
+    """Book moves by position. Symmetric positions are merged."""
 
     def __init__(self) -> None:
         self._weights: dict[Hashable, dict[Hashable, int]] = {}
@@ -58,14 +53,11 @@ class GameBook:
         return entries
 
     def name(self, game: Game[Any]) -> str:
-        """Return the name of the position, or an empty string if it has no name."""
+        """Return the name of the position, or an empty string."""
         return self._names.get(_position_key(game), "")
 
     def add(self, before: Hashable, after: Hashable, weight: int) -> None:
-        """Add the move that leads from the position with key `before` to the one with key `after`.
-
-        If the move exists, the greater weight is kept.
-        """
+        """Add a move, given by the keys of both positions. The greater weight is kept."""
         weights = self._weights.setdefault(before, {})
         weights[after] = max(weight, weights.get(after, 0))
 
@@ -74,10 +66,7 @@ class GameBook:
 
 
 def read(path: Path, game: NotatedGame[Any]) -> GameBook:
-    """Read a book. Raise BookError if the file is invalid.
-
-    `game` is a new game in its initial position.
-    """
+    """Read a book for `game`, which must be a new game. Raise BookError if the file is invalid."""
     from agent.io import safe_yaml  # lazy import: not needed without a book
 
     try:
@@ -126,11 +115,7 @@ def _add_line(book: GameBook, game: NotatedGame[Any], line: Any, weight: int) ->
 
 
 class GameBookProvider(Generic[Move]):
-    """Provide book moves in timed games only.
-
-    `variety` is one of the values in openings.book_provider.VARIETIES.
-    `report` is called with a message that contains the name of the opening.
-    """
+    """Provides book moves in timed games. `variety` is one of the VARIETIES."""
 
     def __init__(
         self,
@@ -145,7 +130,6 @@ class GameBookProvider(Generic[Move]):
         self._rng = rng or random.Random()
 
     def probe(self, position: Game[Move], limits: Limits[Move], lines: int, /) -> Info[Move] | None:
-        """Return a book move, or None if there is none."""
         if not is_timed_move(limits, lines):
             return None
         entries = self._book.moves(position)
@@ -160,11 +144,9 @@ class GameBookProvider(Generic[Move]):
 
 
 class SolvedProvider(Generic[Move]):
-    """Provide perfect moves in a solved game.
+    """Provides perfect moves in a solved game, unless `search_moves` or several lines are set.
 
-    `solved` is a function that returns the exact value of a position for the side to move.
-
-    No move is provided for searches with `search_moves` or with several lines.
+    `solved` returns the exact value of a position for the side to move.
     """
 
     def __init__(self, solved: Callable[[Any], float]) -> None:
@@ -189,10 +171,7 @@ class SolvedProvider(Generic[Move]):
 
 
 class ProviderChain(Generic[Move]):
-    """Query several move providers in turn, except in infinite analysis.
-
-    `find` is a function that returns the providers. It is called at the first query in each game.
-    """
+    """Queries several move providers in turn. `find` is called at the first query in each game."""
 
     def __init__(self, find: Callable[[], Sequence[MoveProvider[Game[Move], Move]]]) -> None:
         self._find_providers = find
@@ -203,7 +182,6 @@ class ProviderChain(Generic[Move]):
         self._providers = None
 
     def probe(self, position: Game[Move], limits: Limits[Move], lines: int, /) -> Info[Move] | None:
-        """Return the move from the first provider that finds one, or None."""
         if limits.infinite:
             return None
         if self._providers is None:
@@ -217,10 +195,7 @@ def move_providers(
 ) -> list[MoveProvider[Game[Any], Any]]:
     """Return the move providers for a game: the solution and the opening book, if available.
 
-    Books are used only with the default options for the game.
-
-    `game` is a new game in its initial position, with the options to be played.
-    `rng` is the random number generator that is used to choose among book moves.
+    Books are used only with the default options of the game. `game` must be a new game.
     """
     providers: list[MoveProvider[Game[Any], Any]] = []
     if kind.exact_value is not None:

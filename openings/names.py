@@ -1,8 +1,7 @@
 """Opening names by position, stored in a text file beside a book.
 
 Each line contains a Polyglot key (16 hexadecimal digits), the ECO code (which may be empty) and the
-name, separated by tabs. Lines are sorted by key. A game is named after its last named position, so
-that transpositions get the same name.
+name, separated by tabs. Lines are sorted by key.
 """
 
 from __future__ import annotations

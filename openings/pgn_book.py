@@ -1,9 +1,4 @@
-"""Move statistics from PGN collections of any size, in bounded memory.
-
-Games are read sequentially as text. A cache maps a position and a SAN text to a move, so that most
-opening moves are parsed only once. MoveCounts keeps the counts in memory, and writes them to sorted
-files when a limit is reached.
-"""
+"""Move statistics from PGN collections of any size, in bounded memory."""
 
 from __future__ import annotations
 
@@ -52,12 +47,12 @@ _START_KEY = zobrist_hash(chess.Board())
 
 
 class DamagedGameError(Exception):
-    """A game contains moves that cannot be parsed."""
+    """Raised for a game with invalid movetext."""
 
 
 @dataclass(frozen=True, slots=True)
 class PgnGame:
-    """The text of one game: its tags and its movetext."""
+    """The tags and the movetext of one game."""
 
     tags: dict[str, str]
     moves: str
@@ -67,10 +62,7 @@ class PgnGame:
         return self.tags.get("Result", "*")
 
     def main_line(self, plies: int) -> list[str]:
-        """Return the SAN texts of the first `plies` moves, without comments and variations.
-
-        Raise DamagedGameError if a token is invalid.
-        """
+        """Return the first `plies` moves in SAN. Raise DamagedGameError if a token is invalid."""
         moves: list[str] = []
         depth = 0
         for token in _TOKEN.finditer(self.moves):
@@ -93,10 +85,7 @@ class PgnGame:
 
 
 def read(text: Iterable[str]) -> Iterator[PgnGame]:
-    """Split the lines of a PGN file into games.
-
-    A game is truncated after _MAX_GAME_LENGTH characters, for example if a comment is never closed.
-    """
+    """Split the lines of a PGN file into games. Games over _MAX_GAME_LENGTH characters are cut."""
     tags: dict[str, str] = {}
     moves: list[str] = []
     size = 0
@@ -132,12 +121,10 @@ def _ends_in_comment(line: str, inside: bool) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class GameFilter:
-    """Select games by rating, player and date.
+    """Selects games by rating, player and date.
 
-    `min_elo` is the minimum rating of both players.
-    `player` is a part of a player's name. Only the moves of this player are counted.
-    `since` and `until` are inclusive dates in PGN format, such as `2024`, `2024.03` or
-    `2024.03.01`.
+    `min_elo` is the minimum rating of both players. Only the moves of players whose name contains
+    `player` are counted. `since` and `until` are inclusive dates such as `2024` or `2024.03.01`.
     """
 
     min_elo: int = 0
@@ -175,10 +162,10 @@ def _elo(tags: dict[str, str], name: str) -> int:
 
 
 class MoveCounts:
-    """Count games and points for each position and move. Points are doubled to avoid fractions.
+    """Counts of games and points for each position and move, in bounded memory.
 
-    When there are `max_in_memory` different moves, the counts are written to a temporary folder.
-    Leaving the context deletes the folder.
+    Points are doubled to avoid fractions. At `max_in_memory` different moves, the counts are
+    written to temporary files, which are deleted when the context is left.
     """
 
     def __init__(self, max_in_memory: int = _MAX_COUNTED, folder: Path | None = None) -> None:
@@ -257,11 +244,9 @@ def _merge_runs(
 
 @dataclass
 class MoveCounter:
-    """Replay games and count their moves.
+    """Replays games and counts their first `plies` moves.
 
-    `plies` is the number of plies to count from the start of each game.
-    `game_counts` contains the number of games that were `used`, `left out` (rejected by the filter,
-    or without a result) and `damaged`.
+    The keys of `game_counts` are `used`, `left out` (rejected by the filter) and `damaged`.
     """
 
     move_counts: MoveCounts
@@ -288,10 +273,7 @@ class MoveCounter:
         self.game_counts["used"] += 1
 
     def _play(self, sans: list[str]) -> list[tuple[int, int]]:
-        """Replay moves given in SAN. Return the position key and raw move of each ply.
-
-        Raise ValueError if a move is illegal.
-        """
+        """Return (position key, encoded move) for each ply. Raise ValueError for illegal SAN."""
         played = []
         key = _START_KEY
         board: chess.Board | None = None
@@ -327,10 +309,7 @@ def check_readable(path: Path) -> None:
 def count_moves(
     path: Path, collector: MoveCounter, progress: Callable[[int], None] = lambda _: None
 ) -> None:
-    """Count all games in a file. Raise BookError if it cannot be read.
-
-    `progress` is called with the number of bytes read so far.
-    """
+    """Count the games in a file. `progress` receives bytes read. Raise BookError on failure."""
     with convert_read_errors(path, BookError), open_file(path) as file:
         for number, game in enumerate(read(_lines(file)), 1):
             collector.add(game)
@@ -349,7 +328,7 @@ def _lines(file: BinaryIO) -> Iterator[str]:
 def book_entries(tally: MoveCounts, min_games: int = 1) -> Iterator[Entry]:
     """Yield book entries for moves that were played in at least `min_games` games.
 
-    As in Polyglot, the weight is twice the points, so that a move that never scored has weight 0.
+    As in Polyglot, the weight is twice the points, so a move that never scored has weight 0.
     """
     for _, counts in itertools.groupby(tally.counts(), key=lambda count: count[0]):
         entries = [

@@ -2,11 +2,8 @@
 
 A book is a sorted list of 16-byte big-endian entries. An entry contains the position's key (8
 bytes), the move (2 bytes), the weight (2 bytes) and a learning value (4 bytes). A move of weight 0
-is never played. Books are read by python-chess. Source: Michel Van den Bergh, 'Polyglot book
-format'.
-
-Other programs set the learning value to 0. Books built by Kempelen store game statistics in it (see
-MoveStatistics).
+is never played. Kempelen stores game statistics in the learning value (see `MoveStatistics`).
+Source: Michel Van den Bergh, 'Polyglot book format'.
 """
 
 from __future__ import annotations
@@ -38,10 +35,7 @@ _MAX_GAMES = (1 << 21) - 1
 
 
 class Entry(NamedTuple):
-    """A book entry: a position, a move and a weight.
-
-    `raw_move` is the move in the format of `encode_move`.
-    """
+    """A book entry. `raw_move` is a move in the format of `encode_move`."""
 
     key: int
     raw_move: int
@@ -60,11 +54,7 @@ class MoveStatistics:
     points: float
 
     def pack(self) -> int:
-        """Return the statistics as a learning value.
-
-        The value consists of a tag bit, 21 bits for the games, and 10 bits for the score in
-        permille.
-        """
+        """Return a learning value with a tag bit, 21 bits for games and 10 bits for permille."""
         permille = round(1000 * self.points / self.games)
         return _TAGGED | min(self.games, _MAX_GAMES) << 10 | permille
 
@@ -91,7 +81,7 @@ def encode_move(board: chess.Board, move: chess.Move) -> int:
 
 @contextmanager
 def opened_book(path: Path) -> Iterator[chess.polyglot.MemoryMappedReader]:
-    """Open a book as a context manager. Raise BookError if it cannot be opened."""
+    """Open a book as a context manager. Raise BookError on failure."""
     reader = open_book(path)
     try:
         yield reader
@@ -142,10 +132,7 @@ def write(path: Path, entries: Iterable[Entry]) -> int:
 
 @contextmanager
 def atomic_replace(path: Path) -> Iterator[Path]:
-    """Yield a temporary path beside `path`. On success, move the temporary file to `path`.
-
-    Raise OSError if the temporary file cannot be created or moved.
-    """
+    """Yield a temporary path beside `path`, and move the file to `path` on success."""
     path = resolve_target(path)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
     os.close(handle)
@@ -159,11 +146,10 @@ def atomic_replace(path: Path) -> Iterator[Path]:
 
 
 def merge(books: Iterable[Iterable[Entry]], *, add: bool = False) -> Iterator[Entry]:
-    """Merge sorted books into one sorted sequence, one position at a time.
+    """Merge sorted books into one sorted sequence.
 
-    By default, the entries for a position are those in the first book that contains it. If `add` is
-    true, the weights and statistics in all books are added. Weights are scaled down if they exceed
-    16 bits.
+    By default, the first book that contains a position provides all entries for it. If `add` is
+    true, weights and statistics are added, and large weights are scaled down.
     """
     ranked = [_with_rank(rank, book) for rank, book in enumerate(books)]
     for _, position in itertools.groupby(heapq.merge(*ranked), key=lambda item: item[0]):
@@ -195,10 +181,7 @@ def _add_up(entries: list[Entry]) -> Entry:
 def prune(entries: Iterable[Entry], best: int | None = None, share: float = 0.0) -> Iterator[Entry]:
     """Keep at most the `best` moves with the greatest weights for each position.
 
-    Moves of weight 0 are dropped.
-
-    `share` is the minimum fraction of the position's total weight, from 0 to 1. Moves with a
-    smaller fraction are dropped.
+    Moves of weight 0, or with less than the fraction `share` of the total weight, are dropped.
     """
     for _, position in itertools.groupby(entries, key=lambda entry: entry.key):
         moves = sorted(position, key=lambda entry: (-entry.weight, entry.raw_move))
@@ -207,10 +190,7 @@ def prune(entries: Iterable[Entry], best: int | None = None, share: float = 0.0)
 
 
 def scale_weights(entries: list[Entry]) -> list[Entry]:
-    """Scale down the weights for one position if any of them exceeds 16 bits.
-
-    Positive weights remain positive.
-    """
+    """Scale down the weights for one position to 16 bits. Positive weights remain positive."""
     maximum = max(entry.weight for entry in entries)
     if maximum <= MAX_WEIGHT:
         return entries

@@ -1,18 +1,16 @@
 """Repertoires: editable YAML files with named lines of play.
 
-A file is a list of lines. A line has `moves` in SAN. Move numbers are optional, but must be
-correct. The optional keys are:
+A file is a list of lines. A line has `moves` in SAN, with optional move numbers. The optional keys
+are:
 
     eco      ECO code                      weight   relative frequency, 1 to 1000
     name     name of the opening           comment  remark for the reader
     lines    lines that continue this one
 
-A nested line continues the moves of its parent. It inherits the name and the ECO code.
-
-The weight applies to the moves that the line itself lists, and to nested lines without a weight.
-The default is 10. If several lines contain the same move in the same position, the greatest weight
-applies. A move followed by `?` or `?!` in any line is never played, but may have replies. Other
-annotations are ignored.
+A nested line continues the moves of its parent. It inherits the name, the ECO code and the weight,
+which is 10 by default. If several lines contain the same move in the same position, the greatest
+weight applies. A move followed by `?`, `??` or `?!` in any line is never played, but may have
+replies. Other annotations are ignored.
 """
 
 from __future__ import annotations
@@ -50,11 +48,11 @@ _ANNOTATION = re.compile(r"[!?]*$")
 class Line:
     """A line with all its moves from the start position.
 
-    `own_from_ply` is the number of moves inherited from the parent line.
-    `has_own_name` is true if the line names its final position instead of inheriting a name.
-    `is_leaf` is true if no other line continues this line.
-    `avoided_plies` contains the indexes of moves that must not be played.
-    `location` is the file and line number, for messages.
+    - `own_from_ply`: the number of moves inherited from the parent line.
+    - `has_own_name`: whether the line names its final position instead of inheriting a name.
+    - `is_leaf`: whether no nested lines continue this line.
+    - `avoided_plies`: the indexes of moves that must not be played.
+    - `location`: the file and line number, for messages.
     """
 
     location: str = ""
@@ -77,7 +75,7 @@ class Line:
 
 @dataclass(slots=True)
 class Repertoire:
-    """Merged lines: move weights and opening names by position."""
+    """Merged lines: move weights and opening names by Polyglot key of the position."""
 
     weights: dict[int, dict[int, int]] = field(default_factory=dict)
     names: dict[int, OpeningName] = field(default_factory=dict)
@@ -92,10 +90,7 @@ class Repertoire:
 
 
 def read(paths: Iterable[Path]) -> list[Line]:
-    """Read the lines in YAML files. If a path is a folder, read all YAML files in the folder.
-
-    Raise BookError if a file is invalid.
-    """
+    """Read lines from YAML files, or folders of them. Raise BookError if a file is invalid."""
     return [line for path in paths for file in _files(path) for line in _read_file(file)]
 
 
@@ -135,7 +130,7 @@ def _check_depth(text: str) -> None:
 
 
 def _check_size(root: yaml.Node | None) -> None:
-    """Raise YamlError if references are cyclic or expand to too many values."""
+    """Raise YamlError if aliases are cyclic or expand to too many values."""
     count, waiting = 0, [(root, 1)]
     while waiting:
         node, depth = waiting.pop()
@@ -159,11 +154,7 @@ def _read_lines(node: yaml.Node, parent: Line, board: chess.Board, path: Path) -
 
 
 def _read_line(node: yaml.Node, parent: Line, board: chess.Board, path: Path) -> Iterator[Line]:
-    """Yield a line and its nested lines.
-
-    `board` is the position at the end of the parent line. It is modified during the iteration, and
-    restored at the end.
-    """
+    """Yield a line and its nested lines. `board` is restored at the end."""
     location = _location(node, path)
     if not isinstance(node, yaml.MappingNode):
         raise BookError(
@@ -232,10 +223,7 @@ def _name(parent: Line, texts: dict[str, str], location: str) -> OpeningName:
 def _parse_moves(
     board: chess.Board, text: str, location: str
 ) -> tuple[tuple[chess.Move, ...], list[int]]:
-    """Play moves given in SAN on `board`.
-
-    Return the moves, and the indexes of the moves marked to be avoided.
-    """
+    """Play SAN moves on `board`. Return the moves, and the indexes of moves to be avoided."""
     moves: list[chess.Move] = []
     avoided = []
     for token in text.split():

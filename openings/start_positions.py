@@ -1,4 +1,4 @@
-"""Read start positions for matches from repertoires."""
+"""Start positions for matches, read from repertoires."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from openings import repertoire
 
 @dataclass(frozen=True, slots=True)
 class StartPosition:
-    """A start position, the opening moves (in UCI notation), and a name."""
+    """A FEN, the opening moves (in UCI notation) played from it, and a name."""
 
     fen: str = chess.STARTING_FEN
     moves: tuple[str, ...] = ()

@@ -1,7 +1,4 @@
-"""The parts of the chess kernel, which are compiled and loaded separately.
-
-Every engine needs the part ALPHABETA. The others are loaded when an option or a command needs them.
-"""
+"""Groups of chess kernel modules ("parts") that are compiled and loaded separately."""
 
 from collections.abc import Callable
 

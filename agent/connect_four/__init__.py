@@ -1,1 +1,1 @@
-"""Compiled search for Connect Four. Read `records` first, then `rules`, `alphabeta`, `search`."""
+"""The compiled Connect Four search."""

@@ -1,10 +1,8 @@
-"""The compiled search: principal variation search with a transposition table.
+"""Principal variation search with a transposition table.
 
-The search is fail-soft. Let v be the minimax value at the given depth. A result r <= alpha is an
-upper bound for v, a result r >= beta is a lower bound, and any other result is v itself. Scores are
-for the side to move. A win is MATE minus its distance from the root in plies; all other scores are
-evaluations. After `worker.stop` is set, every function returns at once, and its result must be
-ignored.
+The search is fail-soft: a result r <= alpha is an upper bound for the minimax value, r >= beta is a
+lower bound, and any other result is exact. Scores are for the side to move. A win is MATE minus its
+distance from the root in plies. Results must be ignored after `worker.stop` is set.
 """
 
 from agent.connect_four.records import NO_MOVE, Frame, Position, Worker, frame_at, position_at
@@ -45,7 +43,7 @@ def _key(worker: Worker, position: Position) -> Bits:
 
 @kernel
 def _rate_moves(worker: Worker, ply: int, depth: int, free: Bits, first: int) -> int:
-    """Write the moves and their ratings to the frame. Return the number of moves.
+    """Write the moves and their ratings to the frame, and return the number of moves.
 
     The move `first` has the highest rating, followed by moves with many threats (if `depth` > 1),
     then by central columns.
@@ -91,7 +89,7 @@ def _update_pv(worker: Worker, ply: int, move: int, score: int) -> None:
 
 @entry_point(int64(Worker, int64, int64, int64, int64))
 def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int) -> int:
-    """Search a position without a winner to `depth` plies and return its fail-soft score."""
+    """Search to `depth` plies, and return the fail-soft score. The position must have no winner."""
     # 1. Limits.
     worker.nodes += 1
     if worker.nodes >= worker.node_limit:

@@ -17,11 +17,7 @@ def compiled_backend(
     search_config: SearchConfig,
     report: Callable[[str], None],
 ) -> CompiledBackend[int]:
-    """Return a backend that uses the compiled search, or `plain` until the code is loaded.
-
-    In `search_config`, `megabytes` is the size of the transposition table. The search has one
-    thread. `report` receives messages for the user.
-    """
+    """Return a backend that uses the compiled search, or `plain` until the code is loaded."""
 
     def make(user_evaluation: Evaluation | None) -> PersistentSearcher[int]:
         from agent.connect_four.search import ConnectFourSearch

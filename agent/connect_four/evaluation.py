@@ -28,10 +28,7 @@ def _line_potential_along(board: Bits, discs: Bits, opponent: Bits, step: Bits) 
 
 @kernel
 def line_potential(worker: Worker, discs: Bits, opponent: Bits) -> int:
-    """Return the sum over all lines of four that contain no opposing disc.
-
-    The value of a line is the square of the number of discs in it.
-    """
+    """Return the sum of the squared disc counts of all lines of four without opposing discs."""
     board, stride = worker.board, worker.stride
     total = _line_potential_along(board, discs, opponent, U64(1))
     total += _line_potential_along(board, discs, opponent, stride)
@@ -41,7 +38,7 @@ def line_potential(worker: Worker, discs: Bits, opponent: Bits) -> int:
 
 @kernel
 def handcrafted(worker: Worker, ply: int) -> int:
-    """Return the line potential of the side to move minus that of the opponent, scaled."""
+    """Return the score for the side to move, from the `line_potential` of both sides."""
     position = position_at(worker, ply)
     opponent = opponent_discs(position)
     balance = line_potential(worker, position.own, opponent) - line_potential(

@@ -1,4 +1,4 @@
-"""The compiled modules of this package."""
+"""The Connect Four kernel modules to compile."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The data of a Connect Four search: C-like structs, passed as a single pointer.
+"""The memory of a Connect Four search as C-like structs.
 
 A set of squares is a bitboard, as in `agent.games.connect_four`. Each column has `stride` bits, one
-more than its height. The extra bit prevents lines from wrapping into the next column. A move is a
-column number, counted from 1; NO_MOVE is 0.
+more than its height, so that lines cannot wrap into the next column. A move is a column number,
+counted from 1. NO_MOVE is 0.
 """
 
 from typing import Annotated
@@ -20,8 +20,6 @@ NO_MOVE = 0
 
 @record
 class Position:
-    """The position at one ply of the search. Ply 0 is the root."""
-
     own: Bits  # discs of the side to move
     taken: Bits  # discs of both sides
     move: int  # last move
@@ -29,7 +27,7 @@ class Position:
 
 @record
 class Frame:
-    """The search data for one ply."""
+    """The moves and the principal variation at one ply of the search."""
 
     moves: Annotated[FixedArray[int], COLUMNS]
     squares: Annotated[FixedArray[Bits], COLUMNS]  # landing square of each move

@@ -23,22 +23,17 @@ def free_squares(worker: Worker, position: Position) -> Bits:
 
 @kernel
 def lowest_bit(squares: Bits) -> Bits:
-    """Return the lowest set bit, as a bitboard."""
     return squares & (~squares + U64(1))
 
 
 @kernel
 def opponent_discs(position: Position) -> Bits:
-    """Return the discs of the opponent of the side to move."""
     return position.own ^ position.taken
 
 
 @kernel
 def _line_completions(discs: Bits, step: Bits) -> Bits:
-    """Return the squares that complete a line of four in one direction.
-
-    Some of these squares may be off the board.
-    """
+    """Return the squares, some off the board, that complete a line of four in one direction."""
     above, below = discs >> step, discs << step
     two_above, two_below = above & above >> step, below & below << step
     three_above, three_below = two_above >> step & above, two_below << step & below
@@ -56,7 +51,7 @@ def winning_squares(worker: Worker, discs: Bits) -> Bits:
 
 @kernel
 def move_to(worker: Worker, square: Bits) -> int:
-    """Return the move whose disc lands on `square`."""
+    """Return the move (a column counted from 1) whose disc lands on `square`."""
     return first_square(square) // int64(worker.stride) + 1
 
 
@@ -87,7 +82,7 @@ def _perft(worker: Worker, ply: int, depth: int) -> int:
 
 
 class DiscBoard:
-    """The memory of a worker, with a game loaded into it. Compiled functions take its `address`."""
+    """A worker's memory with a game loaded into it. Compiled functions take its `address`."""
 
     def __init__(self) -> None:
         self.worker, self.address = allocate(Worker)
@@ -119,10 +114,7 @@ class DiscBoard:
         worker.shares[:count] = [to_score(potential / count) for potential in range(count)]
 
     def landing_squares(self, moves: Iterable[int]) -> Bits:
-        """Return the squares on which the discs of legal moves land.
-
-        A move is a column number, counted from 0.
-        """
+        """Return the squares where the discs of `moves` (columns counted from 0) land."""
         worker, stride = self.worker, int(self.worker.stride)
         columns = sum(((1 << stride) - 1) << move * stride for move in moves)
         return (worker.positions[0].taken + worker.bottom) & worker.board & U64(columns)
@@ -131,5 +123,4 @@ class DiscBoard:
         return int(self.worker.board ^ self.worker.positions[0].taken).bit_count()
 
     def perft(self, depth: int) -> int:
-        """Return the number of leaf nodes at depth `depth`."""
         return int(_perft(self.worker, 0, depth))

@@ -1,5 +1,3 @@
-"""Iterative deepening with the compiled search. Each line is found by one call of compiled code."""
-
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -25,10 +23,9 @@ from agent.search.search import expected_outcome, to_cp
 
 
 class ConnectFourSearch(ParallelSearch[DiscBoard]):
-    """Compiled alpha-beta search with one thread. Implements `agent.agent.Searcher`.
+    """Iterative deepening with compiled alpha-beta in one thread. Implements `Searcher`.
 
-    A position is a `ConnectFour` game, and a move is a column number, counted from 0. `evaluation`
-    may return a number on any scale.
+    A move is a column number, counted from 0. `evaluation` may return a number on any scale.
     """
 
     def __init__(self, megabytes: int = 16, evaluation: Evaluation = HANDCRAFTED) -> None:
@@ -71,10 +68,7 @@ class ConnectFourSearch(ParallelSearch[DiscBoard]):
         self._table.clear()
 
     def evaluate(self, position: ConnectFour) -> float:
-        """Return the static evaluation for the side to move.
-
-        Raise EvaluationError if a user's evaluation fails.
-        """
+        """Return the evaluation for the side to move. Raise EvaluationError if it fails."""
         self._begin(position, Limits())
         score = evaluate_root(self._evaluator, self._board.address)
         self._raise_error()
@@ -162,10 +156,7 @@ class ConnectFourSearch(ParallelSearch[DiscBoard]):
                 return
 
     def _line(self, depth: int, default: int, nodes_before: int) -> Info[int]:
-        """Return the line found by the last search call, or the move `default` if there is none.
-
-        `nodes_before` is the node count before that call.
-        """
+        """Return the line of the last search call, or `default` if it found no move."""
         worker = self._board.worker
         frame, nodes = worker.frames[0], int(worker.nodes)
         moves = [int(move) - 1 for move in frame.pv[: frame.pv_length]]

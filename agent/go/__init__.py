@@ -1,1 +1,1 @@
-"""Compiled kernels for Go. Read `records` first, then `board`, `playout` and `mcts`."""
+"""The compiled Go search."""

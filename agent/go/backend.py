@@ -1,4 +1,4 @@
-"""Search backend for Go. The Python search is the fallback for the compiled search."""
+"""Search backend for Go: the compiled search, with the Python search as fallback."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -24,8 +24,7 @@ def compiled_backend(
 ) -> CompiledBackend[int]:
     """Return a backend that uses the compiled search, or `plain` until the code is loaded.
 
-    If `search_config` has a seed, the random numbers in each game of a session are different but
-    reproducible.
+    With a seed, each game of a session gets different but reproducible random numbers.
     """
     games = count()
     if evaluation.python is not None and search_config.threads > 1:

@@ -1,8 +1,7 @@
-"""The rules of Go on a board: chains with exact liberties, captures, ko, and the effects of moves.
+"""The rules of Go on a board: chains with exact liberties, captures, ko, and move effects.
 
-The head of a chain stores the number of liberties, the sum of their vertices, and the sum of the
-squares of these vertices. A single liberty equals the sum. Two liberties are computed from both
-sums without a search.
+Each chain stores the number of its liberties, the sum of their vertices, and the sum of the squares
+of these vertices. Up to two liberties are computed from the sums without a search.
 """
 
 import math
@@ -28,13 +27,13 @@ def empty_neighbours(shape: int) -> int:
 
 @kernel
 def is_eye(shape: int, colour: int) -> bool:
-    """Return whether the neighbourhood flags `shape` look like an eye of `colour`."""
+    """Return whether a vertex with the flags `shape` looks like an eye of `colour`."""
     return (shape & colour) != 0  # see EYE_FLAGS
 
 
 @kernel
 def matches_pattern(shape: int) -> bool:
-    """Return whether a move at the vertex with the flags `shape` matches a 3x3 pattern."""
+    """Return whether a move on a vertex with the flags `shape` matches a 3x3 pattern."""
     return (shape & PATTERN_FLAG) != 0
 
 
@@ -45,10 +44,7 @@ def stone_key(board: Board, vertex: int, colour: int) -> Bits:
 
 @kernel
 def _set_colour(board: Board, vertex: int, colour: int, change: int) -> None:
-    """Set the colour of a vertex and update the neighbour codes around it.
-
-    `change` is the XOR of the old and new colour.
-    """
+    """Set a colour and update neighbour codes. `change` is the XOR of the old and new colour."""
     board.colours[vertex] = colour
     for side in range(4):
         # For its northern neighbour, this vertex is in the south.
@@ -83,7 +79,7 @@ def only_liberty(board: Board, head: int) -> int:
 
 @kernel
 def greater_liberty(board: Board, head: int) -> int:
-    """Return the liberty with the greater index. The chain must have two liberties."""
+    """Return the greater of the two liberties (vertices) of a chain."""
     total, squares = int64(board.liberty_sums[head]), int64(board.liberty_square_sums[head])
     # (a - b)^2 = 2 (a^2 + b^2) - (a + b)^2
     return (total + int64(math.sqrt(2 * squares - total * total) + 0.5)) // 2
@@ -101,7 +97,7 @@ def is_adjacent_to_chain(board: Board, vertex: int, head: int) -> bool:
 
 @kernel
 def _seen_before_side(board: Board, vertex: int, side: int, head: int) -> bool:
-    """Return whether a neighbour of `vertex` on a side before `side` belongs to the chain."""
+    """Return whether a neighbour on any side from 0 to `side` - 1 belongs to the chain `head`."""
     met = False
     for before in range(side):
         met |= board.chain_heads[vertex + board.neighbour_offsets[before]] == head
@@ -270,7 +266,7 @@ def self_atari_size(board: Board, vertex: int, colour: int) -> int:
 def count_captured(board: Board, vertex: int, colour: int) -> int:
     """Return the number of stones that a move captures.
 
-    A chain that is adjacent on several sides is counted once for each side.
+    A chain that touches the vertex on several sides is counted once for each side.
     """
     taken = 0
     for side in range(4):
@@ -284,10 +280,9 @@ def count_captured(board: Board, vertex: int, colour: int) -> int:
 
 @kernel
 def liberties_after(board: Board, vertex: int, colour: int) -> int:
-    """Return a lower bound, at most 3, for the liberties of the new stone's chain.
+    """Estimate the liberties of the new stone's chain, up to 3. The move must be legal.
 
-    The bound counts empty neighbours, liberties of joined chains, and one liberty for each captured
-    neighbour. The move must be legal.
+    Empty neighbours, liberties of joined chains, and captured stones are counted.
     """
     first = second = NO_VERTEX
     for side in range(4):

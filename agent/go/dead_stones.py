@@ -1,7 +1,4 @@
-"""Detect dead stones by compiled playouts, and by searches if the playouts are inconclusive.
-
-The Python version is `agent.games.chain_status`.
-"""
+"""Detection of dead stones by compiled playouts, and by searches if these are inconclusive."""
 
 from collections.abc import Sequence
 
@@ -24,11 +21,7 @@ def chain_statuses(
     seed: int = 1,
     should_continue: ShouldContinue = lambda: True,
 ) -> Statuses:
-    """Return the status of every chain. The keys are the vertices of the chains.
-
-    Each colour moves first in half of the playouts. Groups that remain unsettled after the playouts
-    are searched, with the side to move first.
-    """
+    """Return the status of every chain from playouts, and from searches of unsettled groups."""
     ends = _sample_owners(game, playouts, seed)
     survival = _survival_rates(game, ends)
     groups = find_unsettled_groups(game, ends)
@@ -43,10 +36,7 @@ def chain_statuses(
 
 
 def playout_chain_statuses(game: Go, playouts: int = PLAYOUTS, seed: int = 1) -> Statuses:
-    """Return the status of every chain from playouts without searches.
-
-    The time that this takes is predictable.
-    """
+    """Return the status of every chain from playouts alone, which take a predictable time."""
     return classify_chains(game, _survival_rates(game, _sample_owners(game, playouts, seed)))
 
 

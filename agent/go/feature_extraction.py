@@ -1,4 +1,4 @@
-"""Extract the features of all moves in a position, for training the weights."""
+"""Extraction of the features of all moves in a position, for training the weights."""
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ from agent.kernel.intrinsics import int64
 def extract_features(
     worker: Worker, moves: npt.NDArray[np.int64], found: npt.NDArray[np.int64]
 ) -> int:
-    """Write all root moves that a search considers, and the features of each, to `found`.
+    """Write the root moves that a search considers to `moves`, and their features to `found`.
 
     Return the number of moves. The arrays must have room for all vertices and PASS.
     """

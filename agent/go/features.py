@@ -1,11 +1,11 @@
 """Move features. A feature is an index into the table of learned weights.
 
-A move has at most one feature in each column. The first columns are the 3x3 neighbourhood from the
-point of view of the side to move, the distances to the last two moves, and the line counted from
-the edge. The distance is dx + dy + max(dx, dy), where dx and dy are the differences of columns and
-rows. Each of the other columns stands for one trait. The rating of a move is the sum of the weights
-of its features. It is the logarithm of the product of strengths in Coulom's model ('Computing Elo
-ratings of move patterns in the game of Go', 2007).
+A move has at most one feature in each column. The first columns are the 3x3 neighbourhood for the
+side to move, the distances to the last two moves, and the line counted from the edge. The distance
+is dx + dy + max(dx, dy). Each other column stands for one of the TRAITS.
+
+The rating of a move is the sum of the weights of its features. It is the logarithm of the strength
+in Coulom's model ('Computing Elo ratings of move patterns in the game of Go', 2007).
 """
 
 from agent.games.stones import BLACK

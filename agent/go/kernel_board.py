@@ -33,7 +33,7 @@ def _stone_keys() -> npt.NDArray[np.uint64]:
 
 @entry_point(numba.void(Worker, int64[::1], int64))
 def _set_up_stones(worker: Worker, stones: npt.NDArray[np.int64], count: int) -> None:
-    """Clear the root board and place `stones`, given as vertices that are negative for White."""
+    """Clear the root board and place `stones`. The vertices of white stones are negative."""
     board, width, height = worker.root, worker.width, worker.height
     step = width + 1
     for vertex in range(BOARD_CELLS):
@@ -79,7 +79,7 @@ def _play_at_root(worker: Worker, move: int) -> None:
 
 
 class KernelBoard:
-    """The memory of a worker, with a game loaded into it. Compiled functions take its `address`."""
+    """A worker's memory with a game loaded into it. Compiled functions take its `address`."""
 
     def __init__(self) -> None:
         self.worker, self.address = allocate(Worker)
@@ -97,7 +97,7 @@ class KernelBoard:
         self.owner_sums_by_move = np.zeros((0, BOARD_CELLS), np.int32)
 
     def track_owners_by_move(self, wanted: bool) -> None:
-        """Turn the sums of final owners for each first move of a playout on or off."""
+        """Enable or disable ownership sums for each first move of the playouts."""
         if not wanted:
             self.worker.owner_sums_by_move = U64(0)
             return
@@ -136,7 +136,7 @@ class KernelBoard:
         _set_up_stones(self.worker, np.array([*vertices, 0], np.int64), len(vertices))
 
     def zobrist_key(self, black: int, white: int) -> int:
-        """Return the Zobrist key of a position, given as the sets of black and white stones."""
+        """Return the Zobrist key of a position, given as bit sets of black and white stones."""
         key = self._keys.get((black, white))
         if key is None:
             keys, key = _stone_keys(), 0
@@ -168,15 +168,14 @@ class KernelBoard:
         return move == plain.PASS or bool(_is_legal_at_root(self.worker, move, colour))
 
     def play(self, move: int) -> None:
-        """Play a legal move at the root."""
         _play_at_root(self.worker, to_kernel_move(move))
 
 
 def to_kernel_move(move: int | None) -> int:
-    """Convert a Python move to a compiled move. None becomes PASS."""
+    """Convert a move of `agent.games.go` to a kernel move. None becomes PASS."""
     return PASS if move is None or move == plain.PASS else move
 
 
 def from_kernel_move(move: int) -> int:
-    """Convert a compiled move to a Python move."""
+    """Convert a kernel move to a move of `agent.games.go`."""
     return plain.PASS if move == PASS else move

@@ -26,10 +26,7 @@ def _play_on_next_board(worker: Worker, ply: int, move: int) -> Board:
 
 @kernel
 def _find_defences(worker: Worker, ply: int, head: int) -> int:
-    """Write the moves that may save a chain in atari, and return the number of moves.
-
-    Captures of adjacent chains come first, then the extension.
-    """
+    """Write moves that may save a chain in atari to `worker.defences`. Return their number."""
     board = board_at(worker, ply)
     colour = int64(board.colours[head])
     count, first = 0, ply * MAX_DEFENCES
@@ -93,7 +90,7 @@ def _can_escape_from(worker: Worker, ply: int, stone: int) -> int:
 
 @entry_point(int64(Worker, Board, int64))
 def can_escape(worker: Worker, board: Board, stone: int) -> int:
-    """Return 1 if the chain of `stone` can escape from atari by moving first, otherwise 0."""
+    """Return 1 if the chain of `stone` escapes from atari by moving first, otherwise 0."""
     first = board_at(worker, int64(0))
     copy_board(first, board)
     first.turn = int64(board.colours[stone])

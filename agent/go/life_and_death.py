@@ -1,9 +1,8 @@
 """Searches that determine the status of groups that are unsettled after playouts.
 
-Each search decides between a win and a loss only. The score is defined so that one group decides
-the game. Unsettled vertices that do not depend on the group are not scored. Komi lies between the
-score if the group lives and the score if the group dies, so the winner of the search determines the
-status of the group.
+Each search decides one group. Unsettled vertices that do not depend on the group are not scored.
+Komi lies between the score if the group lives and the score if it dies, so the winner of the search
+determines the status.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -121,10 +120,7 @@ def _follows_fate(ends: npt.NDArray[np.int8], fate: npt.NDArray[np.int64]) -> bo
 def _score_if_alive(
     game: Go, group: Sequence[Chain], scored: Iterable[int], ends: OwnerSamples
 ) -> float:
-    """Return Black's points minus White's if all chains in a group live.
-
-    Stones of the group and settled vertices count. The vertices between them are neutral.
-    """
+    """Return Black's points minus White's if all chains live and open vertices are neutral."""
     board = game.stones.board
     living = {vertex for chain in group for vertex in chain}
     total = 0.0
@@ -146,10 +142,7 @@ def _may_be_seki(game: Go, group: Sequence[Chain]) -> bool:
 
 
 class LifeSearch:
-    """Determines the winners of unsettled groups by searches.
-
-    The searches stop when `should_continue` returns False.
-    """
+    """Searches for the winners of unsettled groups, until `should_continue` returns False."""
 
     def __init__(self, game: Go, seed: int, should_continue: ShouldContinue) -> None:
         self._game = game
@@ -160,9 +153,8 @@ class LifeSearch:
     def resolve(self, groups: Sequence[UnsettledGroup]) -> Iterator[tuple[UnsettledGroup, int]]:
         """Yield each group with the colour that wins it, or EMPTY for a seki.
 
-        The side to move starts in the first and largest group. If the result depends on who starts,
-        the other side starts in the next group. If the search is inconclusive, the majority of the
-        playouts decides.
+        If the result depends on the side that moves first, the other side starts in the next group.
+        If a search is inconclusive, the majority of the playouts decides.
         """
         player = self._game.turn
         for group in groups:

@@ -1,18 +1,17 @@
 """Monte Carlo tree search with RAVE on a tree shared by all search threads.
 
-The value of a child is the mean of its playouts and prior visits, combined with its AMAF (all moves
-as first) value, which is the mean of the playouts in which its move was played later. The weight of
-AMAF decreases with the number of visits (Gelly and Silver, 'Monte-Carlo tree search and rapid
-action value estimation in computer Go', 2011). A node is expanded after a minimum number of visits.
-All children are then added at once.
+The value of a child combines the mean of its playouts and prior visits with its AMAF (all moves as
+first) value. The weight of AMAF decreases with the number of visits. A node is expanded, with all
+its children, after a minimum number of visits. Source: Gelly and Silver, 'Monte-Carlo tree search
+and rapid action value estimation in computer Go' (2011).
 
 Each node has ANNEX_WORDS extra words:
 
 - AMAF: visits in the upper 32 bits and wins in the lower 32 bits, in units of 1 / AMAF_UNIT.
 - PRIOR: the number of prior visits and the sum of prior values, as float32.
 - SCORE_SUM: the sum of the playout scores for Black, in units of 1 / SCORE_UNITS_PER_POINT.
-- OWNERS: among the playouts through the parent, the number in which Black owned the vertex at the
-  end (upper 32 bits), and the number in which the winner owned it (lower 32 bits).
+- OWNERS: the number of playouts through the parent in which Black finally owned the vertex (upper
+  32 bits), and in which the winner owned it (lower 32 bits).
 """
 
 import math
@@ -110,7 +109,7 @@ def _value_sum(tree: NodeTree, node: int) -> float:
 
 @kernel
 def _criticality(worker: Worker, tree: NodeTree, node: int, child: int) -> float:
-    """Return the covariance between winning and owning the child's vertex, about -1/2 to 1/2.
+    """Return the covariance of winning and owning the child's vertex, about -1/2 to 1/2.
 
     Source: Pellegrino et al., 'Localizing search in Monte Carlo Go using statistical covariance'
     (2009).
@@ -352,10 +351,7 @@ def _backpropagate(worker: Worker, tree: NodeTree, ply: int, value: float, score
 
 @kernel
 def _record_owners(worker: Worker, move: int) -> None:
-    """Add the final owners in the last playout to the row of its first move at the root.
-
-    Column 0, which is not a vertex, counts the playouts.
-    """
+    """Add the final owners of the last playout to the sums for its first move."""
     first = move * BOARD_CELLS
     _write_int32(
         worker.owner_sums_by_move, first, _read_int32(worker.owner_sums_by_move, first) + 1
@@ -380,9 +376,9 @@ def expand_root(worker: Worker, tree: NodeTree) -> None:
 
 @entry_point(numba.void(Worker, NodeTree))
 def run_simulations(worker: Worker, tree: NodeTree) -> None:
-    """Run simulations until the tree reaches its playout limit, is full, or `stop` is set.
+    """Run simulations until the tree is full or at its playout limit, or `stop` is set.
 
-    Several workers may run simulations on the same tree at the same time.
+    Several workers may use the same tree at the same time.
     """
     board = worker.board
     while not worker.stop and tree.state == GROWING:

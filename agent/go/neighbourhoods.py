@@ -1,11 +1,10 @@
-"""Table of the properties of an empty vertex, for the 65,536 codes of its eight neighbours.
+"""Table of the properties of an empty vertex, indexed by the code of its eight neighbours.
 
-A code has two bits for each neighbour (see `agent.go.records.Board`). An entry in the table is a
-byte that combines the flags below with the number of empty adjacent vertices, in units of
-EMPTY_NEIGHBOUR.
+A code has two bits for each neighbour (see `agent.go.records.Board`). An entry is a byte that
+combines the flags below with the number of empty adjacent vertices, in units of EMPTY_NEIGHBOUR.
 
-The 3x3 patterns (hane, cuts, and moves at the edge) are from Gelly, Wang, Munos and Teytaud,
-'Modification of UCT with patterns in Monte-Carlo Go' (2006).
+Source of the 3x3 patterns: Gelly, Wang, Munos and Teytaud, 'Modification of UCT with patterns in
+Monte-Carlo Go' (2006).
 """
 
 from collections.abc import Iterator

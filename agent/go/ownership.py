@@ -1,4 +1,4 @@
-"""Ownership: the mean final owner of each vertex over all playouts."""
+"""Ownership of the vertices at the end of playouts."""
 
 from collections.abc import Iterable
 
@@ -16,17 +16,14 @@ SETTLED_SHARE = 0.9
 
 
 class Ownership:
-    """The mean owner of each vertex, from -1 (White) to 1 (Black)."""
+    """The mean final owner of each vertex over all playouts, from -1 (White) to 1 (Black)."""
 
     def __init__(self, boards: Iterable[KernelBoard]) -> None:
         self._boards = boards
         self._game, self._by_moves = Go(), False
 
     def reset(self, game: Go, *, moves: bool = False) -> None:
-        """Clear the sums for a new position.
-
-        `moves` states whether to collect the owners separately for each first move.
-        """
+        """Clear the sums for a new position. `moves` enables separate sums for each first move."""
         self._game, self._by_moves = game, moves
         for board in self._boards:
             board.track_owners_by_move(moves)
@@ -42,14 +39,11 @@ class Ownership:
         return total / max(playouts, 1)
 
     def rows(self) -> tuple[float, ...]:
-        """Return the mean owner of each vertex for the side to move, in rows from the top."""
+        """Return the mean owner (1 is the side to move) of each vertex, in rows from the top."""
         return self._for_mover(self.mean_owners())
 
     def rows_after(self, move: int) -> tuple[float, ...] | None:
-        """Return `rows` for only those playouts that began with the compiled move `move`.
-
-        Return None if there were no such playouts, or if `reset` was called without `moves`.
-        """
+        """Return `rows` for the playouts that began with the kernel move `move`, or None."""
         if not self._by_moves:
             return None
         total = np.zeros(BOARD_CELLS)
@@ -68,7 +62,7 @@ class Ownership:
         )
 
     def chain_statuses(self) -> Statuses:
-        """Return the status of every chain. The keys are the vertices of the chains."""
+        """Return the status of every chain, keyed by the vertices of the chain."""
         board, shares = self._game.stones.board, self.mean_owners()
         signs = [{BLACK: 1.0, WHITE: -1.0}.get(colour, 0.0) for colour in board]
         return classify_chains(

@@ -1,4 +1,4 @@
-"""The compiled modules of this package."""
+"""Groups of Go kernel modules ("parts") that are compiled and loaded separately."""
 
 from __future__ import annotations
 

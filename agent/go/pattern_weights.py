@@ -2,8 +2,8 @@
 
 The JSON file contains a manifest with the training data, the weights of features by name, and the
 weights of 3x3 neighbourhoods by canonical code. The canonical code is the smallest code of all
-rotations and reflections. Neighbourhoods that are not in the file share one additional weight. A
-weight is the logarithm of a strength; 0 is neutral.
+rotations and reflections. Other neighbourhoods share one weight. A weight is the logarithm of a
+strength, so 0 is neutral.
 """
 
 import hashlib
@@ -44,7 +44,7 @@ def _permute_neighbours(
 
 @cache
 def canonical_codes() -> npt.NDArray[np.int64]:
-    """Return, for each code, the smallest code among all rotations and reflections."""
+    """Return, for each code, the smallest code among its rotations and reflections."""
     codes = np.arange(CODE_COUNT)
     smallest, rotated = codes, codes
     for _ in range(4):
@@ -66,10 +66,7 @@ def save(
     features: Mapping[str, float],
     patterns: Mapping[str, float],
 ) -> None:
-    """Write the weights to a file atomically.
-
-    The keys of `patterns` are canonical codes in hexadecimal, and OTHERS.
-    """
+    """Write the weights atomically. The keys of `patterns` are hexadecimal codes and OTHERS."""
     manifest = {**manifest, "sha256": digest(features, patterns)}
     parts = {"manifest": manifest, "features": features, "patterns": patterns}
     lines = [
@@ -80,10 +77,7 @@ def save(
 
 
 def load(path: Path) -> npt.NDArray[np.float32]:
-    """Return the weights, indexed as described in `agent.go.features`.
-
-    Raise WeightsError, with the file name, if the file is invalid.
-    """
+    """Read the weights, indexed by feature. Raise WeightsError if the file is invalid."""
     try:
         parts = json.loads(read_text(path))
         manifest, features, patterns = (
@@ -116,7 +110,7 @@ def _parse_weight(value: Any) -> float:
 
 @cache
 def shipped_weights() -> tuple[npt.NDArray[np.float32] | None, str]:
-    """Return the built-in weights and "". On failure, return None and the error message."""
+    """Return the built-in weights and an empty string, or None and an error message."""
     try:
         return load(SHIPPED), ""
     except WeightsError as error:

@@ -1,9 +1,10 @@
 """Playouts: random games guided by simple rules.
 
-The first rule that finds a move decides. Every rule except the last is applied with a given
-probability. The rules are: a reply to an atari near the last move, the vital point of a small eye,
-an attack on a chain with two liberties, a 3x3 pattern next to the last move, and a random move that
-does not fill an own eye.
+Each move comes from the first rule that finds one: a reply to an atari near the last move, the
+vital point of a small eye, a liberty of a chain with two liberties, a 3x3 pattern next to the last
+move, and a random move that does not fill an own eye. Every rule except the last is applied with a
+given probability.
+
 Sources: Gelly et al., 'Modification of UCT with patterns in Monte-Carlo Go' (2006); Baudis and
 Gailly, 'Pachi: State of the art open source Go program' (2012).
 """
@@ -55,13 +56,13 @@ def random_bits(worker: Worker) -> Bits:
 
 @kernel
 def random_below(worker: Worker, number: int) -> int:
-    """Return a random integer from 0 to number - 1."""
+    """Return a random integer from 0 to `number` - 1."""
     return int64(multiply_high(random_bits(worker), U64(number)))
 
 
 @kernel
 def random_event(worker: Worker, setting: int) -> bool:
-    """Return true with the probability that is given by `setting`."""
+    """Return True with the probability given by the setting with the index `setting`."""
     return int64(random_bits(worker) >> U64(11)) < worker.settings[setting] * (1 << 53)
 
 
@@ -92,10 +93,7 @@ def _pick_candidate(worker: Worker, board: Board) -> int:
 
 @kernel
 def add_rescue_candidates(worker: Worker, board: Board, head: int) -> None:
-    """Add the moves that save a chain of the side to move from atari.
-
-    Captures of adjacent chains come first, then the extension.
-    """
+    """Add captures and the extension that may save a chain of the side to move from atari."""
     colour = board.turn
     stone = head
     while True:
@@ -133,11 +131,7 @@ def _answer_atari(worker: Worker, board: Board) -> int:
 
 @kernel
 def _answer_two_liberties(worker: Worker, board: Board) -> int:
-    """Return a liberty of a two-liberty chain next to the last move, or PASS.
-
-    The move must increase the liberties of a chain of the side to move, or put an opposing chain
-    into atari.
-    """
+    """Return a liberty of a chain with two liberties next to the last move, or PASS."""
     worker.candidate_count = 0
     last, colour = board.last_move, board.turn
     head = int64(board.chain_heads[last])
@@ -165,8 +159,8 @@ def _answer_two_liberties(worker: Worker, board: Board) -> int:
 def _vital_point(worker: Worker, board: Board, start: int) -> int:
     """Return the vital point of the eye that contains an empty vertex, or NO_VERTEX.
 
-    The eye must have 3 to 6 vertices and be surrounded by one colour. The vital point is the vertex
-    with the most neighbours in the eye. A stone there decides between one eye and two.
+    The eye must have 3 to 6 vertices and be surrounded by one colour. A stone on the vital point
+    decides between one eye and two.
     """
     worker.mark += 1
     mark = worker.mark
@@ -279,13 +273,13 @@ def _choose_move(worker: Worker, board: Board) -> int:
 
 @kernel
 def max_played_count(worker: Worker) -> int:
-    """Return the maximum total length of a path in the tree and the playout after it."""
+    """Return the maximum number of moves of a tree path and its playout together."""
     return min(3 * worker.width * worker.height + worker.played_count, MAX_GAME_MOVES)
 
 
 @kernel
 def play_out(worker: Worker, board: Board, heavy: bool) -> None:
-    """Play until both sides pass or the limit is reached. Append moves to `played_moves`."""
+    """Play until both sides pass or the move limit is reached. Moves are random unless `heavy`."""
     max_moves = max_played_count(worker)
     while board.passes < 2 and worker.played_count < max_moves:
         move = _choose_move(worker, board) if heavy else _random_move(worker, board, False)
@@ -296,10 +290,7 @@ def play_out(worker: Worker, board: Board, heavy: bool) -> None:
 
 @kernel
 def set_owner(worker: Worker, vertex: int, owner: int) -> int:
-    """Set the final owner of a vertex (1 is Black, -1 is White).
-
-    Return the points that Black gets for the vertex.
-    """
+    """Set the final owner of a vertex (1 Black, -1 White), and return Black's points for it."""
     worker.last_owners[vertex] = owner
     worker.owner_sums[vertex] += owner
     return owner * int64(worker.scored_vertices[vertex])
@@ -307,7 +298,7 @@ def set_owner(worker: Worker, vertex: int, owner: int) -> int:
 
 @kernel
 def record_score(worker: Worker, points: int) -> float:
-    """Add a playout to the statistics. Return Black's score, including komi."""
+    """Add a playout with Black's `points` to the statistics. Return Black's score after komi."""
     worker.playout_count += 1
     score = points - worker.komi
     worker.score_sum += score
@@ -316,11 +307,7 @@ def record_score(worker: Worker, points: int) -> float:
 
 @kernel
 def score_area(worker: Worker, board: Board) -> float:
-    """Return Black's area score, including komi, and set the owners of all vertices.
-
-    After a playout, an empty vertex is an eye or part of a seki. It belongs to the colour of its
-    neighbours.
-    """
+    """Set the owners of all vertices, and return Black's area score after komi."""
     points = 0
     row = board.neighbour_offsets[0]
     for y in range(worker.height):
@@ -343,10 +330,7 @@ def score_area(worker: Worker, board: Board) -> float:
 
 @entry_point(numba.void(Worker, int64, int64))
 def run_playouts(worker: Worker, number: int, heavy: int) -> None:
-    """Run playouts from the root to determine ownership.
-
-    The moves are uniformly random if `heavy` is 0, and follow the playout rules otherwise.
-    """
+    """Run playouts from the root to collect ownership. Moves are random if `heavy` is 0."""
     board = worker.board
     for _ in range(number):
         if worker.stop:

@@ -1,9 +1,9 @@
 """Prior knowledge about moves: a new node starts with prior visits and their values.
 
 Priors depend on the distance from the last move along connected stones (the common fate graph of
-Graepel et al., 2001); captures and rescues, with ladder reading; 3x3 patterns; the edge of an empty
-part of the board; self-atari; and territory that is settled in the playouts from the root. The
-design follows Baudis, 'Information sharing in MCTS' (2011), and his program michi.
+Graepel et al., 2001), captures, rescues, ladders, 3x3 patterns, empty regions at the edge,
+self-atari, and settled territory. The design follows Baudis, 'Information sharing in MCTS' (2011),
+and the program michi.
 """
 
 import math
@@ -73,10 +73,7 @@ def _add_prior(worker: Worker, move: int, setting: int, value: float) -> None:
 
 @kernel
 def _compute_distances(worker: Worker, board: Board) -> None:
-    """Write the distance of each vertex from the last move.
-
-    The distance is MAX_DISTANCE + 1 if it is larger than MAX_DISTANCE.
-    """
+    """Write the distance of each vertex from the last move, limited to MAX_DISTANCE + 1."""
     for vertex in range(BOARD_CELLS):
         worker.distances[vertex] = MAX_DISTANCE + 1
     worker.distances[board.last_move] = 0
@@ -160,7 +157,7 @@ def _add_tactical_priors(worker: Worker, board: Board) -> None:
 
 @kernel
 def _add_learned_priors(worker: Worker, board: Board) -> None:
-    """Add prior visits in proportion to the square root of the learned strength of each move."""
+    """Add prior visits in proportion to the square root of each move's learned strength."""
     best_rating = -math.inf
     for i in range(-1, board.empty_count):
         move = int64(PASS) if i < 0 else int64(board.empty_vertices[i])
@@ -177,7 +174,7 @@ def _add_learned_priors(worker: Worker, board: Board) -> None:
 
 @kernel
 def compute_priors(worker: Worker, board: Board, ply: int) -> None:
-    """Write the prior visits and values of all moves. NO_PRIOR marks moves to exclude.
+    """Write the prior visits and values of all moves. NO_PRIOR marks excluded moves.
 
     Moves into own eyes are excluded, unless an adjacent chain is in atari or the root moves are
     restricted.

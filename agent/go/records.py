@@ -1,8 +1,7 @@
-"""The memory of a Go search: C-like structs, passed as a single pointer.
+"""The memory of a Go search as C-like structs.
 
-A vertex is an index into a flat board with a border, as in agent.games.stones. Rows start at the
-bottom and are `width + 1` apart. PASS = NO_VERTEX = 0 lies in the border. Colours are EMPTY, BLACK,
-WHITE and BORDER.
+A vertex is an index into a flat board with a border, as in `agent.games.stones`. Rows start at the
+bottom and are `width + 1` apart. PASS = NO_VERTEX = 0 lies in the border.
 """
 
 from typing import Annotated
@@ -25,7 +24,7 @@ MAX_CANDIDATES = 64
 
 @record
 class Board:
-    """A position. The head of a chain is the vertex that identifies the chain.
+    """A position. A chain is identified by the vertex of one of its stones, its head.
 
     A neighbour code has two bits for each neighbour, in the order north, east, south, west,
     north-east, south-east, south-west, north-west.

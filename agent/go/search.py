@@ -1,9 +1,3 @@
-"""The compiled Go search. It runs increasing numbers of playouts and plays the most visited move.
-
-The subtree of the new position is reused in the next search. When the node pool is full, the least
-visited nodes are deleted.
-"""
-
 import threading
 import time
 from collections.abc import Hashable, Iterable, Iterator, Sequence
@@ -55,10 +49,8 @@ _PASS_CHECK_PLAYOUTS = 200  # number of playouts with the opponent moving first
 class GoSearch(ParallelSearch[KernelBoard]):
     """Monte Carlo tree search with several threads on one tree. Implements `Searcher`.
 
-    A position is an `agent.games.go.Go` object, and a move is a vertex or PASS. `evaluation` is an
-    optional user's evaluation of leaves, weighted by the setting `evaluation_share`.
-
-    Raise ValueError if `search_config` has an unknown or out-of-range setting. Raise MemoryError if
+    A move is a vertex or PASS. The search reuses the subtree of a new position. `evaluation` is an
+    optional user evaluation of leaves. Raise ValueError if a setting is invalid, and MemoryError if
     there is not enough memory.
     """
 
@@ -95,7 +87,7 @@ class GoSearch(ParallelSearch[KernelBoard]):
             board.worker.settings[SETTING_INDEX[name]] = value
 
     def score_only(self, vertices: Iterable[int]) -> None:
-        """Score only these vertices instead of all vertices, and clear the tree."""
+        """Score only these vertices, and clear the tree."""
         scored = set(vertices)
         for board in self._workers:
             for vertex in range(BOARD_CELLS):
@@ -114,7 +106,6 @@ class GoSearch(ParallelSearch[KernelBoard]):
         """Do nothing, because there is no learned data."""
 
     def new_game(self) -> None:
-        """Clear the tree and seed the random number generators again."""
         self._forget()
         self._seed()
 
@@ -145,10 +136,7 @@ class GoSearch(ParallelSearch[KernelBoard]):
         return max((int(board.worker.seldepth) for board in self._workers.active), default=0)
 
     def search(self, position: Go, limits: Limits[int], lines: int = 1, /) -> Iterator[Info[int]]:
-        """Run increasing numbers of playouts, up to `limits.nodes` (see `Searcher.search`).
-
-        The playout limit in the search configuration does not apply to infinite analysis.
-        """
+        """Search with playouts. In infinite analysis, the configured playout limit is ignored."""
         self._started = time.perf_counter()
         self._set_root(position, limits)
         self._workers.begin(lambda board: self._prepare(board, position, limits))
@@ -303,10 +291,9 @@ class GoSearch(ParallelSearch[KernelBoard]):
         )
 
     def _should_pass(self) -> bool:
-        """Return whether to pass because the game is won, even if the opponent moves next.
+        """Return whether to pass, because the game is won even if the opponent moves next.
 
-        If the opponent has just passed, the settled vertices must be enough for the win. Otherwise,
-        all vertices must be settled.
+        All vertices must be settled, unless the opponent has just passed.
         """
         game, board = self._game, self._pass_board
         if game.capture_dead_stones or self._workers.first.worker.restricted:
@@ -331,10 +318,7 @@ def _apply_restriction(board: KernelBoard, restriction: MoveRestriction[int]) ->
 
 
 def _best_move_share(last: Info[int] | None, now: Info[int]) -> float | None:
-    """Return the fraction of playouts since the last report that began with the best move.
-
-    If the fraction is low, other moves now look better than the most visited one.
-    """
+    """Return the share of new playouts that began with the best move, or None if it changed."""
     if last is None or last.pv[0] != now.pv[0] or now.nodes <= last.nodes:
         return None
     return (now.visits - last.visits) / (now.nodes - last.nodes)

@@ -4,8 +4,6 @@ from typing import NamedTuple
 
 
 class Setting(NamedTuple):
-    """A numeric setting with its default value and range."""
-
     default: float
     low: float
     high: float

@@ -1,4 +1,4 @@
-"""The built-in endgame tablebase, which returns the exact value of a `chess.Board`."""
+"""Probing of the built-in endgame tablebase for a `chess.Board`."""
 
 import threading
 
@@ -24,11 +24,7 @@ from agent.kernel.intrinsics import U64, int64
 
 @entry_point(int64(Worker, int64, int64))
 def _probe_worker(worker: Worker, ply: int, by_moves: int) -> int:
-    """Return the tablebase value of the position at `ply`, or UNKNOWN.
-
-    The value is derived from the positions after each move if `by_moves` is nonzero or if there is
-    an en passant square.
-    """
+    """Return the tablebase value of the position at `ply`, or UNKNOWN."""
     position, frame = position_at(worker, ply), frame_at(worker, ply)
     if position.castling or not may_have_table(position):
         return UNKNOWN
@@ -55,7 +51,7 @@ def _probe_worker(worker: Worker, ply: int, by_moves: int) -> int:
 
 
 class BuiltinTablebase:
-    """The built-in tablebase, which implements `DtmTablebase`. It is thread-safe."""
+    """A thread-safe `DtmTablebase` that uses the built-in tables."""
 
     max_pieces = TABLE_PIECES
 
@@ -69,7 +65,7 @@ class BuiltinTablebase:
         return self._probe(board, by_moves=False)
 
     def probe_by_moves(self, board: chess.Board) -> int | None:
-        """Return the value of a position, computed from the values after each legal move."""
+        """Return the DTM value, derived by probing the position after each legal move, or None."""
         return self._probe(board, by_moves=True)
 
     def _probe(self, board: chess.Board, by_moves: bool) -> int | None:

@@ -1,4 +1,4 @@
-"""The protocol for distance-to-mate (DTM) tablebases, and constants for tablebase values."""
+"""Protocol and constants for distance-to-mate (DTM) tablebases."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ FIFTY_MOVES = 100  # plies; equals records.FIFTY_MOVES, whose module needs the k
 
 
 class DtmTablebase(Protocol):
-    """A tablebase of distances to mate."""
-
     @property
     def max_pieces(self) -> int:
         """The maximum number of pieces in a position, including kings."""
@@ -21,13 +19,12 @@ class DtmTablebase(Protocol):
     def probe(self, board: chess.Board) -> int | None:
         """Return the value of a position for the side to move, or None if the value is unknown.
 
-        The value 0 means a draw. All other values are the number of plies to mate plus 1, so odd
-        values are losses and even values are wins. The fifty-move rule is ignored.
+        The value of a draw is 0. Other values are the number of plies to mate plus 1, which is even
+        for a win and odd for a loss. The fifty-move rule is ignored.
         """
 
 
 def makes_threefold(board: chess.Board, move: chess.Move) -> bool:
-    """Return whether the position after `move` occurs for the third time."""
     board.push(move)
     third = board.is_repetition(3)
     board.pop()

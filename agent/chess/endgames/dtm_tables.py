@@ -1,14 +1,12 @@
-"""The built-in tablebase: its file format (one table for each endgame), and its use in the kernel.
+"""The built-in distance-to-mate tables: file format, loading, and probing in the kernel.
 
-A table stores one byte per position. The byte is DRAWN, INVALID for an illegal position, or the
-number of plies to mate plus 1. Odd values are losses for the side to move, and even values are
-wins. Tables contain neither castling rights nor en passant captures. A position with an en passant
-capture is probed one ply deeper. A position with castling rights is not probed.
+A table has one byte per position: DRAWN, INVALID for an illegal position, or the number of plies to
+mate plus 1. Odd values are losses for the side to move, and even values are wins. Tables contain
+neither castling rights nor en passant captures.
 
-A file starts with a header of 64 bytes, which contains a magic number, the version, the name of the
-endgame, the number of data bytes, and their SHA-256 hash. The header is followed by one byte for
-each index, first with the stronger side to move, and then with the weaker side to move.
-`table_index` defines the index.
+A file consists of a 64-byte header and one byte for each index (see `table_index`), first with the
+stronger side to move, then with the weaker side to move. The header contains a magic number, the
+version, the name of the endgame, the number of data bytes, and their SHA-256 hash.
 """
 
 import hashlib
@@ -57,21 +55,17 @@ Bytes = npt.NDArray[np.uint8]
 
 
 class TablebaseError(Exception):
-    """The error for an invalid table. Its message names the file and the remedy."""
+    """Raised for an invalid table. The message names the file and the remedy."""
 
 
 def pack_header(name: str, data: Bytes) -> bytes:
-    """Return the file header for the values `data` of the endgame `name`."""
+    """Return the file header for the table values `data` of the endgame `name`."""
     digest = hashlib.sha256(data.data).digest()
     return _HEADER.pack(_MAGIC, _VERSION, name.encode(), len(data), digest)
 
 
 def parse_table(content: Bytes, path: str) -> tuple[EndgameType, Bytes]:
-    """Return the endgame and the values from the content of a file.
-
-    The checksum is not verified. `path` is the file name for error messages. Raise `TablebaseError`
-    if the content is invalid.
-    """
+    """Parse a table file without verifying its checksum. Raise `TablebaseError` if invalid."""
     if len(content) < _HEADER.size:
         raise TablebaseError(f"{path}: not an endgame table (too short); delete it")
     magic, version, name, length, _ = _HEADER.unpack(content[: _HEADER.size].tobytes())
@@ -93,13 +87,13 @@ def parse_table(content: Bytes, path: str) -> tuple[EndgameType, Bytes]:
 
 
 def has_valid_checksum(content: Bytes) -> bool:
-    """Return whether the values in a file match the checksum in the file header."""
+    """Return whether the content of a table file matches the checksum in its header."""
     digest = _HEADER.unpack(content[: _HEADER.size].tobytes())[-1]
     return bool(hashlib.sha256(content[_HEADER.size :].data).digest() == digest)
 
 
 def map_file(path: Path) -> Bytes:
-    """Map the file of a table into memory. Raise `TablebaseError` on failure."""
+    """Map a table file into memory. Raise `TablebaseError` on failure."""
     try:
         require_regular(path)
         return np.memmap(path, dtype=np.uint8, mode="r")
@@ -108,10 +102,7 @@ def map_file(path: Path) -> Bytes:
 
 
 class DtmTables:
-    """Endgame tables in memory, and the directory through which the kernel finds them.
-
-    This object must not be freed while a search uses the tables.
-    """
+    """The loaded endgame tables. This object must outlive all searches that use it."""
 
     def __init__(self) -> None:
         self._directory = np.zeros(SIGNATURE_COUNT, dtype=np.uint64)
@@ -122,28 +113,26 @@ class DtmTables:
 
     @property
     def address(self) -> int:
-        """The address of the directory in memory."""
+        """The address of the kernel's array of table addresses (see `Worker.tablebase`)."""
         return self._directory.ctypes.data
 
     @property
     def names(self) -> list[str]:
-        """The names of the endgames whose tables are loaded."""
         return list(self._data)
 
     def __getitem__(self, name: str) -> Bytes:
-        """Return the table values of the endgame `name`."""
         return self._data[name]
 
     def __contains__(self, name: str) -> bool:
         return name in self._data
 
     def add(self, endgame: EndgameType, data: Bytes) -> None:
-        """Add the values of an endgame, or replace them if they are already present."""
+        """Add or replace the table of an endgame."""
         self._data[endgame.name] = data
         self._set_address(endgame, data.ctypes.data)
 
     def map_folder(self, folder: Path) -> list[str]:
-        """Add all tables in a folder, and return an error message for each invalid file."""
+        """Map all tables in a folder into memory, and return a message for each invalid file."""
         try:
             present = set(os.listdir(folder))
         except (FileNotFoundError, NotADirectoryError):
@@ -170,9 +159,7 @@ class DtmTables:
         return problems
 
     def drop_damaged(self) -> Iterator[str]:
-        """Verify the checksums of the mapped files and remove damaged tables.
-
-        Yield a message for each.
+        """Remove mapped tables with a wrong checksum, and yield a message for each.
 
         This is safe while a search uses the tables.
         """
@@ -203,7 +190,7 @@ def tablebase_value(
 ) -> int:
     """Return the value of a position with at most two pieces besides the kings, or UNKNOWN.
 
-    The codes `code1` and `code2` are 1 + piece type + 5 * side, or 0 if there is no piece.
+    The codes `code1` and `code2` are 1 + piece type + 5 * side, or 0 for no piece.
     """
     signature = CODE_COUNT * code1 + code2
     base = load(directory, U64(signature))
@@ -249,7 +236,7 @@ def probe_position(directory: Bits, position: Position) -> int:
 
 @kernel
 def may_have_table(position: Position) -> bool:
-    """Return whether the position has few enough pieces for the built-in tablebase."""
+    """Return whether the position has at most TABLE_PIECES pieces."""
     return count(position.sides[0] | position.sides[1]) <= TABLE_PIECES
 
 
@@ -257,8 +244,8 @@ def may_have_table(position: Position) -> bool:
 def tablebase_score(worker: Worker, ply: int, position: Position) -> int:
     """Return the exact score of a position for the side to move, or NO_SCORE.
 
-    The score of a win is MATE minus the distance of the mate from the root. NO_SCORE is returned if
-    the table is missing, if the fifty-move rule could change the result, or if castling or en
+    A win scores MATE minus the distance of the mate from the root in plies. NO_SCORE means that the
+    table is missing, that the fifty-move rule could change the result, or that castling or en
     passant is possible.
     """
     if position.castling or position.en_passant != NO_SQUARE:
@@ -274,10 +261,9 @@ def tablebase_score(worker: Worker, ply: int, position: Position) -> int:
 
 
 def moves_to_mate(value: int) -> int | None:
-    """Convert a table value to a number of moves to mate.
+    """Convert a table value to the number of moves to mate, or None for a draw.
 
-    The result is negative if the side to move gets mated, 0 if it is already mated, and None for a
-    draw.
+    The number is negative if the side to move loses, and 0 if it is already checkmated.
     """
     if value == DRAWN:
         return None

@@ -1,9 +1,4 @@
-"""Gaviota and Syzygy tablebases, which are probed with the `chess` package.
-
-Gaviota stores the distance to mate (DTM). Syzygy stores the distance to the next capture or pawn
-move (DTZ), and respects the fifty-move rule. Damaged files are reported, and their positions are
-treated as unknown.
-"""
+"""Gaviota and Syzygy tablebases, probed with python-chess. Damaged files are reported."""
 
 from __future__ import annotations
 
@@ -38,10 +33,7 @@ def _describe(error: Exception) -> str:
 
 
 class GaviotaTablebase:
-    """A Gaviota tablebase, which implements `DtmTablebase`.
-
-    `report` is called with a message for each damaged table. Damaged tables are ignored afterwards.
-    """
+    """A `DtmTablebase` that reads Gaviota files. Damaged tables are reported, then ignored."""
 
     def __init__(
         self, tables: chess.gaviota.PythonTablebase, report: Report = _ignore_report
@@ -76,11 +68,7 @@ class GaviotaTablebase:
 
 
 class SyzygyTablebase:
-    """A Syzygy tablebase, which finds the root moves that preserve the result.
-
-    The fifty-move rule is taken into account. `max_pieces` is the maximum number of pieces in the
-    available tables. `report` is called with a message for each endgame with a damaged table.
-    """
+    """A Syzygy tablebase that selects root moves and respects the fifty-move rule."""
 
     def __init__(self, tables: chess.syzygy.Tablebase, report: Report = _ignore_report) -> None:
         self._tables = tables
@@ -89,7 +77,7 @@ class SyzygyTablebase:
         self.max_pieces = max((len(name) - 1 for name in tables.wdl), default=0)
 
     def best_moves(self, board: chess.Board, moves: Iterable[chess.Move]) -> list[chess.Move]:
-        """Return the best of `moves`, or an empty list if a position is not in the tablebase."""
+        """Return the best of `moves`, or [] if a resulting position is not in the tablebase."""
         if board.castling_rights or chess.popcount(board.occupied) > self.max_pieces:
             return []
         ranks = {}
@@ -114,10 +102,7 @@ class SyzygyTablebase:
         self._tables.close()
 
     def _rank_after_move(self, board: chess.Board) -> tuple[int, int] | None:
-        """Return a rank for the position after a move, or None if the value is unknown.
-
-        A higher rank is better for the side that has moved.
-        """
+        """Return a rank (higher is better) for the side that has just moved, or None if unknown."""
         if board.is_checkmate():
             return 3, 0
         distance = self._dtz(board)
@@ -136,11 +121,7 @@ class SyzygyTablebase:
         return _DRAW_RANK
 
     def _dtz(self, board: chess.Board) -> int | None:
-        """Return the distance in plies to the next capture or pawn move, or None if unknown.
-
-        The distance is positive if the side that has just moved wins, negative if it loses, and 0
-        for a draw.
-        """
+        """Return the DTZ in plies, or None if unknown. It is positive if the last mover wins."""
         try:
             return -self._tables.probe_dtz(board)
         except KeyError:
@@ -154,10 +135,7 @@ class SyzygyTablebase:
 
 
 class _ReadOnlyGaviota(chess.gaviota.PythonTablebase):
-    """Gaviota tables that are opened read-only.
-
-    The `chess` package would also open them for writing.
-    """
+    """Opens Gaviota files read-only. python-chess would open them for writing."""
 
     def _open_tablebase(self, req: chess.gaviota.Request) -> BinaryIO:
         stream = self.streams.get(req.egkey)
@@ -199,10 +177,7 @@ def open_syzygy(paths: str, report: Report = _ignore_report) -> SyzygyTablebase:
 
 
 def split_paths(paths: str) -> list[str]:
-    """Split a list of folders that are separated as in PATH.
-
-    Raise `FileNotFoundError` if a folder is missing.
-    """
+    """Split a list of folders as in PATH. Raise `FileNotFoundError` if a folder is missing."""
     folders = [os.path.expanduser(path) for path in paths.split(os.pathsep) if path]
     for folder in folders:
         if not os.path.isdir(folder):

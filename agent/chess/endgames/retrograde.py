@@ -1,13 +1,11 @@
-"""Retrograde analysis: computes the distance to mate for every position of an endgame.
+"""Retrograde analysis, which computes the distance to mate for every position of an endgame.
 
-The method is Ströhlein's (Munich, 1970). First, `_initialise` assigns values to mates and to
-positions whose moves lead to other endgames, whose tables must be complete. Then `_propagate_level`
-is called for each number of plies. It updates the predecessors of the positions that have just been
-decided. A position with a move to a lost position is won. A position is lost if all its moves lead
-to won positions.
+First, `_initialise` assigns values to mates and to positions that are decided by moves into other
+endgames. Then `_propagate_level` runs once per ply, and updates the predecessors of the positions
+that have just been decided. At level n, all values up to n are final. Higher losses are final too,
+but a higher win may still become shorter.
 
-`dtm_tables` defines the values. At level n, all values up to n are final. A higher value is final
-if it is a loss, but a win may still become shorter.
+Source: Ströhlein's dissertation (Munich, 1970).
 """
 
 from collections.abc import Iterator
@@ -38,7 +36,7 @@ _MAX_DOUBLE_PUSHES = 1 << 16  # positions with a double push that allows en pass
 
 @record
 class RetrogradeState:
-    """The state of an endgame's analysis, with its table and the current position."""
+    """The state of an analysis, with the table and the position that is being examined."""
 
     squares: Annotated[FixedArray[int], 4]  # white king, black king, other pieces
     kinds: Annotated[FixedArray[int], 4]
@@ -64,10 +62,7 @@ def _value_index(state: RetrogradeState, turn: int) -> int:
 
 @kernel
 def _set_up_position(state: RetrogradeState, value_index: int) -> int:
-    """Set the current position from its index, and return the side to move.
-
-    The position may be illegal.
-    """
+    """Set the current position, which may be illegal, from its index. Return the side to move."""
     turn = value_index // state.positions_per_side
     squares = squares_of_index(state.layout, value_index - turn * state.positions_per_side)
     for i in range(4):
@@ -118,10 +113,7 @@ def _targets(state: RetrogradeState, i: int, occupied: Bits, own: Bits) -> Bits:
 
 @kernel
 def _piece_index_on(state: RetrogradeState, square: int, side: int) -> int:
-    """Return the index of the piece of `side` on `square`, or -1 if there is none.
-
-    Kings are excluded.
-    """
+    """Return the index of the piece of `side` (other than the king) on `square`, or -1."""
     for i in range(2, state.count):
         if state.sides[i] == side and state.squares[i] == square:
             return i
@@ -165,10 +157,9 @@ def _has_moves(state: RetrogradeState, turn: int) -> bool:
 def _conversion_value(
     state: RetrogradeState, turn: int, moved: int, target: int, kind: int, captured: int
 ) -> int:
-    """Return the value, in another endgame, of the position after a capture or a promotion.
+    """Return the value after a capture or promotion, from the table of the new endgame.
 
-    `turn` is the side to move after the move, and `kind` is the type of the moved piece after the
-    move.
+    `turn` is the side to move after the move. `kind` is the type of the piece after a promotion.
     """
     white_king, black_king = state.squares[0], state.squares[1]
     if moved == 0:
@@ -190,7 +181,7 @@ def _conversion_value(
 
 @kernel
 def _en_passant_capturer(state: RetrogradeState, i: int, start: int, target: int) -> int:
-    """Return the enemy pawn that can capture pawn `i` en passant after its double push, or -1."""
+    """Return the index of a pawn that can capture piece `i` en passant after its move, or -1."""
     if state.kinds[i] != PAWN or (target - start) not in (16, -16):
         return -1
     side = state.sides[i]
@@ -208,10 +199,9 @@ def _en_passant_capturer(state: RetrogradeState, i: int, start: int, target: int
 def _value_after_double_push(
     state: RetrogradeState, i: int, capturer: int, target: int, level: int
 ) -> int:
-    """Return the value after a double push of pawn `i` that allows an en passant capture.
+    """Return the opponent's value after a double push that `capturer` can capture en passant.
 
-    Pawn `i` must still be on its old square. The result is the better of the value after the
-    capture and the value of the position without the right to capture.
+    The opponent captures only if that is better. Pawn `i` must still be on its starting square.
     """
     start = state.squares[i]
     turn = 1 - state.sides[i]
@@ -245,10 +235,9 @@ def _value_after_double_push(
 
 @kernel
 def _value_from_successors(state: RetrogradeState, turn: int, level: int, only_lost: bool) -> int:
-    """Return the value for the side to move, derived only from values up to `level`.
+    """Return the value for the side to move, derived from successor values up to `level`.
 
-    DRAWN also means that the position is undecided. If `only_lost` is true, DRAWN is returned for
-    every position that is not lost.
+    DRAWN also means undecided. If `only_lost` is true, every position that is not lost gives DRAWN.
     """
     occupied = _occupied(state)
     own = U64(0)
@@ -414,10 +403,7 @@ def _propagate_level(state: RetrogradeState) -> None:
 
 
 class RetrogradeAnalysis:
-    """The analysis of one endgame in short steps, which allow progress reports and cancellation.
-
-    `tables` must contain the tables of all endgames that a capture or promotion leads to.
-    """
+    """The analysis of one endgame. `tables` must contain all endgames that it can lead to."""
 
     def __init__(self, endgame: EndgameType, tables: DtmTables) -> None:
         self.endgame = endgame
@@ -437,11 +423,7 @@ class RetrogradeAnalysis:
         state.directory = U64(tables.address)
 
     def steps(self) -> Iterator[float]:
-        """Run the analysis in steps of less than a second, and yield the progress after each step.
-
-        The progress increases from 0 to 1. Its second half is an estimate, because the maximum
-        distance to mate is unknown.
-        """
+        """Run the analysis in short steps, and yield the estimated progress (0 to 1) after each."""
         state = self._state
         total = 2 * self.endgame.size
         for begin in range(0, total, _CHUNK_SIZE):

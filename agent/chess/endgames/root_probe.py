@@ -1,10 +1,4 @@
-"""Tablebase probing at the root of the search.
-
-A DTM tablebase (built-in or Gaviota) stores the distance to mate. A Syzygy tablebase stores the
-distance to the next capture or pawn move (DTZ). The position after each root move is probed, and
-the choice of the move respects the fifty-move rule. This module uses `chess.Board` and does not
-need the kernel.
-"""
+"""Tablebase probing at the root of the search, which respects the fifty-move rule."""
 
 from __future__ import annotations
 
@@ -29,9 +23,9 @@ _MAX_CHECKED_WINS = 3  # number of winning moves that are checked against the fi
 class RootProbeResult:
     """The result of probing the tablebases for a root position.
 
-    `moves` contains the moves to consider, with the best move first. `score` is the exact score,
-    and `line` is a line of best play. If `score` is None, a search must choose one of the moves.
-    `hits` is the number of positions that were found in the tablebases.
+    `moves` are the moves to consider, best first. If `score` is None, a search must choose one of
+    them. `line` is a line of best play, and `hits` is the number of positions found in the
+    tablebases.
     """
 
     moves: tuple[chess.Move, ...]
@@ -41,10 +35,7 @@ class RootProbeResult:
 
 
 class Tablebases:
-    """All endgame tablebases that a search uses.
-
-    `own` is the built-in tablebase, which the kernel also probes during the search.
-    """
+    """The endgame tablebases of a search. The kernel also probes `own`, the built-in tablebase."""
 
     def __init__(
         self,
@@ -68,11 +59,7 @@ class Tablebases:
         moves: Sequence[chess.Move],
         stopped: Callable[[], bool] = lambda: False,
     ) -> RootProbeResult | None:
-        """Return which of the legal `moves` to play, or None if the tablebases have no answer.
-
-        `stopped` is polled during the probe. The probe ends without an answer once `stopped`
-        returns True.
-        """
+        """Return the best of `moves`, or None if unknown. DTM probes end when `stopped` is True."""
         if chess.popcount(board.occupied) > self._max_pieces or board.castling_rights:
             return None
         for tablebase in self._dtm_tablebases:
@@ -87,7 +74,7 @@ class Tablebases:
 
 
 class _InterruptibleTablebase:
-    """A DTM tablebase whose probes return None once the search has been stopped."""
+    """A DTM tablebase whose probes return None when `stopped` returns True."""
 
     def __init__(self, tablebase: DtmTablebase, stopped: Callable[[], bool]) -> None:
         self.max_pieces = tablebase.max_pieces
@@ -100,7 +87,7 @@ class _InterruptibleTablebase:
 
 @dataclass(frozen=True, slots=True)
 class _RatedMove:
-    """A root move with the tablebase value and the halfmove clock of the resulting position."""
+    """A move with the DTM value and the halfmove clock of the resulting position."""
 
     move: chess.Move
     value: int
@@ -108,7 +95,7 @@ class _RatedMove:
 
     @property
     def is_certain(self) -> bool:
-        """Whether mate is certain to come before the fifty-move rule applies."""
+        """Whether the mate comes before the fifty-move rule applies."""
         return self.clock + self.value - 1 <= FIFTY_MOVES
 
 
@@ -128,7 +115,7 @@ def _rate_moves(
 
 
 def _dtm_preference(rated: _RatedMove) -> int:
-    """Return a sort key in the order fast wins, slow wins, draws, slow losses, fast losses."""
+    """Return a sort key that is highest for fast wins and lowest for fast losses."""
     if rated.value == DRAWN:
         return 0
     return 1000 - rated.value if rated.value & 1 else rated.value - 1000
@@ -164,8 +151,7 @@ def _choose_win(
 ) -> RootProbeResult:
     """Return the fastest mate that comes before the fifty-move rule applies.
 
-    If no such mate is certain, look for a move after which a capture or pawn move resets the
-    halfmove clock.
+    Otherwise, prefer a move after which a capture or pawn move resets the halfmove clock in time.
     """
     ordered = sorted(wins, key=_dtm_preference, reverse=True)
     for fastest in ordered:
@@ -197,7 +183,7 @@ def _best_line(
 
 
 def _converts_in_time(tablebase: DtmTablebase, board: chess.Board, move: chess.Move) -> bool:
-    """Return whether best play after `move` reaches a capture, pawn move or mate in time."""
+    """Return whether best play after `move` captures, moves a pawn or mates within 50 moves."""
     board = board.copy(stack=False)
     best: chess.Move | None = move
     while best is not None:

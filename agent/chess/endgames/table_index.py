@@ -1,15 +1,15 @@
 """The index of a position with at most four pieces in the table of its endgame.
 
-The name of an endgame lists its pieces, with the stronger side first: KQKR, KBNK, KPKP. A table has
-one byte per position for each side to move. Symmetric positions share one entry:
+The name of an endgame lists its pieces, stronger side first: KQKR, KBNK, KPKP. A table has one
+entry per position for each side to move. Symmetric positions share one entry:
 
 - The stronger side's king is mapped to the triangle a1-d1-d4 (462 pairs of kings), or to the files
   a to d if there are pawns (1,806 pairs).
 - If both kings are on the diagonal a1-h8, the first piece off the diagonal is mapped below it.
 - If Black is the stronger side, the colours are swapped and the ranks are flipped.
 
-For one side to move, the index is `(kings * radix1 + piece1) * radix2 + piece2`. `kings` is the
-number of the pair of kings. A radix is 64 for a piece and 48 for a pawn.
+The index is `(kings * radix1 + piece1) * radix2 + piece2`, where `kings` is the number of the pair
+of kings. A radix is 48 for a pawn, 64 for another piece, and 1 for a missing piece.
 """
 
 from collections.abc import Iterator
@@ -42,8 +42,7 @@ Squares = npt.NDArray[np.int64]
 class EndgameType:
     """An endgame, defined by the piece types of both sides without their kings.
 
-    `strong` and `weak` are the piece types of the stronger and the weaker side in descending order.
-    `size` is the number of table entries for each side to move.
+    `strong` and `weak` are in descending order. `size` is the number of entries per side to move.
     """
 
     def __init__(self, strong: PieceKinds, weak: PieceKinds) -> None:
@@ -62,18 +61,17 @@ class EndgameType:
 
     @property
     def signature(self) -> int:
-        """The index of the table in the kernel's directory."""
+        """The index of the endgame in the kernel's array of table addresses."""
         first, second = (*self.codes, 0, 0)[:2]
         return CODE_COUNT * first + second
 
     @property
     def is_drawn(self) -> bool:
-        """Whether every position of this endgame is drawn. Such an endgame has no table."""
+        """Whether every position is drawn. Such an endgame has no table."""
         return not self.weak and self.strong in INSUFFICIENT_MATERIAL
 
     @property
     def has_en_passant(self) -> bool:
-        """Whether en passant captures are possible in this endgame."""
         return PAWN in self.strong and PAWN in self.weak
 
     def successors(self) -> Iterator["EndgameType"]:
@@ -108,10 +106,7 @@ def _radix(code: int) -> int:
 
 
 def endgame_of_pieces(one: PieceKinds, other: PieceKinds) -> EndgameType:
-    """Return the endgame for the pieces of the two sides without kings.
-
-    The sides and their pieces can be passed in any order.
-    """
+    """Return the endgame with the given pieces of both sides (without kings), in any order."""
     pair = sorted(
         (tuple(sorted(kinds, reverse=True)) for kinds in (one, other)),
         key=lambda kinds: (len(kinds), kinds),
@@ -120,10 +115,7 @@ def endgame_of_pieces(one: PieceKinds, other: PieceKinds) -> EndgameType:
 
 
 def endgame_from_name(name: str) -> EndgameType:
-    """Return the endgame with the name `name`, such as KRKP.
-
-    Raise `ValueError` if it has no table.
-    """
+    """Return the endgame with a name such as KRKP. Raise `ValueError` if it has no table."""
     white, _, black = name.upper().removeprefix("K").partition("K")
     if name[:1].upper() == "K" and "K" in name[1:].upper() and set(white + black) <= set(_LETTERS):
         kinds = [tuple(_LETTERS.index(letter) for letter in side) for side in (white, black)]
@@ -136,7 +128,7 @@ def endgame_from_name(name: str) -> EndgameType:
 
 
 def all_endgames() -> list[EndgameType]:
-    """Return all endgames that have tables, in an order that puts each one after its successors."""
+    """Return all endgames that have tables. Each one comes after all that it can lead to."""
     kinds = range(PAWN, QUEEN + 1)
     endgames = [endgame_of_pieces((kind,), ()) for kind in kinds]
     endgames += [endgame_of_pieces(pair, ()) for pair in combinations_with_replacement(kinds, 2)]
@@ -149,17 +141,16 @@ INSUFFICIENT_MATERIAL: tuple[PieceKinds, ...] = ((), (KNIGHT,), (BISHOP,))  # ag
 
 
 def _apply_symmetry(squares: Squares, transforms: Squares) -> Squares:
-    """Apply symmetries to squares. `transforms` is a sum of 1, 2 and 4.
+    """Apply symmetries of the board to squares.
 
-    The number 1 mirrors the files, 2 mirrors the ranks, and 4 mirrors the board on the diagonal
-    a1-h8.
+    Bit 0 of `transforms` mirrors the files, bit 1 the ranks, and bit 2 the diagonal a1-h8.
     """
     squares = squares ^ 7 * (transforms & 1) ^ 28 * (transforms & 2)
     return np.where(transforms & 4, (squares & 7) << 3 | squares >> 3, squares)
 
 
 def _diagonal_sides(squares: Squares) -> Squares:
-    """Return 1 or more for squares above the diagonal a1-h8, 0 on it, and less than 0 below."""
+    """Return the rank minus the file of each square, which is 0 on the diagonal a1-h8."""
     return (squares >> 3) - (squares & 7)
 
 
@@ -175,10 +166,10 @@ def _canonical_kings(
 
 
 def _king_pair_tables(with_pawns: bool) -> tuple[Squares, Squares]:
-    """Return the canonical pairs of kings, and one word for each of the 64 * 64 possible pairs.
+    """Return the canonical pairs of kings, and one word for each of the 64 * 64 pairs of squares.
 
-    A pair is encoded as `white + 256 * black`. A word is encoded as `index | transform << 16 |
-    on_diagonal << 19`, where `on_diagonal` is 1 if both kings are on the diagonal.
+    A pair is `white + 256 * black`. A word is `index | transform << 16 | on_diagonal << 19`, where
+    `on_diagonal` is 1 if both kings are on the diagonal a1-h8.
     """
     white, black = np.divmod(np.arange(64 * 64), 64)
     legal = (white != black) & (KING_TABLE[white] >> black.astype(np.uint64) & np.uint64(1) == 0)
@@ -263,10 +254,7 @@ def _transformed(square: int, transform: int) -> int:
 
 @kernel
 def table_index(layout: int, white_king: int, black_king: int, square1: int, square2: int) -> int:
-    """Return the table index for a position that has already been flipped for the table.
-
-    The kings must not be adjacent. `square2` is ignored if there is only one other piece.
-    """
+    """Return the index of a position in its table. The stronger side must already be White."""
     pair = int64(
         _king_pairs((_PAWN_PAIRS if layout & WITH_PAWNS else 0) + 64 * white_king + black_king)
     )
@@ -290,10 +278,7 @@ def table_index(layout: int, white_king: int, black_king: int, square1: int, squ
 
 @kernel
 def squares_of_index(layout: int, index: int) -> tuple[int, int, int, int]:
-    """Return the squares of both kings and both pieces for an index (the inverse of `table_index`).
-
-    Not every index stands for a legal position. For example, two pieces may be on the same square.
-    """
+    """Return the squares of both kings and both pieces. The position may be illegal."""
     radix1, radix2 = layout >> _RADIX1 & 0xFF, layout >> _RADIX2 & 0xFF
     square2 = index % radix2
     index //= radix2

@@ -1,12 +1,10 @@
 """Endgame rules for the evaluation: drawish endgames and known wins.
 
 - Drawish endgames: the endgame score is scaled down if the stronger side can hardly win.
-- Known wins: if one side can force mate against a bare king or against a single rook, a special
-  evaluation drives the weaker king to the edge of the board. With bishop and knight, it drives the
-  king to a corner of the bishop's colour, because mate can be forced only there. The special
-  evaluation replaces the usual terms, whose weights were fitted to other endgames.
+- Known wins: a special evaluation drives a bare king, or a king with only a rook, to the edge of
+  the board. Bishop and knight drive the king to a corner of the bishop's colour.
 
-The rules are common endgame theory (Averbakh, 'Comprehensive Chess Endings').
+Source: Averbakh, 'Comprehensive Chess Endings'.
 """
 
 from agent.chess.board.attacks import bit, has_single_bit, king_square, pawn_attacks
@@ -57,7 +55,7 @@ def can_force_mate(position: Position, side: int) -> bool:
 
 @kernel
 def is_known_win(position: Position, strong: int) -> bool:
-    """Return whether `strong` has a known win, so that `known_win_value` can be used.
+    """Return whether `strong` has a known win, so that `known_win_value` applies.
 
     The enemy has a bare king, or only a rook against a queen. `strong` may also have pawns.
     """
@@ -91,10 +89,7 @@ def known_win_value(position: Position, strong: int) -> int:
 
 @kernel
 def endgame_scale(position: Position, strong: int) -> int:
-    """Return the scale factor for the endgame score if `strong` is ahead.
-
-    It is at most FULL_SCALE.
-    """
+    """Return the scale factor (0 to FULL_SCALE) of the endgame score if `strong` is ahead."""
     own, enemy = position.sides[strong], position.sides[1 - strong]
     pawns, bishops = position.kinds[PAWN], position.kinds[BISHOP]
     own_pawns = pawns & own
@@ -174,8 +169,8 @@ def _scale_without_pawns(position: Position, strong: int) -> int:
 def _is_rook_fortress(position: Position, side: int) -> bool:
     """Return whether `side` has a rook fortress against a queen.
 
-    The rook is on the third rank, is defended by a pawn on the second rank, and cuts off the enemy
-    king. The king of `side` is on one of its first two ranks, next to the rook or the pawn.
+    A pawn on the second rank defends the rook on the third rank. The king is on the first two
+    ranks, next to the rook or the pawn.
     """
     own = position.sides[side]
     rook = first_square(position.kinds[ROOK] & own)
@@ -190,10 +185,9 @@ def _is_rook_fortress(position: Position, side: int) -> bool:
 
 @kernel
 def _cannot_promote(position: Position, strong: int) -> bool:
-    """Return whether `strong`, which has only bishops and pawns, cannot promote ("wrong bishop").
+    """Return whether `strong` has rook pawns and the wrong bishop, so that it cannot promote.
 
-    All pawns are on one rook file, the enemy king guards the promotion corner, and no bishop of
-    `strong` can control that corner.
+    The enemy king guards the promotion corner. `strong` must have only bishops and pawns.
     """
     pawns = position.kinds[PAWN]
     own_pawns = pawns & position.sides[strong]
@@ -212,8 +206,7 @@ def _cannot_promote(position: Position, strong: int) -> bool:
 def _is_blockaded(position: Position, strong: int) -> bool:
     """Return whether the enemy king safely blocks the only pawn.
 
-    Each side has one bishop. The bishop of `strong` cannot attack the square of the enemy king,
-    because the square has the opposite colour.
+    Each side must have one bishop. The bishop of `strong` cannot attack the king's square.
     """
     pawns: Bits = position.kinds[PAWN]
     if count(pawns) != 1 or pawns & position.sides[1 - strong]:

@@ -1,7 +1,4 @@
-"""Linear features of the hand-written evaluation, which are used to tune its weights.
-
-The engine does not import this module. The compiled code is created on first use.
-"""
+"""Linear features of the hand-written evaluation, for tuning its weights."""
 
 from typing import Any, NamedTuple
 
@@ -21,7 +18,7 @@ from agent.kernel.record import FixedArray, allocate
 
 
 class EvaluationTraces(NamedTuple):
-    """The features of each position from the point of view of the side to move.
+    """The features of positions, from the point of view of the side to move.
 
     Except for rounding, the evaluation is `middlegame * (counts @ middlegame_weights) + endgame *
     (counts @ endgame_weights)`. Both factors are 0 for known wins, which use no weights.
@@ -67,7 +64,7 @@ def _trace(
 
 
 def trace(positions: npt.NDArray[np.void]) -> EvaluationTraces:
-    """Evaluate packed positions, and return how often each weight is used in each position."""
+    """Evaluate packed positions, and return the features of each."""
     n = len(positions)
     traces = EvaluationTraces(
         np.zeros((n, WEIGHT_COUNT), np.int16), np.zeros(n), np.zeros(n), np.zeros(n, np.int64)

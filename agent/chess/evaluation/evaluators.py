@@ -24,7 +24,7 @@ _POSITION_SIZE = dtype_of(Position).itemsize
 
 
 def board_at(worker: int, ply: int, chess960: bool = False) -> chess.Board:
-    """Return a board with the position at `ply`. `worker` is the address of the worker record."""
+    """Return a board with the position at `ply`. `worker` is the address of a `Worker`."""
     position = _PositionStruct.from_address(worker + _POSITIONS + ply * _POSITION_SIZE)
     board = chess.Board(None, chess960=chess960)
     (
@@ -48,11 +48,7 @@ def board_at(worker: int, ply: int, chess960: bool = False) -> chess.Board:
 
 
 class ChessEvaluator:
-    """An evaluation that can be attached to kernel workers.
-
-    `evaluator` is the C function, and `address` is its address. `network` is the neural network
-    that the evaluation uses, or None.
-    """
+    """An evaluation function for kernel workers, with its neural network or None."""
 
     def __init__(self, evaluator: Evaluator, network: NnueNetwork | None = None) -> None:
         self.address = evaluator.address
@@ -60,10 +56,7 @@ class ChessEvaluator:
         self.network = network
 
     def attach(self, game: KernelBoard) -> None:
-        """Make the worker in `game` use this evaluation.
-
-        Accumulators of other networks are dropped.
-        """
+        """Make the worker in `game` use this evaluation. Drop accumulators of other networks."""
         game.worker.evaluate = U64(self.address)
         game.set_network(self.network, allocate_accumulators)
 
@@ -73,17 +66,16 @@ class ChessEvaluator:
         return evaluate_root(self._evaluator, game.address)
 
     def pop_error(self, games: Iterable[KernelBoard]) -> EvaluationError | None:
-        """Return and clear the exception that stopped a worker in `games`, or None."""
+        """Return and clear the error that an evaluation raised in one of `games`, or None."""
         return self._evaluator.pop_error(game.worker for game in games)
 
 
 def make_evaluator(
     evaluation: Evaluation, chess960: bool, on_error: Callable[[], None]
 ) -> ChessEvaluator:
-    """Return an evaluator for `evaluation`, and compile the evaluation if necessary.
+    """Return an evaluator for `evaluation`. Raise `EvaluationError` if compilation fails.
 
-    `chess960` sets Chess960 mode on the boards for a Python evaluation. `on_error` is called after
-    a Python evaluation has raised an exception. Raise `EvaluationError` if compilation fails.
+    `on_error` is called after a Python evaluation has raised an exception.
     """
     if evaluation.python is not None:
         function = evaluation.python

@@ -1,14 +1,10 @@
 """The hand-written evaluation: a weighted sum of terms with the weights in `weights`.
 
 Every term has a middlegame weight and an endgame weight in centipawns. The evaluation interpolates
-between the two sums by the game phase ("tapered evaluation"). The evaluation is linear in its
-weights. King attacks are not additive, so a table contains one weight for each strength of attack.
+between the two sums by the game phase ("tapered evaluation"). It is linear in its weights, so a
+table has one weight for each level of king danger.
 
-The endgame score is scaled by the rules in `endgame_knowledge`. Known wins have a special
-evaluation without terms.
-
-This module is also an example of an evaluator, which is a function of `worker` and `ply` that does
-not change the state of the search.
+`endgame_knowledge` scales the endgame score, and evaluates known wins without terms.
 """
 
 from typing import Any, NamedTuple
@@ -76,7 +72,7 @@ from agent.kernel.intrinsics import (
 
 
 class AttackInfo(NamedTuple):
-    """The squares that each piece type of one side attacks, and the danger to the enemy king."""
+    """The squares attacked by each piece type of one side, and the danger to the enemy king."""
 
     pawns: Bits
     knights: Bits
@@ -90,8 +86,6 @@ class AttackInfo(NamedTuple):
 
 
 class EvaluationResult(NamedTuple):
-    """The evaluation of a position, its game phase, and its endgame scale factor."""
-
     value: int  # centipawns, for the side to move
     phase: int  # weight of the middlegame score, at most FULL_PHASE
     endgame_scale: int  # scale factor of the endgame score, at most FULL_SCALE
@@ -381,7 +375,7 @@ def game_phase(position: Position) -> int:
 def evaluate_position(
     position: Position, trace: Trace, worker: "Worker | None"
 ) -> EvaluationResult:
-    """Evaluate a position from the point of view of the side to move.
+    """Evaluate a position for the side to move.
 
     `trace` receives the number of uses of each weight. `worker` provides the pawn hash table.
     Exactly one of `trace` and `worker` must be None.
@@ -415,7 +409,7 @@ def evaluate_position(
 
 @kernel
 def _rounded(dividend: int, divisor: int) -> int:
-    """Divide with rounding towards zero, which makes the evaluation equal for both colours."""
+    """Divide and round towards zero, so that the evaluation is equal for both colours."""
     return dividend // divisor if dividend >= 0 else -(-dividend // divisor)
 
 
@@ -433,9 +427,6 @@ _address = external_table("kempelen_handcrafted", _ADDRESS)
 
 @kernel
 def handcrafted(worker: Worker, ply: int) -> int:
-    """Return the evaluation of the position at `ply` in centipawns for the side to move.
-
-    User evaluations can call this function. It is called by address, because inlining it would add
-    several seconds to the compilation.
-    """
+    """Return the evaluation in centipawns for the side to move. User evaluations can call this."""
+    # Called by address: inlining would add several seconds to the compilation.
     return call_evaluator(_address(0), worker, ply)

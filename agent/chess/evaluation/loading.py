@@ -1,7 +1,4 @@
-"""Loading of chess evaluations by name, including neural networks (`nnue` or `nnue:FILE`).
-
-DEFAULT is the name of the default evaluation.
-"""
+"""Loading of chess evaluations by name, including networks (`nnue` or `nnue:FILE`)."""
 
 import os
 from dataclasses import replace
@@ -28,10 +25,9 @@ _networks: WeakValueDictionary[tuple[str, tuple[int, ...]], Any] = WeakValueDict
 
 
 def load(spec: str) -> Evaluation:
-    """Return the evaluation with the name `spec`. An empty string means the default evaluation.
+    """Return the evaluation with the name `spec`, or the default evaluation for an empty string.
 
-    A network file is read again if it has changed. Raise `EvaluationError` if `spec` is unknown or
-    invalid.
+    A changed network file is read again. Raise `EvaluationError` if `spec` is unknown or invalid.
     """
     spec = spec.strip() or DEFAULT
     file = network_file(spec)
@@ -60,10 +56,7 @@ def load(spec: str) -> Evaluation:
 
 
 def load_with_timeout(spec: str) -> Evaluation:
-    """Load an evaluation with a timeout, and monitor a Python evaluation for hanging calls.
-
-    Raise `EvaluationError` if loading fails or takes too long.
-    """
+    """Like `load`, but with a timeout. Calls of a Python evaluation are monitored for hanging."""
     evaluation = evaluation_loading.load_with_timeout(spec, load)
     if evaluation.python is None:
         return evaluation

@@ -1,16 +1,10 @@
-"""The NNUE evaluation in the kernel, with accumulators that are updated only when needed.
+"""The NNUE evaluation in the kernel, with accumulators that are updated lazily.
 
-A worker has an accumulator (a row of sums) for each ply and perspective. Each accumulator is
-labelled with the key of its position. Making a move does not update accumulators. The evaluation
-goes back to the last ply with a valid accumulator, and updates the later accumulators with the
-moves that were made since then.
+A worker has an accumulator for each ply and perspective, labelled with the key of its position. The
+evaluation goes back to the last valid accumulator, and applies the moves made since then.
 
-If a king moves to the other half of the board, all features of its perspective change. The
-accumulator is then computed from the cached accumulator for that half of the board. Only the pieces
-that differ from the cached accumulator are added or removed.
-
-There is one compiled function for each number of neurons. The address of the weights is a field of
-the worker, so the compiled code contains no address.
+If a king moves to the other half of the board, the accumulator is computed from the one cached for
+that half, by adding and removing only the pieces that differ.
 """
 
 from collections.abc import Callable
@@ -90,10 +84,7 @@ def _scaled_for_endgame(position: Position, score: int) -> int:
 
 @cache
 def network_function(neurons: int) -> Any:
-    """Return the compiled C function `int32 evaluate(worker*, int64 ply)`.
-
-    `neurons` is the number of hidden neurons in the network.
-    """
+    """Return the C function `int32 evaluate(worker*, int64 ply)` for `neurons` hidden neurons."""
     score_position = network_score_function(neurons)
 
     def evaluate(address: Any, ply: Any) -> Any:
@@ -109,10 +100,7 @@ def network_function(neurons: int) -> Any:
 
 
 def network_score_function(neurons: int) -> Callable[[Worker, int], int]:
-    """Return the kernel function `f(worker, ply)` that computes the score of a network.
-
-    `neurons` is the number of hidden neurons. The score does not include endgame rules.
-    """
+    """Return the kernel function `f(worker, ply)` for the score without endgame rules."""
     rows = make_row_operations(neurons, NEURON_SCALE)
     copy, add, remove, move, take = rows.copy, rows.add, rows.remove, rows.move, rows.take
     activate = rows.activate

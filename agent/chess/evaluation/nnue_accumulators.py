@@ -1,13 +1,13 @@
 """The memory layout of a worker's NNUE accumulators.
 
-An accumulator is a row that contains the sum for each neuron from one side's perspective. One block
-of memory contains:
+An accumulator is a row with the sum for each neuron from one side's perspective. One block of
+memory contains:
 
-- words with the key of each accumulator's position, by ply and perspective;
-- words with the pieces in each cached accumulator, by perspective, half of the board (where the
-  king of the perspective is), and piece (own pieces first);
+- words with the position keys of the accumulators, by ply and perspective;
+- words with the pieces in each cached accumulator, by perspective, half of the board with its king,
+  and piece (own pieces first);
 - rows with the accumulators, by ply and perspective;
-- rows with the cached accumulators, by perspective and half of the board ("Finny tables").
+- rows with the cached accumulators ("Finny tables"), by perspective and half of the board.
 """
 
 import numpy as np
@@ -28,10 +28,7 @@ CACHED_ROWS = 2 * _PLIES  # in rows
 
 
 def allocate_accumulators(network: NnueNetwork) -> npt.NDArray[np.uint8]:
-    """Return new accumulators for a worker that uses `network`.
-
-    They are all marked as out of date.
-    """
+    """Return new accumulators for a worker. All of them are marked as out of date."""
     biases = network.weights["biases"][0]
     row_count = CACHED_ROWS + 2 * HALVES
     memory: npt.NDArray[np.uint8] = aligned_zeros(

@@ -1,4 +1,4 @@
-"""A breakdown of a network's evaluation, with the value of each piece and of each output bucket."""
+"""A breakdown of a network's evaluation by piece and by output bucket."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,9 +13,8 @@ from agent.chess.evaluation.nnue_reference import bucket_index, bucket_scores, e
 class NetworkBreakdown:
     """The breakdown of an evaluation in centipawns from White's point of view.
 
-    `score` is the evaluation. `piece_values` contains, for each square with a piece other than a
-    king, how much the score drops if the piece is removed. `outputs` contains the score of each
-    output bucket, and `selected_output` is the index of the bucket in use.
+    `piece_values` maps the square of each piece, except kings, to the drop of the score if the
+    piece is removed. `selected_output` is the index of the output bucket in use.
     """
 
     score: int
@@ -25,7 +24,7 @@ class NetworkBreakdown:
 
 
 def break_down(network: NnueNetwork, board: chess.Board) -> NetworkBreakdown:
-    """Return the breakdown of the position on `board` without endgame rules."""
+    """Break down the network's score of a position, without endgame rules."""
     sign = 1 if board.turn else -1
     score = sign * evaluate(network, board)
     piece_values = {}
@@ -41,10 +40,7 @@ def break_down(network: NnueNetwork, board: chess.Board) -> NetworkBreakdown:
 
 
 def format_breakdown(network: NnueNetwork, board: chess.Board) -> list[str]:
-    """Return the breakdown as lines of text.
-
-    A board with the value of each piece in pawns is followed by the scores of the output buckets.
-    """
+    """Return a board with the value of each piece in pawns, and the bucket scores, as text."""
     breakdown = break_down(network, board)
     edge = "+" + "-------+" * 8
     lines = [edge]

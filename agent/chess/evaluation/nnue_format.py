@@ -1,17 +1,16 @@
 """The architecture, weights and file format of the chess network (NNUE).
 
-The architecture is (768 -> neurons)x2 -> buckets. There are two perspectives, and the perspective
-of the side to move comes first. Each perspective has 768 inputs and `neurons` hidden neurons with
-squared clipped ReLU. The number of pieces selects one of `buckets` outputs. The score is for the
-side to move.
+The architecture is (768 -> neurons)x2 -> buckets, with the perspective of the side to move first.
+The activation is squared clipped ReLU. The number of pieces selects one of the output buckets. The
+score is for the side to move.
 
 The index of an input is `(6 * side + piece_type) * 64 + square`, where `side` is 0 for own pieces
 and 1 for enemy pieces. For Black the ranks are flipped. The files are mirrored if the king of the
 perspective is on the files e to h.
 
-All numbers are integers (quantized). The number 1.0 is stored as NEURON_SCALE for a neuron and as
-WEIGHT_SCALE for an output weight. An output of 1.0 means SCORE_SCALE centipawns. For neurons `a`,
-output weights `w` and an output bias, the score is
+All numbers are integers. The number 1.0 is stored as NEURON_SCALE for a neuron and as WEIGHT_SCALE
+for an output weight. An output of 1.0 means SCORE_SCALE centipawns. For neurons `a`, output weights
+`w` and an output bias, the score is
 
     score = (sum(clip(a, 0, NEURON_SCALE)**2 * w) // NEURON_SCALE + bias) * SCORE_SCALE
             // (NEURON_SCALE * WEIGHT_SCALE)
@@ -21,8 +20,6 @@ The file is a container (`agent.io.container`) with these parts:
 - numbers: the version, the number of neurons, the number of buckets, and the three scales;
 - header: the manifest (training data, settings, licence);
 - content: the weights in their memory layout (`weights_dtype`).
-
-This module does not need Numba.
 """
 
 import json
@@ -59,7 +56,7 @@ Weights = npt.NDArray[np.int16]
 
 
 class NetworkError(Exception):
-    """The error for an invalid network. Its message names the file and the problem."""
+    """Raised for an invalid network. The message names the file and the problem."""
 
 
 def weights_dtype(neurons: int, buckets: int) -> "np.dtype[np.void]":
@@ -76,10 +73,7 @@ def weights_dtype(neurons: int, buckets: int) -> "np.dtype[np.void]":
 
 @dataclass(frozen=True, eq=False)
 class NnueNetwork:
-    """A quantized neural network.
-
-    `weights` is one record of the type `weights_dtype`, and is aligned to ALIGNMENT bytes.
-    """
+    """A quantized network. `weights` is one aligned record of the type `weights_dtype`."""
 
     weights: np.ndarray[Any, np.dtype[np.void]]
     manifest: dict[str, Any] = field(default_factory=dict)
@@ -94,7 +88,7 @@ class NnueNetwork:
         output_biases: npt.NDArray[np.floating],
         manifest: dict[str, Any],
     ) -> Self:
-        """Return a network with quantized weights. The arguments are the trained weights as floats.
+        """Return a network with weights that are quantized from floats.
 
         The shapes are (768, neurons) for `inputs`, (neurons,) for `biases`, (buckets, 2 * neurons)
         for `outputs`, and (buckets,) for `output_biases`. Raise `NetworkError` if a shape is wrong
@@ -131,12 +125,11 @@ class NnueNetwork:
 
     @property
     def buckets(self) -> int:
-        """The number of output buckets."""
         return int(self.weights["output_biases"].shape[1])
 
     @property
     def address(self) -> int:
-        """The address of the weights in memory."""
+        """The memory address of the weights."""
         return int(self.weights.ctypes.data)
 
     @property
@@ -146,10 +139,7 @@ class NnueNetwork:
         return f"({INPUTS} -> {self.neurons})x2 -> {outputs}"
 
     def validate_ranges(self, name: str) -> None:
-        """Raise `NetworkError` if the arithmetic could overflow in a legal position.
-
-        `name` is the file name for the error message.
-        """
+        """Raise `NetworkError` if the arithmetic could overflow in a legal position."""
         weights = self.weights[0]
         outputs = np.abs(weights["outputs"].astype(np.int64))
         if outputs.max() > MAX_OUTPUT_WEIGHT:
@@ -172,10 +162,7 @@ class NnueNetwork:
             raise NetworkError(f"{name}: the sum of a neuron's weights can exceed 16 bits")
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the network to `path` atomically.
-
-        Raise `OSError` if writing fails, and `NetworkError` if the manifest is invalid.
-        """
+        """Write the network atomically. Raise `NetworkError` if the manifest is invalid."""
         manifest = manifest_text(self.manifest, path)
         shape = _VERSION, self.neurons, self.buckets, NEURON_SCALE, WEIGHT_SCALE, SCORE_SCALE
         replace_atomically(Path(path), _FORMAT.pack(manifest, self.weights.tobytes(), shape))
@@ -197,10 +184,8 @@ def manifest_text(manifest: dict[str, Any], path: str | os.PathLike[str]) -> str
 def read(path: str | os.PathLike[str], mapped: bool = False) -> NnueNetwork:
     """Read a network file. Raise `NetworkError` if it is invalid or damaged.
 
-    If `mapped` is true, the file is mapped into memory, so that processes share it. A mapped file
-    must never be changed in place: a write would change the network during use, and truncation
-    would crash the process. `mapped` is ignored on Windows, where a mapped file would block updates
-    of this package.
+    If `mapped` is true, the file is mapped into memory and must never be changed in place. `mapped`
+    is ignored on Windows, where a mapped file would block updates of this package.
     """
     try:
         content = _map(path) if mapped and sys.platform != "win32" else _copy(path)
@@ -212,10 +197,7 @@ def read(path: str | os.PathLike[str], mapped: bool = False) -> NnueNetwork:
 
 
 def read_neuron_count(path: str | os.PathLike[str]) -> int:
-    """Return the number of neurons from the header of a network file.
-
-    The rest of the file is not read. Raise `NetworkError` if the header is invalid.
-    """
+    """Read the number of neurons from a file header. Raise `NetworkError` if it is invalid."""
     try:
         with open_file(path) as file:
             head = file.read(_FORMAT.min_size)
@@ -237,7 +219,7 @@ def _copy(path: str | os.PathLike[str]) -> memoryview:
 
 
 def _parse_network(path: str, content: memoryview) -> NnueNetwork:
-    """Return the network from the content of a file, which must be aligned to ALIGNMENT bytes."""
+    """Parse the content of a network file, which must be aligned to ALIGNMENT bytes."""
     file = Container(_FORMAT, content)
     dtype, start = weights_dtype(*_read_shape(path, file)), file.content_start
     if len(content) != start + dtype.itemsize:

@@ -1,4 +1,4 @@
-"""A reference implementation of the neural network in NumPy, which is used to test the kernel."""
+"""A reference implementation of the neural network in NumPy."""
 
 import chess
 import numpy as np
@@ -21,10 +21,7 @@ from agent.chess.evaluation.nnue_format import (
 
 
 def active_features(board: chess.Board, view: chess.Color) -> list[int]:
-    """Return the indices of the active inputs for the perspective `view`, in ascending order.
-
-    Raise `ValueError` if the side `view` has no king.
-    """
+    """Return the sorted active inputs for the side `view`. Raise `ValueError` if it has no king."""
     king = board.king(view)
     if king is None:
         raise ValueError(f"{board.fen()}: missing king")
@@ -45,7 +42,7 @@ def bucket_index(pieces: int, buckets: int) -> int:
 def accumulate(
     network: NnueNetwork, board: chess.Board, view: chess.Color
 ) -> npt.NDArray[np.int64]:
-    """Return the accumulator for the perspective `view`."""
+    """Return the sums of the hidden neurons, before activation, for the perspective `view`."""
     weights = network.weights[0]
     rows = weights["inputs"][active_features(board, view)].astype(np.int64)
     total: npt.NDArray[np.int64] = weights["biases"] + rows.sum(axis=0)
@@ -59,7 +56,7 @@ def evaluate(network: NnueNetwork, board: chess.Board) -> int:
 
 
 def bucket_scores(network: NnueNetwork, board: chess.Board) -> list[int]:
-    """Return the score of each output bucket. `evaluate` selects one of these scores."""
+    """Return the score of each output bucket in centipawns for the side to move."""
     weights = network.weights[0]
     views = [accumulate(network, board, view) for view in (board.turn, not board.turn)]
     active = np.clip(np.stack(views), 0, NEURON_SCALE)
@@ -94,10 +91,9 @@ def evaluate_batch(
 
 
 def active_feature_matrix(packed: npt.NDArray[np.void], view: int) -> npt.NDArray[np.float32]:
-    """Return the network inputs for packed positions, with shape (positions, INPUTS).
+    """Return the network inputs (0 or 1) of packed positions, with shape (positions, INPUTS).
 
-    Active inputs are 1, and all others are 0. `view` is 0 for White's perspective and 1 for
-    Black's.
+    `view` is 0 for White's perspective and 1 for Black's.
     """
     occupied = _bits(packed["occupied"])
     position, square = np.nonzero(occupied)

@@ -1,8 +1,7 @@
 """The evaluation of pawns and kings, with a pawn hash table.
 
-Most moves change neither a pawn nor a king. Therefore each worker caches these scores in a hash
-table. The index is the low bits of a key for the pawns and kings (pawn hash table: Slate and Atkin,
-'Chess 4.5', 1977).
+Each worker caches the scores by a key for the pawns and kings, which most moves do not change.
+Source: Slate and Atkin, 'Chess 4.5' (1977).
 """
 
 from typing import NamedTuple
@@ -63,8 +62,7 @@ def evaluate_pawn_structure(
 ) -> PawnStructure:
     """Return the score for pawns and kings, from the hash table of `worker` if possible.
 
-    `trace` receives the number of uses of each weight. Exactly one of `trace` and `worker` must be
-    None.
+    `trace` counts the uses of each weight. Exactly one of `trace` and `worker` must be None.
     """
     if worker is None:
         return _compute_pawn_structure(position, trace)
@@ -150,7 +148,7 @@ def _king(position: Position, side: int, trace: Trace) -> int:
 
 @kernel
 def _nearest_distance(squares: Bits, square: int) -> int:
-    """Return the distance from `square` to the nearest of `squares`, or 0 if `squares` is empty."""
+    """Return the distance (in king moves) from `square` to the nearest of `squares`, or 0."""
     nearest = 8 if squares else 0
     while squares:
         nearest = min(nearest, king_distance(first_square(squares), square))
@@ -160,7 +158,7 @@ def _nearest_distance(squares: Bits, square: int) -> int:
 
 @kernel
 def _nearest_rank(pawns: Bits, side: int) -> int:
-    """Return the lowest rank of `pawns` from the point of view of `side`, or 0 if none."""
+    """Return the lowest rank of `pawns` from the point of view of `side`, or 0 without pawns."""
     if not pawns:
         return 0
     if side == 0:

@@ -1,9 +1,4 @@
-"""The compiled evaluation for neural networks of the shipped size.
-
-Importing this module compiles the evaluation. The size is read from the header of the shipped
-network file. If the file cannot be read, nothing is compiled, and the error is reported when an
-engine loads the network.
-"""
+"""Importing this module compiles the evaluation for networks of the shipped size."""
 
 from contextlib import suppress
 

@@ -1,11 +1,7 @@
-"""The terms of the hand-written evaluation: the order of the weights, and the sum of the terms.
+"""The terms of the hand-written evaluation: the order of the weights, and their sum.
 
-Every term has a middlegame weight and an endgame weight. Both are packed into one integer with the
-endgame weight in the upper half, so that one addition adds both.
-
-Every term is added by the function `term`. With a trace, `term` also counts how often each side
-uses each weight, so that the weights can be tuned. The search uses no trace, so the compiler
-removes the counting.
+A packed score has the endgame part in the upper half of an integer and the middlegame part in the
+lower half, so that one addition adds both.
 """
 
 from typing import TypeAlias
@@ -41,10 +37,7 @@ _KING_PLACEMENT = TERM_OFFSETS["king_placement"]
 
 @kernel
 def term(trace: Trace, side: int, index: int, n: int) -> int:
-    """Return `n` times the weight at `index`.
-
-    If there is a trace, add `n` to its count for `side`.
-    """
+    """Return `n` times the packed weight at `index`, and add `n` to its count in the trace."""
     if trace is not None:
         trace[side, index] += n
     weight: int = _PACKED_WEIGHTS[index]
@@ -55,9 +48,8 @@ def term(trace: Trace, side: int, index: int, n: int) -> int:
 def square_orientation(position: Position, side: int) -> int:
     """Return a mask. The index of a square in the tables of `side` is `square ^ mask`.
 
-    Ranks are counted from the side's first rank. Files are mirrored if the side's king is on the
-    files a to d. The second table, which starts at index 64, is used if the kings are on different
-    halves of the board.
+    Ranks are counted from the side's first rank. Files are mirrored if its king is on the files a
+    to d. If the kings are on different halves of the board, the mask selects the second table.
     """
     king, enemy_king = king_square(position, side), king_square(position, 1 - side)
     orientation = 0 if side == 0 else 56
@@ -68,16 +60,13 @@ def square_orientation(position: Position, side: int) -> int:
 
 @kernel
 def piece_square_score(trace: Trace, side: int, orientation: int, kind: int, square: int) -> int:
-    """Return the score for the material and placement of a piece other than a king.
-
-    `orientation` is the result of `square_orientation`, and `kind` is the piece type.
-    """
+    """Return the packed score for the material and placement of a piece other than a king."""
     index = _PLACEMENT + _PLACEMENT_SIZE * kind + (square ^ orientation)
     return term(trace, side, index, 1) + term(trace, side, _MATERIAL + kind, 1)
 
 
 @kernel
 def king_square_score(trace: Trace, side: int, orientation: int, square: int) -> int:
-    """Return the score for the placement of a king. Its table contains only the files e to h."""
+    """Return the packed score for the placement of a king."""
     relative = square ^ orientation
     return term(trace, side, _KING_PLACEMENT + (relative >> 3 << 2 | relative & 3), 1)

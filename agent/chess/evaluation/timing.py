@@ -1,8 +1,4 @@
-"""Measurement of the speed of an evaluation.
-
-The evaluation is called from compiled code, as in a search. The engine does not import this module.
-Its code is compiled on first use.
-"""
+"""Measurement of the speed of an evaluation that is called from compiled code."""
 
 import time
 from collections.abc import Sequence
@@ -25,10 +21,7 @@ _int64 = numba.int64
 
 @entry_point(_int64(Worker, _int64))
 def _call(worker: Worker, count: int) -> int:
-    """Evaluate the root position `count` times.
-
-    The sum is returned, because the compiler could otherwise remove the calls.
-    """
+    """Return the sum of `count` evaluations of the root, so that the compiler keeps the calls."""
     total = 0
     for _ in range(count):
         total += call_evaluator(worker.evaluate, worker, 0)
@@ -40,10 +33,7 @@ def _call(worker: Worker, count: int) -> int:
 def calls_per_second(
     evaluation: Evaluation, boards: Sequence[chess.Board], seconds: float
 ) -> float:
-    """Return the number of evaluations per second on `boards`, measured for `seconds`.
-
-    Raise `EvaluationError` if the evaluation fails or cannot be compiled.
-    """
+    """Measure evaluations per second for `seconds`. Raise `EvaluationError` if one fails."""
     game = KernelBoard()
 
     def stop() -> None:

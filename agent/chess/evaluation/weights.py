@@ -1,20 +1,18 @@
 """The weights of the hand-written evaluation, written by `kempelen train tune evaluation`.
 
-Every weight is a pair of values in centipawns, for the middlegame and for the endgame, from the
-point of view of the side that owns the piece. Ranks are counted from that side's first rank, which
-is 0.
+A weight is a pair of values in centipawns, for the middlegame and for the endgame, from the point
+of view of the side that owns the piece. Ranks are counted from 0 at that side's first rank.
 
-Placement tables assume that the side's king is on the files e to h. If the king is on the files a
-to d, the board is mirrored. Each piece type has two tables, one for kings on the same half of the
-board and one for kings on different halves. A table begins with the first rank and has two lines
-for each rank. The king has one table with only the files e to h.
+Placement tables assume that the side's king is on the files e to h. Otherwise, the board is
+mirrored. Each piece type has two tables, which begin with the first rank. The king's tables contain
+only the files e to h.
 """
 
 from typing import NamedTuple
 
 
 class Term(NamedTuple):
-    """A term of the evaluation, with its meaning and its weights."""
+    """A term with its meaning, the number of weights per source line, and its weights."""
 
     meaning: str
     row: int
