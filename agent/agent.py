@@ -1,14 +1,10 @@
-"""The agent: runs searches in its own thread and answers each `go` with exactly one result.
+"""Agents run searches in their own thread and answer each `go` request with exactly one result.
 
-One thread runs all jobs of an agent in order, so callers never block. A `go` during a search stops
-that search and first reports its result. Every `go` gets a result, even if it is stopped before it
-begins, if there is no legal move, or if the search fails.
+A `go` request during a search stops that search, which first reports its result. A search also
+reports a result if it fails, is stopped before it begins, or has no legal move.
 
-The search itself runs in a second thread, which the agent's thread supervises. If user code blocks
-the search beyond its time limit, the search is abandoned. The agent then plays the best move of the
-last completed iteration.
-
-Agents on the same machine share a scheduler. Their clocks keep running while they wait for a slot.
+If user code blocks a search beyond its time limit, the agent abandons the search thread and plays
+the best move found so far.
 """
 
 from __future__ import annotations
@@ -43,11 +39,7 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True, slots=True)
 class ReportInterval:
-    """How often a long search reports its progress.
-
-    `first` is the time in seconds from the start of the search to the first report. `every` is the
-    time in seconds between later reports.
-    """
+    """When a search reports its progress: after `first` seconds, then every `every` seconds."""
 
     first: float = 3.0
     every: float = 1.0
@@ -57,7 +49,7 @@ DEFAULT_REPORT_INTERVAL = ReportInterval()
 
 
 class Searcher(Protocol[Position_contra, Move]):
-    """An iterative-deepening search. It performs no I/O and reads no clock.
+    """An iterative-deepening search, which performs no I/O and reads no clock.
 
     A position is a `chess.Board` in chess, and a `Game` object in every other game.
     """
@@ -67,29 +59,28 @@ class Searcher(Protocol[Position_contra, Move]):
     ) -> Iterator[Info[Move]]:
         """Yield the principal variations of each iteration, ordered by `multipv` from 1 to `lines`.
 
-        The search enforces the `depth`, `nodes`, `mate` and `search_moves` limits. The caller must
-        enforce time limits by calling `stop`. The search yields at least one `Info`, even if it is
-        stopped at once.
+        The search enforces the `depth`, `nodes`, `mate` and `search_moves` limits. The caller
+        enforces time limits by calling `stop`. Even a stopped search yields at least one `Info`.
 
-        If the search is stopped during an iteration, it may yield one more set of lines, numbered
-        from 1. Lines that the interrupted iteration did not find are taken from the previous
-        iteration. All of these lines except the first have `complete=False`.
+        A search that is stopped during an iteration may yield one more set of lines, numbered from
+        1. All of them except the first have `complete=False`. Lines that the interrupted iteration
+        did not find are taken from the previous iteration.
 
-        The position must have at least one legal move, and no other code may use it during the
-        search. Raise `agent.evaluation.EvaluationError` if a user's evaluation fails.
+        The position must have a legal move. No other code may use the position during the search.
+        Raise `EvaluationError` if a user's evaluation fails.
         """
 
     def clear_stop(self) -> None:
         """Clear the stop flag. The caller must do this before each search."""
 
     def stop(self) -> None:
-        """Stop the search. Any thread may call this. The flag stays set until `clear_stop`."""
+        """Stop the search, and all later searches until `clear_stop`. Thread-safe."""
 
     def new_game(self) -> None:
         """Clear all state that can influence later searches, such as the transposition table."""
 
     def progress(self) -> Progress[Move]:
-        """Return the progress of the running search. Any thread may call this."""
+        """Return the progress of the running search. Thread-safe."""
 
 
 @runtime_checkable
@@ -101,14 +92,11 @@ class Pausable(Protocol):
         """The number of search threads."""
 
     def pause(self, wait: Callable[[], object], /) -> None:
-        """Ask the running search to call `wait` soon. The search resumes when `wait` returns.
-
-        Any thread may call this during a search.
-        """
+        """Make the running search call `wait` soon, and resume when `wait` returns. Thread-safe."""
 
 
 class SearcherWrapper(Generic[Position, Move]):
-    """Base class for wrappers of a searcher. It delegates every method except `search`."""
+    """Base class of wrappers for searchers. It delegates every method except `search`."""
 
     def __init__(self, searcher: Searcher[Position, Move]) -> None:
         self.searcher = searcher
@@ -119,30 +107,30 @@ class SearcherWrapper(Generic[Position, Move]):
         return self.searcher.threads if isinstance(self.searcher, Pausable) else 1
 
     def pause(self, wait: Callable[[], object], /) -> None:
-        """Pause the wrapped searcher if possible."""
+        """Pause the wrapped searcher. Do nothing if it cannot be paused."""
         if isinstance(self.searcher, Pausable):
             self.searcher.pause(wait)
 
     def clear_stop(self) -> None:
-        """Clear the stop flag. The caller must do this before each search."""
+        """Clear the stop flag of the wrapped searcher."""
         self.searcher.clear_stop()
 
     def stop(self) -> None:
-        """Stop the search. Any thread may call this."""
+        """Stop the wrapped searcher. Thread-safe."""
         self.searcher.stop()
 
     def new_game(self) -> None:
-        """Clear the search state, but keep data that was learned from earlier games."""
+        """Call `new_game` of the wrapped searcher."""
         self.searcher.new_game()
 
     def progress(self) -> Progress[Move]:
-        """Return the progress of the running search."""
+        """Return the progress of the wrapped searcher."""
         return self.searcher.progress()
 
     def search_wrapped(
         self, position: Position, limits: Limits[Move], lines: int
     ) -> Generator[Info[Move], None, None]:
-        """Run the wrapped search. Closing the generator stops the search."""
+        """Yield the results of the wrapped search. Closing the generator ends that search."""
         yield from self.searcher.search(position, limits, lines)
 
 
@@ -152,17 +140,13 @@ class SearchBackend(Protocol[Position_contra, Move]):
     def get_searcher(
         self, clock: SearchClock[Move], stop: OneShotEvent, /
     ) -> Searcher[Position_contra, Move]:
-        """Return the searcher for the next search.
-
-        This call may block until `stop` is set or the time limit of `clock` is reached.
-        """
+        """Return the next searcher. May block until `stop` or the time limit of `clock`."""
 
     def abandon(self, thread: threading.Thread, /) -> str | None:
         """Abandon the search in `thread` if user code blocks it, and return an error message.
 
         Return None if the search is not blocked. After a search is abandoned, `get_searcher`
-        returns a new searcher. Any thread may call this, but only `thread` may use the backend
-        during the call.
+        returns a new searcher. Any thread may call this method.
         """
 
 
@@ -172,32 +156,30 @@ class MoveProvider(Protocol[Position_contra, Move]):
     def probe(
         self, position: Position_contra, limits: Limits[Move], lines: int, /
     ) -> Info[Move] | None:
-        """Return the line to play, or None if a search is needed.
+        """Return the line to play, or None if a search is needed. The call must return quickly.
 
-        The agent calls this in its own thread, and only if there is a legal move. The call must
-        return quickly and leave the position unchanged. `lines` is the requested number of best
-        lines.
+        The position has a legal move and must not be changed. `lines` is the requested MultiPV.
         """
 
 
 class PositionAdapter(Protocol[Position, Move]):
-    """Gives an agent access to the positions of one game."""
+    """The operations on the positions of one game that an agent needs."""
 
     def copy(self, position: Position, /) -> Position:
-        """Return a copy that includes the part of the move history that a search needs."""
+        """Return a copy, including the part of the move history that a search needs."""
 
     def moves(self, position: Position, /) -> Iterable[Move]:
-        """Generate the moves from which the agent may choose."""
+        """Generate the moves that the agent may choose."""
 
     def terminal_score(self, position: Position, /) -> Score:
-        """Return the score of a finished game from the point of view of the side to move."""
+        """Return the score of a finished game for the side to move."""
 
     def follows(self, later: Position, move: Move, earlier: Position, /) -> bool:
-        """Return whether `later` is the position after `move` and one reply in `earlier`."""
+        """Return whether `move` and one reply lead from `earlier` to `later`."""
 
 
 class Listener(Protocol[Move]):
-    """Receives the events of an agent, in the agent's threads."""
+    """Receives the events of an agent. The methods are called in the agent's threads."""
 
     def info(self, info: Info[Move]) -> None:
         """Receive a principal variation."""
@@ -217,18 +199,17 @@ class AgentError(Exception):
 
 
 class Agent(SerialExecutor, Generic[Position, Move]):
-    """Runs searches and other long jobs, one at a time, in its own thread.
+    """Runs searches and other jobs, one at a time, in its own thread.
 
-    Changes of the first four attributes take effect at the next `go`.
+    Changes of these attributes take effect at the next `go`:
 
     - `overhead`: the delay in seconds until a result reaches the external clock.
     - `use_full_time`: whether to use the planned time even if there is only one legal move.
-    - `time_factor`: a factor by which the planned time for each move is multiplied.
+    - `time_factor`: a factor for the planned time of each move.
     - `source`: the backend that provides the searchers.
-    - `move_providers`: the sources of moves to try, in this order, before each search. The agent
-      plays the first line found.
-    - `scheduler`: the scheduler shared by all agents that compete for search slots, or None to
-      search without waiting.
+
+    `move_providers` are tried in order before each search, and the first line found is played.
+    Agents with the same `scheduler` share its search slots. Without one, searches never wait.
     """
 
     def __init__(
@@ -253,7 +234,7 @@ class Agent(SerialExecutor, Generic[Position, Move]):
         super().__init__(lambda error: listener.error(describe(error)), "agent")
 
     def go(self, position: Position, limits: Limits[Move], lines: int = 1) -> None:
-        """Stop all earlier jobs, then search a copy of the position."""
+        """Stop all earlier jobs, then search a copy of `position`."""
         run = self._start_run(position, limits, lines, self._listener, DEFAULT_REPORT_INTERVAL)
         self.stop()
         job = Job(run.run, long_running=True, endless=limits.endless)
@@ -269,10 +250,9 @@ class Agent(SerialExecutor, Generic[Position, Move]):
         listener: Listener[Move],
         report_interval: ReportInterval = DEFAULT_REPORT_INTERVAL,
     ) -> Result[Move]:
-        """Search a copy of the position within `job`, and return the result.
+        """Search a copy of `position` as part of the running job `job`, and return the result.
 
-        `listener` receives the same events as in `go`. The job may continue after the time limit
-        has ended the search.
+        The time limit ends the search but not the job.
         """
         part = Job(job.work, job.long_running)
         job.stop.add_callback(part.stop.set)
@@ -314,7 +294,7 @@ class Agent(SerialExecutor, Generic[Position, Move]):
         return self._last
 
     def run_user_code(self, job: Job, work: Callable[[], Answer]) -> Answer:
-        """Run a step of a job that calls a user's evaluation. Raise AgentError if it hangs."""
+        """Run a step of `job` that calls a user's evaluation. Raise AgentError if it hangs."""
         call = BackgroundCall(work, "user code")
         if not call.wait(job.stop) and (message := _wait_or_abandon(call, self.source)):
             raise AgentError(message)
@@ -326,7 +306,7 @@ class Agent(SerialExecutor, Generic[Position, Move]):
             job.ponderhit.set()
 
     def new_game(self) -> None:
-        """Treat the next position as the start of another game."""
+        """Treat the next `go` as the start of another game."""
         self._last = None
         self.lag_estimator.new_game()
 
@@ -339,11 +319,7 @@ class Agent(SerialExecutor, Generic[Position, Move]):
 
 
 class _SearchRun(Generic[Position, Move]):
-    """One search, from the `go` command to the result.
-
-    `root_moves` contains at most `max(lines, 2)` legal moves. That is enough to limit the number of
-    lines and to detect a forced move.
-    """
+    """The search for one `go` request. `root_moves` has at most `max(lines, 2)` legal moves."""
 
     def __init__(
         self,
@@ -379,11 +355,7 @@ class _SearchRun(Generic[Position, Move]):
         self._result: Result[Move] | None = None
 
     def lag(self, position: Position, limits: Limits[Move]) -> float | None:
-        """Return how long the answer took to reach the clock, in seconds, or None if unknown.
-
-        The lag is known only if `position` follows this search in the same game, with no time
-        control in between.
-        """
+        """Return the delay of this search's answer in seconds, or None if it is unknown."""
         before, after, planned_time = self._limits.clock, limits.clock, self.clock.planned_time
         move = None if self._result is None else self._result.move
         if move is None or before is None or after is None or planned_time is None:
@@ -395,7 +367,7 @@ class _SearchRun(Generic[Position, Move]):
         return measure_lag(before, after, planned_time)
 
     def run(self, job: Job) -> Result[Move]:
-        """Search and report a result. A result is reported even after an error."""
+        """Search, and report a result even after an error."""
         call = BackgroundCall(lambda: self._work(job), "search")
         try:
             self._supervise(job, call)

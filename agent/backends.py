@@ -1,8 +1,4 @@
-"""Search backends for all games in the catalogue.
-
-A backend uses the compiled search for the game if there is one, unless the user requests an
-algorithm. Otherwise it uses an algorithm of `agent.search`.
-"""
+"""Search backends for all games: compiled searches, and the Python searches of `agent.search`."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -57,14 +53,11 @@ def create_backend(
 ) -> GameBackend[Any] | CompiledBackend[Any]:
     """Return the search backend for an agent.
 
-    - `position`: a function that returns the current game, from which the default algorithm is
-      chosen.
-    - `report`: a function that receives messages for the user.
-    - `algorithm`: a specification as described in `agent.search.algorithm_spec`, or None for the
-      default algorithm.
-    - `evaluation`: the name of an evaluation, as described in `agent.evaluation`.
-    - `search_config`: memory, threads and other search options. A pure Python search uses one
-      thread and ignores `megabytes`.
+    - `position`: returns the current game, from which the default algorithm is chosen.
+    - `report`: receives messages for the user.
+    - `algorithm`: a specification for `agent.search.algorithm_spec`, or None for the default.
+    - `evaluation`: the name of an evaluation (see `agent.evaluation`).
+    - `search_config`: resources and options. Python searches ignore `threads` and `megabytes`.
 
     Raise ValueError if the algorithm is invalid or there is not enough memory. Raise
     EvaluationError if the evaluation is invalid.
@@ -108,10 +101,7 @@ def create_backend(
 
 
 def wait_until_loaded(source: GameBackend[Any] | CompiledBackend[Any]) -> None:
-    """Wait up to a few seconds for the compiled search to load.
-
-    Return at once if the search must be compiled first.
-    """
+    """Wait up to 3 seconds for the compiled search, unless it must be compiled first."""
     if isinstance(source, CompiledBackend):
         source.wait_until_loaded(_LOAD_TIMEOUT_S)
 
@@ -121,7 +111,7 @@ def dead_stone_judge(
 ) -> StatusEstimator:
     """Return a function that estimates which stones are dead in a game of Go.
 
-    The function uses compiled playouts and searches if they are already compiled, and Python
+    The function uses compiled playouts and searches if `source` has loaded them, and Python
     playouts otherwise. It stops searching when `should_continue` returns False.
     """
     wait_until_loaded(source)
@@ -148,7 +138,6 @@ def _can_judge_compiled(source: GameBackend[Any] | CompiledBackend[Any], game: G
 
 
 def has_compiled_search(kind: GameType, game: Game[Any]) -> bool:
-    """Return whether the game has a compiled search that supports this board."""
     return _backend_factory(kind, game) is not None
 
 

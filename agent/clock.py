@@ -1,9 +1,9 @@
 """Time management for one move. All times are in seconds.
 
-The search starts no new iteration after the soft limit, and is stopped at the hard limit. The soft
+No iteration starts after the soft limit, and the search is stopped at the hard limit. The soft
 limit shrinks while the best move is stable and takes most of the nodes. It grows when the best move
-has just changed, when other moves needed many nodes, or when the score drops. A search that plays
-the most visited move ends as soon as no other move can overtake it.
+has changed or the score has dropped. A search that plays the most visited move ends when no other
+move can overtake it.
 """
 
 import time
@@ -47,10 +47,7 @@ DROP_WEIGHT, MAX_DROP = 0.01, 60
 
 @dataclass(frozen=True, slots=True)
 class TimeBudget:
-    """The time limits for one move, in seconds.
-
-    No new iteration starts after `soft`, and the search is stopped at `hard`.
-    """
+    """Limits in seconds. No iteration starts after `soft`, and the search stops at `hard`."""
 
     soft: float = inf
     hard: float = inf
@@ -61,9 +58,9 @@ def allocate_time(
 ) -> TimeBudget:
     """Return the time budget for one move.
 
-    `overhead` is the delay until the answer reaches the clock, which is subtracted from the budget.
-    `reserve` is the time that must remain on a game clock (see `agent.lag`); the larger of both
-    values applies. `time_factor` is a factor for the soft limit on a game clock.
+    `overhead` is the delay until the answer reaches the clock. `reserve` is the time that must
+    remain on a game clock (see `agent.lag`). Only the larger of both is subtracted from a game
+    clock. `time_factor` is a factor for the soft limit on a game clock.
     """
     if limits.infinite:
         return TimeBudget()
@@ -79,13 +76,10 @@ def allocate_time(
 def _clock_budget(
     clock: SideClock, moves_to_go: int | None, overhead: float, reserve: float
 ) -> TimeBudget:
-    """Return the time budget for a move on a game clock, from the main time or from overtime.
-
-    Unused time in an overtime period is lost, so each move uses its full share of the period.
-    """
     overtime = clock.overtime
     if overtime is None:
         return _main_time_budget(clock, moves_to_go, max(overhead, reserve))
+    # Unused overtime is lost, so each move uses its full share of the period.
     part = overtime.seconds / max(overtime.moves, 1)
     over = max(part - max(overhead, min(reserve, MAX_PERIOD_SHARE * part)), MIN_TIME)
     if clock.time <= 0.0:
@@ -104,16 +98,12 @@ def _main_time_budget(clock: SideClock, moves_to_go: int | None, reserve: float)
 
 
 class SearchClock(Generic[Move]):
-    """The clock for one search.
+    """The clock for one search. It starts at creation, or at `start` for a ponder search.
 
-    It starts at creation or, for a ponder search, when `start` is called.
-
-    `overhead`, `reserve` and `time_factor` have the same meaning as in `allocate_time`. `only_move`
-    states whether there is only one legal move; on a game clock, one iteration is then enough.
-    `now` is a function that returns the current time in seconds.
-
-    The attribute `waited` is the time that the search spent waiting for other searches while the
-    clock was running (see `agent.threads.scheduler`).
+    `overhead`, `reserve` and `time_factor` have the same meaning as in `allocate_time`. If
+    `only_move` is true, one iteration on a game clock is enough. `now` returns the current time in
+    seconds. The attribute `waited` is the time that the search waited for a slot of the search
+    scheduler while the clock was running.
     """
 
     def __init__(
@@ -145,11 +135,11 @@ class SearchClock(Generic[Move]):
 
     @property
     def running(self) -> bool:
-        """Whether the agent's clock is running. False while pondering."""
+        """Whether the clock is running. It does not run while pondering."""
         return self._started_at is not None
 
     def start(self) -> None:
-        """Start the agent's clock after a ponderhit."""
+        """Start the clock after a ponderhit. Later calls do nothing."""
         if self._started_at is None:
             self._started_at = self._now()
 
@@ -158,16 +148,16 @@ class SearchClock(Generic[Move]):
         return self._now() - self._created_at
 
     def remaining(self) -> float:
-        """Return the time in seconds until the hard limit, or infinity while pondering.
+        """Return the seconds until the hard limit, or infinity while pondering.
 
-        If pondering has already used up the planned time, the result after the ponderhit is 0.
+        Return 0 after the ponderhit if pondering has already used up the planned time.
         """
         if self._started_at is None:
             return inf
         return 0.0 if self._pondered_enough else self.budget.hard - self._spent()
 
     def expected_remaining(self) -> float:
-        """Return the time in seconds until the soft limit or, if that has passed, the hard limit.
+        """Return the seconds until the soft limit or, if that has passed, until the hard limit.
 
         Return infinity while pondering and if there is no time limit.
         """
@@ -179,13 +169,13 @@ class SearchClock(Generic[Move]):
         return max((soft if spent < soft or not soft else hard) - spent, 0.0)
 
     def finish(self) -> None:
-        """Record the time that the finished search has used."""
+        """Set `planned_time` at the end of a search. Later calls do nothing."""
         if self._planned_time is None and self._started_at is not None:
             self._planned_time = min(self._spent(), self.budget.hard)
 
     @property
     def planned_time(self) -> float | None:
-        """The time planned for the move in seconds, or None if the agent's clock never ran."""
+        """The time used for the move in seconds, up to the hard limit, or None if unknown."""
         return self._planned_time
 
     def should_continue(
@@ -195,13 +185,12 @@ class SearchClock(Generic[Move]):
         effort: float | None = None,
         visit_lead: float | None = None,
     ) -> bool:
-        """Return whether to start another iteration.
+        """Return whether to start another iteration, given the results of the last one.
 
-        `best` and `score` are the best move and the score of the last iteration. `effort` is the
-        fraction of the iteration's nodes that were spent on the best move, or None if unknown.
-        For a search that plays the most visited move, `visit_lead` is the difference in visits
-        between the two most visited moves, as a fraction of all visits. The search ends when the
-        second move can no longer catch up.
+        `effort` is the fraction of its nodes spent on the best move, or None if unknown. A search
+        that plays the most visited move passes `visit_lead`, the difference in visits between the
+        two most visited moves as a fraction of all visits. It ends when the second move can no
+        longer catch up.
         """
         self._stability = self._stability + 1 if best == self._best else 0
         factor = max(UNSTABLE_FACTOR - STABILITY_STEP * self._stability, STABLE_FACTOR)

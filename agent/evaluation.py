@@ -1,4 +1,4 @@
-"""Evaluations: the public interface for those who write their own.
+"""The public interface for users who write their own evaluations.
 
 An evaluation returns the value of a position for the side to move. Options and flags name an
 evaluation by a string, which `load` accepts:
@@ -10,29 +10,16 @@ evaluation by a string, which `load` accepts:
     FILE.py:function     a function of a file
     learned:FILE         a file written by `kempelen lab learn`, for the game it was trained on
 
-There are three kinds of functions.
+docs/extend/evaluation.md and docs/extend/network.md contain examples. There are three kinds of
+functions.
 
-Plain functions take a position:
-
-    import chess
-
-    def pawns(board):
-        own, enemy = (len(board.pieces(chess.PAWN, side)) for side in (board.turn, not board.turn))
-        return 100 * (own - enemy)
+Plain functions take a position and are called from Python:
 
 - In chess they take a `chess.Board` without move history, and return an int in centipawns.
 - In every other game they take the game object, and return any finite number.
 
-Compiled functions are marked with `@evaluator` and become a part of the compiled search:
-
-    from agent.evaluation import KNIGHT, count, evaluator, position_at
-
-    @evaluator
-    def knights(worker, ply):
-        position = position_at(worker, ply)
-        own, enemy = position.sides[position.turn], position.sides[1 - position.turn]
-        knights = position.kinds[KNIGHT]
-        return 300 * (count(knights & own) - count(knights & enemy))
+Compiled functions `function(worker, ply)` are marked with `@evaluator` and compiled into the
+search:
 
 - They run under Numba and must not modify the position.
 - In chess they may read these fields of `Position` (agent.chess.board.records): kinds, sides,
@@ -42,31 +29,23 @@ Compiled functions are marked with `@evaluator` and become a part of the compile
 - In another compiled game they read its own records, for example those of Connect Four
   (`from agent.connect_four.records import position_at`).
 - Bitboards are uint64. Constants that are combined with bitboards must be wrapped: `U64(1)`.
-- Indices must be in range. A negative index does not count from the end: it raises IndexError.
+- Indices must be in range. A negative index raises IndexError.
 - The result is a number. In chess it is in centipawns and its fraction is dropped.
 
-Batched functions are marked with `@batched` and evaluate many positions in one call, which suits
-neural networks:
+Batched functions `function(batch)` evaluate many positions in one call. They are marked with
+`@batched(size=N)`, or have a first parameter named `batch` (size 64):
 
-    from agent.evaluation import batched
-
-    @batched(size=64)
-    def evaluate(batch):
-        return values              # or: return values, priors
-
-- A function whose first parameter is named `batch` is batched too, with size 64.
 - `batch` holds up to `size` positions as NumPy arrays. It is a `ChessBatch` in chess
   (agent.games.chess_batch), a `GoBatch` in Go (agent.games.go_batch) and a `GameBatch` in every
   other game (agent.games.game_batch).
-- `values` has shape (len(batch),): one value per position, from the point of view of the side to
-  move. Values are in centipawns in chess, and on any scale in other games.
-- `priors` has shape (len(batch), batch.width): for each position, a weight of at least 0 for each
-  legal move, in the order of `batch.moves`. Weights need not sum to 1. Columns beyond the legal
-  moves of a position are ignored.
-- Only Monte Carlo tree search uses whole batches. Every other search evaluates one position per
-  call.
+- They return `values`, or `values, priors`.
+- `values` has shape (len(batch),) and contains one value per position for the side to move, in
+  centipawns in chess and on any scale in other games.
+- `priors` has shape (len(batch), batch.width) and contains a weight of at least 0 for each legal
+  move, in the order of `batch.moves`. Weights need not sum to 1, and padding columns are ignored.
+- Only Monte Carlo tree search uses whole batches. Other searches evaluate one position per call.
 
-The following holds for all functions:
+Rules for all functions:
 
 - Values are cached by position. They must not depend on clocks, move counters or history. In chess
   they may depend on pieces, side to move, castling rights and the en passant square only.
@@ -75,8 +54,6 @@ The following holds for all functions:
   plays a legal move.
 - Only compiled functions benefit from more than one search thread.
 
-`load` and `check` raise `EvaluationError` for an evaluation that is invalid or cannot be loaded.
-Its message names the evaluation and the problem. `batched` raises ValueError for an invalid size.
 Importing this module imports neither Numba nor NumPy.
 """
 

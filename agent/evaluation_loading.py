@@ -24,11 +24,7 @@ LOAD_TIMEOUT_S = 30.0
 
 
 def load(spec: str) -> Evaluation:
-    """Return the evaluation named `spec`, as described in `agent.evaluation`.
-
-    Files are read again at every call. Raise EvaluationError if the name is invalid or the
-    evaluation fails to load.
-    """
+    """Return the evaluation with the name `spec`. Raise EvaluationError if it fails to load."""
     spec = spec.strip()
     if is_built_in(spec):
         return HANDCRAFTED
@@ -60,10 +56,7 @@ def _functions(module: ModuleType) -> list[str]:
 
 
 def load_with_timeout(spec: str, loader: Callable[[str], Evaluation] = load) -> Evaluation:
-    """Call `loader` in a background thread and return the evaluation.
-
-    Raise EvaluationError if `loader` raises it, or if loading takes too long.
-    """
+    """Load an evaluation. Raise EvaluationError on failure, or after LOAD_TIMEOUT_S."""
     loading = BackgroundCall(lambda: loader(spec), "evaluation")
     if not loading.wait(timeout=LOAD_TIMEOUT_S):
         loading.abandon()
@@ -72,10 +65,9 @@ def load_with_timeout(spec: str, loader: Callable[[str], Evaluation] = load) -> 
 
 
 def load_game_evaluation(game_type: GameType, spec: str) -> GameEvaluation:
-    """Return a function that evaluates a game object from the point of view of the side to move.
+    """Return a function that evaluates a game object for the side to move.
 
-    `spec` is the name of an evaluation, as described in `agent.evaluation`. Raise EvaluationError
-    if the evaluation fails to load. The returned function raises EvaluationError if a user's
-    function fails or does not return a number.
+    `spec` is the name of an evaluation (see `agent.evaluation`). This function and the returned one
+    raise EvaluationError if a user's evaluation fails.
     """
     return game_type.adapt_evaluation(load(spec))

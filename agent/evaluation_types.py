@@ -40,7 +40,7 @@ class Evaluation:
 
     @property
     def is_function(self) -> bool:
-        """Whether the evaluation is a function defined by a user."""
+        """Whether the evaluation is a user's function."""
         return self.python is not None or self.jitted is not None
 
 
@@ -93,7 +93,7 @@ SHIPPED_NETWORK = Path(__file__).with_name("chess") / "shipped.nnue"
 
 
 def from_function(function: Any, name: str) -> Evaluation:
-    """Return an evaluation that calls a user's function. Error messages call it `name`.
+    """Return an evaluation that calls a user's function. Error messages contain `name`.
 
     Raise EvaluationError if the function has the wrong parameters.
     """
@@ -110,10 +110,7 @@ def from_function(function: Any, name: str) -> Evaluation:
 
 
 def check(spec: str) -> None:
-    """Raise EvaluationError if `spec` is invalid or its file is unreadable.
-
-    This check does not run user code.
-    """
+    """Raise EvaluationError if `spec` is invalid or its .py file is unreadable. Nothing is run."""
     built_in = is_built_in(spec) or network_file(spec) is not None
     if not built_in and learned_file(spec) is None:
         location, _ = split_spec(spec)
@@ -138,10 +135,7 @@ def learned_file(spec: str) -> str | None:
 
 
 def evaluation_digest(spec: str, folder: str = "") -> str:
-    """Return a hash of the file of an evaluation, or "" if there is no readable file.
-
-    Relative paths are resolved against `folder`, by default the working directory.
-    """
+    """Return a hash of the file of `spec`, relative to `folder`, or "" if it is unreadable."""
     from hashlib import sha256  # lazy import: slow to load
 
     file: str | Path | None = network_file(spec) or learned_file(spec)
@@ -182,12 +176,12 @@ def _is_batch_function(function: Callable[..., Any]) -> bool:
 
 
 def is_built_in(spec: str) -> bool:
-    """Return whether `spec` names the built-in evaluation."""
+    """Return whether `spec` is "handcrafted" or empty, ignoring case."""
     return spec.strip().lower() in ("handcrafted", "")
 
 
 def split_spec(spec: str) -> tuple[str, str]:
-    """Split `location:name` into two parts. Raise EvaluationError if `spec` is invalid."""
+    """Split `location:name` into its two parts. Raise EvaluationError if `spec` is invalid."""
     try:
         return user_code.split_spec(spec, "evaluation")
     except user_code.UserCodeError:
@@ -202,8 +196,7 @@ def with_error_reporting(
 ) -> Callable[[Any], Number]:
     """Wrap a user's function so that it raises only EvaluationErrors, which mention `name`.
 
-    `check` receives `name` and the value that the function returned. It must return the value as a
-    number or raise EvaluationError.
+    `check(name, value)` must return the value of the function as a number or raise EvaluationError.
     """
 
     def evaluate(position: Any) -> Number:
@@ -223,7 +216,7 @@ def evaluation_failure(name: str, error: BaseException) -> EvaluationError:
 
 
 def require_integer(name: str, value: Any) -> int:
-    """Return the value of a chess evaluation as an int. Raise EvaluationError for other types."""
+    """Return `value` as an int. Raise EvaluationError if it is not an integer."""
     try:
         return operator.index(value)
     except TypeError:
@@ -234,11 +227,7 @@ def require_integer(name: str, value: Any) -> int:
 
 
 def require_finite(name: str, value: float) -> float:
-    """Return the value of an evaluation as an int or float.
-
-    Other number types are converted to float, because float32 arithmetic would round or overflow in
-    searches. Raise EvaluationError if the value is not a finite number.
-    """
+    """Return `value` as an int or float. Raise EvaluationError unless it is a finite number."""
     try:
         is_finite = isfinite(value)
     except OverflowError:  # an int too large for a float

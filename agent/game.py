@@ -1,9 +1,8 @@
-"""The Game interface, which searches use to play moves and to evaluate positions.
+"""The `Game` interface and its optional protocols, which searches use to play and evaluate.
 
-It follows the formal definition of 'Técnicas de IA, Tema 3.2' (initial state, player, actions,
-result, terminal test, utility), for searches that make and undo moves. A game object is a mutable
-position with its move history. If copying a state is cheap, a game may keep a stack of states for
-`undo`.
+A game object is a mutable position with its move history. Searches make and undo moves on it. The
+interface follows the formal definition of a game in 'Técnicas de IA, Tema 3.2' (initial state,
+player, actions, result, terminal test, utility).
 
 Every search can run on a plain `Game`. The other protocols add optional features:
 
@@ -13,7 +12,7 @@ Every search can run on a plain `Game`. The other protocols add optional feature
 - `HasSymmetry`: equal keys for symmetric positions.
 - `HasFeatures`, `HasNamedFeatures`: inputs of learned evaluations.
 - `ChanceGame`: games with random events.
-- `NotatedGame`: text for boards and moves; needed to show and play a game.
+- `NotatedGame`: text for boards and moves, which programs need to show and play a game.
 """
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -31,7 +30,7 @@ class Game(Protocol[Move]):
 
     @property
     def turn(self) -> int:
-        """The player to move: 0 is the player who moves first, 1 is the other player."""
+        """The player to move, 0 or 1. Player 0 moves first in the game."""
 
     def moves(self) -> Iterable[Move]:
         """Return all legal moves in any order. The result is empty if the game is over."""
@@ -43,9 +42,9 @@ class Game(Protocol[Move]):
         """Undo the last move."""
 
     def outcome(self) -> float | None:
-        """Return the utility for player 0 if the game is over, otherwise None.
+        """Return the utility for player 0, or None if the game is not over.
 
-        The utility is 1 for a win, 0 for a draw, -1 for a loss, or a score.
+        The utility is 1 for a win, 0 for a draw, -1 for a loss, or a difference of points.
         """
 
     def key(self) -> Hashable:
@@ -60,17 +59,11 @@ class HasMoveRating(Protocol[Move_contra]):
     """A game with a fast static rating of moves, for move ordering."""
 
     def move_rating(self, move: Move_contra) -> float:
-        """Return the rating of a legal move. Moves with higher ratings are searched first.
-
-        The rating of an ordinary move is 0.
-        """
+        """Return the rating of a legal move, 0 if ordinary. Higher ratings are searched first."""
 
 
 class MoveClass(IntEnum):
-    """Move classes for move ordering, in the order in which they are searched.
-
-    Source: the order of chess moves in 'Técnicas de IA, Tema 3.2'.
-    """
+    """Move classes for move ordering, in search order ('Técnicas de IA, Tema 3.2')."""
 
     CHECK = 0
     CAPTURE = 1
@@ -85,18 +78,17 @@ class HasMoveClass(Protocol[Move_contra]):
     """A game that classifies its moves, for move ordering."""
 
     def move_class(self, move: Move_contra) -> MoveClass:
-        """Return the class of a legal move, or the first class in order if several apply."""
+        """Return the first class, in search order, that applies to a legal move."""
 
 
 @runtime_checkable
 class GridGame(Protocol[Move_co]):
-    """A game in which a move fills a square of the board. It supports pattern matching."""
+    """A game on a grid in which each move fills a square. It supports pattern matching."""
 
     def grid(self) -> list[str]:
-        """Return the rows of the board from top to bottom.
+        """Return the rows of the board from top to bottom, with one character per square.
 
-        In each row, `m` is a square of the side to move, `t` is a square of the opponent, and `.`
-        is an empty square.
+        `m` is a square of the side to move, `t` a square of the opponent, and `.` an empty square.
         """
 
     def move_at(self, row: int, column: int) -> Move_co | None:
@@ -105,10 +97,9 @@ class GridGame(Protocol[Move_co]):
 
 @runtime_checkable
 class HasPatterns(GridGame[Move_co], Protocol[Move_co]):
-    """A game with board patterns for move ordering.
+    """A game with board patterns for move ordering (format: `agent.search.patterns`).
 
-    `patterns` has the format described in `agent.search.patterns`. `upright` states whether
-    patterns must not be rotated, as in a game with gravity.
+    If `upright` is true, patterns are not rotated, as in a game with gravity.
     """
 
     patterns: Sequence[str]
@@ -117,11 +108,10 @@ class HasPatterns(GridGame[Move_co], Protocol[Move_co]):
 
 @runtime_checkable
 class HasEvaluationScale(Protocol):
-    """A game that defines the scale of its evaluations.
+    """A game that defines the scale of its evaluations for Monte Carlo tree search.
 
-    `clear_lead` is the evaluation of a clear advantage. Monte Carlo tree search, where a win is 1
-    and evaluations stay below 0.5, maps it to 0.25. In other games it maps half the utility of a
-    win to 0.25.
+    `clear_lead` is the evaluation of a clear advantage, which the search maps to 0.25, where a win
+    is 1. In games without `clear_lead`, the search maps half the utility of a win to 0.25.
     """
 
     clear_lead: float
@@ -132,10 +122,7 @@ class HasValueBounds(Protocol):
     """A game that provides lower and upper bounds for the value of a position, as B* requires."""
 
     def bounds(self) -> tuple[float, float]:
-        """Return the lower and upper bound for the value of the position for the side to move.
-
-        The bounds apply to utilities and to the game's own evaluation.
-        """
+        """Return a lower and an upper bound for the position's value for the side to move."""
 
 
 @runtime_checkable
@@ -152,16 +139,13 @@ class HasTerminalValues(Protocol):
 
 @runtime_checkable
 class SupportsQuiescence(Game[Move], Protocol[Move]):
-    """A game that supports quiescence search.
-
-    Source: the heuristic continuation of 'Tema 2: Búsqueda en juegos'.
-    """
+    """A game that supports quiescence search ('Tema 2: Búsqueda en juegos')."""
 
     def forced(self) -> bool:
         """Return whether quiescence search must search all moves, as in check."""
 
     def noisy_moves(self) -> Iterable[Move]:
-        """Generate the legal moves to try in quiescence search if `forced` returns False."""
+        """Generate the legal moves to search if `forced` is False, such as captures."""
 
     def quick_outcome(self) -> float | None:
         """Return the outcome if it is known without move generation, otherwise None."""
@@ -172,7 +156,7 @@ class SupportsNullMove(Protocol):
     """A game that supports null-move pruning."""
 
     def allows_null_move(self) -> bool:
-        """Return whether a null move is sound: there is no check, and zugzwang is unlikely."""
+        """Return whether a null move is sound. It is not if in check, or if zugzwang is likely."""
 
     def play_null_move(self) -> None:
         """Pass the turn to the opponent. `undo` undoes a null move."""
@@ -212,7 +196,7 @@ class SupportsPlayouts(Game[Move], Protocol[Move]):
         """
 
     def candidate_moves(self) -> Iterable[Move]:
-        """Generate the legal moves to consider in the tree: at least one if any move is legal."""
+        """Generate the legal moves to add to the tree, at least one if any move is legal."""
 
 
 CHANCE = 2
@@ -222,8 +206,7 @@ CHANCE = 2
 class ChanceGame(Game[Move], Protocol[Move]):
     """A game with chance nodes, where `turn` is CHANCE and the moves are random events.
 
-    The players need not alternate. A position at a chance node is never terminal and never
-    evaluated.
+    The players need not alternate. A chance node is never terminal and never evaluated.
     """
 
     def chance_outcomes(self) -> Iterable[tuple[Move, float]]:
@@ -239,20 +222,14 @@ class HasSymmetry(Protocol):
 
 
 class NotatedGame(Game[Move], Protocol[Move]):
-    """A game with a notation for moves and a text form of the board.
-
-    `str(game)` is the board, as one or more non-empty lines.
-    """
+    """A game with move notation. `str(game)` is the board, as one or more non-empty lines."""
 
     def text(self, move: Move) -> str:
-        """Return the notation of a legal move: a single word that no other legal move has."""
+        """Return the notation of a legal move, a single word that is unique in the position."""
 
 
 def format_line(game: NotatedGame[Move], line: Iterable[Move]) -> list[str]:
-    """Return the notation of each move of `line`, which starts at the current position.
-
-    The game is in the same position afterwards.
-    """
+    """Return the notations of the moves in `line`, which starts at the current position."""
     texts = []
     for move in line:
         texts.append(game.text(move))
@@ -263,10 +240,7 @@ def format_line(game: NotatedGame[Move], line: Iterable[Move]) -> list[str]:
 
 
 def parse_move(game: NotatedGame[Move], text: str) -> Move:
-    """Return the legal move with the notation `text`, ignoring case.
-
-    Raise ValueError, with a list of the legal moves, if there is no such move.
-    """
+    """Return the legal move with this notation, ignoring case. Raise ValueError if illegal."""
     moves = {game.text(move).lower(): move for move in game.moves()}
     try:
         return moves[text.strip().lower()]

@@ -1,9 +1,7 @@
-"""Lag estimation: how late moves reach the clock, and how much time to reserve for that.
+"""Estimates of how late moves reach the external clock, and how much time to reserve.
 
-An external clock keeps running while a move is transmitted and while other programs use the
-processor. The lag of a move is known when the clock arrives with the next `go`. On a busy machine
-most moves are on time and a few are very late. A few very late moves in time trouble would lose the
-game. The estimate therefore uses the worst lags of the last few hundred moves.
+On a busy machine a few moves are very late, and in time trouble they would lose the game. The
+reserve therefore depends on the worst lags of the last few hundred moves.
 """
 
 from __future__ import annotations
@@ -36,7 +34,7 @@ class LagEstimator:
         _, self._second, self._worst = sorted((self._worst * DECAY, self._second * DECAY, lag))
 
     def reserve(self, clock: SideClock | None) -> float:
-        """Return the time to reserve on this clock, in seconds."""
+        """Return the time in seconds that should remain on this clock."""
         if clock is None:
             return 0.0
         self._max_time = max(clock.time, self._max_time)
@@ -45,15 +43,15 @@ class LagEstimator:
         )
 
     def new_game(self) -> None:
-        """Start another game, but keep the stored lags, because they depend on the machine."""
+        """Start another game. The stored lags are kept, because they depend on the machine."""
         self._max_time = 0.0
 
 
 def measure_lag(before: SideClock, after: SideClock, planned_time: float) -> float | None:
     """Return the lag of a move in seconds, or None if the clock values do not determine it.
 
-    `before` and `after` are the values of the agent's clock at this move and at its next move,
-    after the increment was added. `planned_time` is the time planned for the move, in seconds.
+    `before` and `after` are the agent's clock at this move and at its next move, after the
+    increment was added. `planned_time` is the time in seconds that the search used.
     """
     elapsed = before.time + before.increment - after.time
     resolution = _resolution(before.time, after.time)

@@ -1,4 +1,4 @@
-"""The input and output types of searches. All are immutable and apply to any game.
+"""Immutable types for the limits and results of searches in any game.
 
 Times are in seconds. Scores are from the point of view of the side to move.
 """
@@ -18,10 +18,7 @@ class Cp:
 
 @dataclass(frozen=True, slots=True)
 class Mate:
-    """A forced win in `moves` moves if positive, or a forced loss in `-moves` moves if negative.
-
-    The value 0 means that the side to move is already mated.
-    """
+    """A forced win in `moves` moves, or a forced loss in `-moves` moves if it is negative or 0."""
 
     moves: int
 
@@ -31,10 +28,7 @@ Score = Cp | Mate
 
 @dataclass(frozen=True, slots=True)
 class Overtime:
-    """Overtime after the main time: each period lasts `seconds` and is for `moves` moves.
-
-    In byo-yomi, `moves` is 1 because each move has its own period.
-    """
+    """Overtime periods of `seconds` for `moves` moves each. Byo-yomi has one move per period."""
 
     seconds: float
     moves: int = 1
@@ -42,7 +36,7 @@ class Overtime:
 
 @dataclass(frozen=True, slots=True)
 class SideClock:
-    """The clock of one side: remaining time, increment per move, and overtime if any."""
+    """The clock of one side: remaining time, increment per move, and overtime or None."""
 
     time: float
     increment: float = 0.0
@@ -54,8 +48,7 @@ class MoveRestriction(Generic[Move]):
     """A restriction of the moves of one side in the search tree.
 
     `player` is the restricted side, 0 or 1. If `allowed` is true, only `moves` are allowed,
-    otherwise `moves` are forbidden. The restriction applies to the first `plies` plies; 1 means
-    only the root.
+    otherwise they are forbidden. The restriction applies to the first `plies` plies from the root.
     """
 
     player: int
@@ -76,8 +69,8 @@ class Limits(Generic[Move]):
     - `moves_to_go`: the number of moves until the next time control.
     - `infinite`: do not report the result until `stop`.
     - `ponder`: do not report the result until `stop` or `ponderhit`.
-    - `search_moves`: search only these root moves, if there are any.
-    - `restrictions`: move restrictions at the root and below. Some searches do not support them.
+    - `search_moves`: search only these root moves, or all if empty.
+    - `restrictions`: move restrictions, which some searches do not support.
     - `moves_ownership`: report `Info.moves_ownership` for each line, if the search supports it.
     """
 
@@ -95,7 +88,7 @@ class Limits(Generic[Move]):
 
     @property
     def endless(self) -> bool:
-        """Whether the search runs until a command such as `stop`."""
+        """Whether the search has no limits, or waits for a command such as `stop`."""
         limits = (self.depth, self.nodes, self.mate, self.movetime, self.clock)
         return self.infinite or self.ponder or all(limit is None for limit in limits)
 
@@ -109,8 +102,6 @@ class Info(Generic[Move]):
     """One principal variation after a complete or partial iteration.
 
     - `depth`: the depth of the iteration in plies.
-    - `score`: the score for the side to move.
-    - `pv`: the moves of the principal variation.
     - `seldepth`: the maximum depth reached, in plies.
     - `multipv`: the rank of the line, counted from 1.
     - `bound`: "lowerbound" or "upperbound", or "" if the score is exact.
@@ -121,12 +112,11 @@ class Info(Generic[Move]):
     - `complete`: whether this line was searched to the end of the iteration.
     - `effort`: the fraction of the iteration's nodes spent on the best move, if known.
     - `visits`: the number of nodes or playouts spent on this line.
-    - `expected_outcome`: the expected result for the side to move, from -1 (loss) to 1 (win), if
-      known.
-    - `visit_lead`: the difference in visits between the two most visited moves, as a fraction of
+    - `expected_outcome`: the expected result from -1 (loss) to 1 (win), if known.
+    - `visit_lead`: the lead in visits of the most visited move over the second, as a fraction of
       all nodes. Set only if the search plays the most visited move.
-    - `prior`: the prior probability of the first move. The priors of all moves sum to 1.
-    - `lead`: the expected lead in points of the side to move, in games that are scored by points.
+    - `prior`: the prior probability of the first move.
+    - `lead`: the expected lead of the side to move, in points.
     - `ownership`: the expected owner of each point, in rows from the top, from -1 (opponent) to 1
       (side to move). Set only in the first line.
     - `moves_ownership`: the ownership after the first move of the line, if requested.
@@ -157,10 +147,10 @@ class Info(Generic[Move]):
 
 @dataclass(frozen=True, slots=True)
 class Progress(Generic[Move]):
-    """The progress of a running search. Any thread may read it.
+    """The progress of a running search.
 
     - `hashfull`: the usage of the transposition table in permille.
-    - `current_move`: the root move that is being searched, if any.
+    - `current_move`: the root move that is being searched, or None.
     - `current_move_number`: the rank of that move in the move order, counted from 1.
     - `lines`: the current best lines, if the search can report lines at any time.
     """
@@ -177,8 +167,7 @@ class Progress(Generic[Move]):
 class Result(Generic[Move]):
     """The result of a search: the move to play, the expected reply, and the last reported line.
 
-    `planned_time` is the time planned for the move in seconds, or None if the agent's clock did not
-    run.
+    `planned_time` is the time in seconds that the search used, or None if the clock did not run.
     """
 
     move: Move | None

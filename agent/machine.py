@@ -1,4 +1,4 @@
-"""Machine resources available to this process: CPU cores and memory."""
+"""CPU cores and memory that are available to this process."""
 
 import os
 import sys
@@ -11,11 +11,7 @@ _BELOW_NORMAL_PRIORITY_CLASS = 0x4000
 
 
 def usable_cores() -> int:
-    """Return the number of CPU cores that this process may use.
-
-    A container may see more cores than its CPU quota allows. With too many threads, the quota would
-    be used up early in each period, and all threads would be suspended for the rest of the period.
-    """
+    """Return the number of CPU cores that this process may use, limited by its CPU quota."""
     if hasattr(os, "sched_getaffinity"):
         cores = len(os.sched_getaffinity(0))
     else:
@@ -24,7 +20,6 @@ def usable_cores() -> int:
 
 
 def lower_priority() -> None:
-    """Lower the priority of this process and its future child processes."""
     if sys.platform == "win32":
         import ctypes
 
@@ -37,18 +32,12 @@ def lower_priority() -> None:
 
 
 def cpu_quota(root: Path = Path("/")) -> float:
-    """Return the CPU quota of this process in cores, or infinity if there is none.
-
-    Only the control groups of Linux are checked. `root` is the root directory of the file system.
-    """
+    """Return the CPU quota of this process in cores (Linux control groups), or infinity."""
     return min((_read_cpu_quota(folder) for folder in _control_groups(root, "cpu")), default=inf)
 
 
 def memory_limit(root: Path = Path("/")) -> float:
-    """Return the memory limit of this process in bytes, or infinity if there is none.
-
-    Only the control groups of Linux are checked. `root` is the root directory of the file system.
-    """
+    """Return the memory limit of this process in bytes (Linux control groups), or infinity."""
     limits = (_read_memory_limit(folder) for folder in _control_groups(root, "memory"))
     return min(limits, default=inf)
 
@@ -93,10 +82,7 @@ def _read_memory_limit(folder: Path) -> float:
 
 
 def cpu_model(root: Path = Path("/")) -> str:
-    """Return the model name of the processor, or "" if unknown.
-
-    `root` is the root directory of the file system.
-    """
+    """Return the model name of the processor, or "" if it is unknown."""
     try:
         lines = (root / "proc/cpuinfo").read_text(errors="replace").splitlines()
     except OSError:
@@ -120,7 +106,6 @@ def physical_memory() -> float:
 
 
 def _windows_physical_memory() -> float:
-    """Return the physical memory in bytes, from GlobalMemoryStatusEx."""
     if sys.platform != "win32":
         return inf
     import ctypes

@@ -1,10 +1,8 @@
-"""A memory budget shared by the hash tables and trees of all searches in a process."""
-
 import threading
 
 
 class MemoryBudget:
-    """A memory budget in megabytes. All methods are thread-safe."""
+    """A memory budget in megabytes, shared by the searches of a process. Thread-safe."""
 
     def __init__(self, megabytes: int) -> None:
         self.megabytes = megabytes
@@ -17,7 +15,7 @@ class MemoryBudget:
             return max(self.megabytes - self._reserved, 0)
 
     def resize(self, before: int, after: int) -> None:
-        """Change a reservation from `before` to `after` megabytes.
+        """Change a reservation in megabytes.
 
         Raise MemoryError if there is not enough free memory.
         """
@@ -31,9 +29,9 @@ class MemoryBudget:
             self._reserved += after - before
 
     def reserve(self, wanted: int, minimum: int) -> int:
-        """Reserve as much memory as available, from `minimum` to `wanted` megabytes.
+        """Reserve up to `wanted` megabytes, at least `minimum`, and return the number reserved.
 
-        Return the reserved number of megabytes.
+        The minimum is granted even if it exceeds the free memory.
         """
         with self._lock:
             reserved = max(min(wanted, self.megabytes - self._reserved), min(minimum, wanted))

@@ -11,7 +11,7 @@ Move = TypeVar("Move")
 
 
 def unique_first_moves(lines: Iterable[Info[Move]]) -> Iterator[Info[Move]]:
-    """Generate the lines, but omit each line whose first move has already occurred."""
+    """Yield the lines, but only the first line with each first move."""
     seen: set[tuple[Move, ...]] = set()
     for line in lines:
         if line.pv[:1] not in seen:
@@ -20,10 +20,10 @@ def unique_first_moves(lines: Iterable[Info[Move]]) -> Iterator[Info[Move]]:
 
 
 def merge_interrupted(lines: Iterable[Info[Move]], max_lines: int) -> Iterator[Info[Move]]:
-    """Generate up to `max_lines` lines with distinct first moves, ranked in the given order.
+    """Merge the lines of an interrupted iteration, followed by those of the previous iteration.
 
-    `lines` contains the lines of an interrupted iteration, then those of the previous iteration.
-    All generated lines except the first are marked as incomplete.
+    Yield at most `max_lines` lines with distinct first moves, numbered from 1. All lines except the
+    first are marked as incomplete.
     """
     for rank, line in enumerate(islice(unique_first_moves(lines), max_lines), 1):
         complete = line.complete if rank == 1 else False

@@ -1,25 +1,19 @@
-"""Split command lines according to the rules of the operating system."""
-
 import shlex
 import sys
 from collections.abc import Iterator
 
 
 def split_command_line(text: str) -> list[str]:
-    r"""Split a command line into words. Raise ValueError if a closing quote is missing.
+    r"""Split a command line into words by the rules of the operating system.
 
     On Windows, a \ is literal unless it precedes a double quote, and only double quotes protect
-    spaces. Other systems use the rules of a POSIX shell.
+    spaces. Raise ValueError if a closing quote is missing.
     """
     return list(_windows_words(text)) if sys.platform == "win32" else shlex.split(text)
 
 
 def _windows_words(text: str) -> Iterator[str]:
-    r"""Yield the words of a command line by the rules of CommandLineToArgvW.
-
-    Before a ", 2n backslashes stand for n backslashes, and 2n + 1 for n backslashes and a literal
-    ". Within quotes, "" is also a literal ".
-    """
+    """Yield the words of a command line by the rules of the Windows function CommandLineToArgvW."""
     word: str | None = None  # None between words; "" for a word of empty quotes
     quoted = False
     index = 0

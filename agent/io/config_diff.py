@@ -1,5 +1,3 @@
-"""Describe the differences between two configurations, for errors when resuming a run."""
-
 import hashlib
 import json
 from typing import Any
@@ -8,9 +6,9 @@ MAX_VALUE_LENGTH = 100  # characters; longer values are shown as a digest
 
 
 def describe_changes(before: Any, now: Any, name: str = "") -> list[str]:
-    """Return one message for each changed entry, such as "rules.nodes was 400, is 500".
+    """Compare two JSON values, and return messages such as "rules.nodes was 400, is 500".
 
-    `before` and `now` are JSON values. `name` is a prefix for the names of entries.
+    `name` is a prefix for the names of entries.
     """
     if before == now:
         return []

@@ -1,8 +1,7 @@
-"""Container files: magic number, checksum, integers, JSON header, and binary content.
+"""Container files: a magic number, a checksum, integers, a JSON header, and binary content.
 
-Layout: magic number, SHA-256 of all following bytes, the integers that the format defines, header
-length, header (JSON), zero padding up to the alignment, content. The integers and the header length
-are little-endian, unsigned, 32 bits wide.
+The checksum is the SHA-256 hash of all bytes after it. The integers and the header length follow as
+little-endian uint32. Zeros pad the header up to the alignment of the content.
 """
 
 from __future__ import annotations
@@ -17,11 +16,7 @@ _NUMBER_BYTES = 4
 
 @dataclass(frozen=True)
 class ContainerFormat:
-    """The format of a container file.
-
-    `magic` is the magic number. `numbers` is the number of integers before the header. The content
-    starts at a multiple of `alignment` bytes.
-    """
+    """A container format: `numbers` integers, and content aligned to `alignment` bytes."""
 
     magic: bytes
     numbers: int = 0
@@ -29,22 +24,21 @@ class ContainerFormat:
 
     @property
     def min_size(self) -> int:
-        """The minimum file size in bytes. The header starts at this offset."""
+        """The offset of the header, which is also the minimum file size in bytes."""
         return self.numbers_start + (self.numbers + 1) * _NUMBER_BYTES
 
     @property
     def numbers_start(self) -> int:
-        """The offset of the integers, where the part covered by the checksum starts."""
+        """The offset of the integers in bytes. The checksum covers the file from here."""
         return len(self.magic) + _CHECKSUM_BYTES
 
     def content_start(self, header_length: int) -> int:
-        """Return the offset of the content after a header of `header_length` bytes."""
         return -(-(self.min_size + header_length) // self.alignment) * self.alignment
 
     def pack(self, header: str, content: bytes, numbers: Sequence[int] = ()) -> bytes:
-        """Return the contents of a container file.
+        """Return the bytes of a container file.
 
-        Raise OverflowError if an integer does not fit in 32 bits.
+        Raise ValueError for a wrong number of integers, and OverflowError if one exceeds 32 bits.
         """
         if len(numbers) != self.numbers:
             raise ValueError(f"expected {self.numbers} numbers, got {len(numbers)}")
@@ -59,11 +53,7 @@ class ContainerFormat:
 
 @dataclass(frozen=True)
 class Container:
-    """The parts of a container file. In a damaged file, any part may be wrong.
-
-    `data` contains all bytes of the file. The other attributes are views of `data`, which are
-    shorter if the file is truncated.
-    """
+    """The parts of a container file. In a damaged file, parts may be wrong or too short."""
 
     format: ContainerFormat
     data: memoryview
@@ -74,7 +64,6 @@ class Container:
 
     @property
     def is_intact(self) -> bool:
-        """Whether the checksum matches the data."""
         start = self.format.numbers_start
         return hashlib.sha256(self.data[start:]).digest() == self.checksum
 
@@ -84,12 +73,10 @@ class Container:
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """The integers before the header."""
         return tuple(self._number(index) for index in range(self.format.numbers))
 
     @property
     def header_length(self) -> int:
-        """The stored length of the header in bytes."""
         return self._number(self.format.numbers)
 
     @property

@@ -1,4 +1,4 @@
-"""File locks. The operating system releases a lock when its process ends."""
+"""Exclusive file locks, which the operating system releases when the process ends."""
 
 import os
 import sys
@@ -27,7 +27,7 @@ def lock_or_raise(
 
 
 def lock_path(path: str) -> TextIO:
-    """Lock `path` by locking a separate file beside it. Close the returned file to unlock.
+    """Lock `path` with a separate lock file beside it, until the returned file is closed.
 
     Links in `path` are followed. Raise BlockingIOError if another process holds the lock. Raise
     OSError if the lock file is not writable, or if `path` is a device, a pipe or a folder.

@@ -1,6 +1,6 @@
 """Safe access to files named by a user: only regular files, with a size limit.
 
-Reading a device could exhaust memory, and reading a pipe without a writer could block forever. All
+Reading a device could exhaust memory, and reading a pipe without a writer could block forever. File
 errors are OSErrors with the message in `strerror`.
 """
 
@@ -75,14 +75,14 @@ def read_text(
 ) -> str:
     """Return the text of a file, with all line endings converted to newlines.
 
-    Raise OSError if the file is larger than `max_size` bytes.
+    Raise OSError if it is larger than `max_size` bytes, and UnicodeDecodeError if it is invalid.
     """
     text = read_bytes(path, max_size, pipes=pipes).decode(encoding, errors)
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def open_text(path: str | os.PathLike[str]) -> TextIO:
-    """Open a text file or named pipe of any size. Lines over MAX_LINE_LENGTH are split."""
+    """Open a UTF-8 text file or named pipe for reading. Lines over MAX_LINE_LENGTH are split."""
     return _BoundedLineText(open_file(path, pipes=True), encoding="utf-8", errors="replace")
 
 
@@ -99,11 +99,7 @@ def iter_lines(file: BinaryIO) -> Iterator[bytes]:
 
 @contextlib.contextmanager
 def name_in_errors(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Set the file name of any OSError raised in the block to `path`.
-
-    Without this, the error for a full disk has no file name, and the error for a temporary file has
-    the temporary name.
-    """
+    """Set the file name of any OSError raised in the block to `path`."""
     try:
         yield
     except OSError as error:
@@ -121,11 +117,9 @@ def write_atomically(path: Path, content: bytes) -> None:
 def replace_atomically(
     path: Path, content: bytes, *, durable: bool = False, keep: bool = True
 ) -> None:
-    """Create or replace a file. Other processes see either the old or the new contents.
+    """Create or replace a file atomically. If `path` is a link, its target is replaced.
 
-    If `path` is a link, its target is replaced. If `durable` is true, the file is synced to disk,
-    so that it is complete even after a power failure. `keep` is described in `replace_file`.
-
+    If `durable` is true, the file survives a power failure. `keep` is described in `replace_file`.
     Raise OSError with the file name on failure, or if the target is a device or pipe.
     """
     with name_in_errors(path):
@@ -145,8 +139,8 @@ def replace_atomically(
 def replace_file(temporary: Path, path: Path, *, keep: bool = True) -> None:
     """Replace `path` with the file `temporary`. Raise OSError on failure.
 
-    On Windows, retry while another program has `path` open. If that does not succeed and `keep` is
-    true, save the new contents as `NAME.new` and mention that file in the error.
+    On Windows, retry while another program has `path` open. If all retries fail and `keep` is true,
+    save the new contents as `NAME.new` and mention that file in the error.
     """
     try:
         rename_over(temporary, path)
@@ -168,7 +162,7 @@ def rename_over(
 ) -> None:
     """Rename a file and replace `target`. Raise FileInUseError if a program has `target` open.
 
-    If `source` and `target` are names in a folder, `folder` is the descriptor of that folder.
+    `folder` is the descriptor of the folder to which both names are relative, or None.
     """
     deadline = time.monotonic() + REPLACE_TIMEOUT_S
     while True:
@@ -187,17 +181,14 @@ def rename_over(
 
 
 def resolve_target(path: Path) -> Path:
-    """Return `path` with all links resolved. The file does not have to exist.
-
-    Raise OSError if `path` is a folder, a device or a pipe.
-    """
+    """Return `path` with links resolved. Raise OSError if it is a folder, a device or a pipe."""
     with contextlib.suppress(FileNotFoundError):
         require_regular(path)
     return Path(os.path.realpath(path))
 
 
 def _open_descriptor(path: str | os.PathLike[str], flags: int, pipes: bool) -> int:
-    """Open a file and then check its type, because a check before opening would be a race."""
+    """Open a file, then check its type. A check before opening would be a race."""
     try:
         descriptor = os.open(path, flags | _BINARY, 0o666)
     except PermissionError:  # Windows raises this for a folder

@@ -1,11 +1,3 @@
-"""Translation of complete messages.
-
-Code that raises an error does not know the user's language, so error messages are in English.
-Later, a message is translated by matching it against patterns such as "unknown game {}". Arguments
-that are messages are also translated. If several patterns match, the pattern with the most literal
-text is used.
-"""
-
 from __future__ import annotations
 
 import re
@@ -14,9 +6,10 @@ from functools import cached_property
 
 
 class MessageCatalog:
-    """Translates messages into one language.
+    """Translates complete English messages into one language.
 
-    `forms` maps English patterns, with {} for each argument, to translations with {} or {0}.
+    `forms` maps patterns, such as "unknown game {}", to translations with {} or {0}. Arguments are
+    translated too. If several patterns match, the one with the most literal text is used.
     """
 
     def __init__(self, forms: Mapping[str, str]) -> None:

@@ -1,5 +1,3 @@
-"""Error messages for unreadable files."""
-
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,10 +7,7 @@ from contextlib import contextmanager
 def convert_read_errors(
     path: str | os.PathLike[str], error: Callable[[str], Exception]
 ) -> Iterator[None]:
-    """Convert an OSError or UnicodeDecodeError raised in the block to `error(message)`.
-
-    The message contains the file name and the reason.
-    """
+    """Convert an OSError or UnicodeDecodeError raised in the block to `error(message)`."""
     try:
         yield
     except OSError as reason:

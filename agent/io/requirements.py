@@ -33,7 +33,6 @@ class Requirement:
 
     @property
     def is_met(self) -> bool:
-        """Whether an allowed version of the package is installed."""
         return self.installed is not None and satisfies(self.installed, self.versions)
 
     def __str__(self) -> str:
@@ -41,7 +40,7 @@ class Requirement:
 
 
 def package_requirements(package: str) -> dict[str, list[Requirement]]:
-    """Return the requirements of a package for each extra. The key "" is for no extra.
+    """Return the requirements of an installed package for each extra. The key "" is for no extra.
 
     Raise PackageNotFoundError if the package is not installed.
     """
@@ -65,10 +64,7 @@ def package_requirements(package: str) -> dict[str, list[Requirement]]:
 
 
 def install_command(extra: str) -> str:
-    """Return a command that installs the missing packages for an extra with this Python.
-
-    The command names these packages instead of Kempelen, which may be installed from a clone.
-    """
+    """Return a pip command that installs the missing packages of one of Kempelen's extras."""
     try:
         needed = package_requirements("kempelen").get(extra, [])
     except PackageNotFoundError:  # run from the sources, without an installation
@@ -79,10 +75,7 @@ def install_command(extra: str) -> str:
 
 
 def missing_packages(what: str, extra: str) -> str:
-    """Return an error message that says how to install the packages in `extra`.
-
-    `what` is the feature that needs these packages.
-    """
+    """Return an error message for the feature `what`, with a command that installs `extra`."""
     return f"missing packages for {what}: {install_command(extra)}"
 
 
@@ -94,10 +87,7 @@ def installed_version(package: str) -> str | None:
 
 
 def satisfies(number: str, versions: str) -> bool:
-    """Return whether the version `number` matches a specifier such as `>=1.2,<2`.
-
-    Suffixes of the version, such as rc1, are ignored.
-    """
+    """Return whether version `number` matches a specifier such as `>=1.2,<2`, ignoring suffixes."""
     return all(
         _COMPARE[sign](*_pad_to_equal_length(_release_numbers(number), _release_numbers(bound)))
         for sign, bound in _CLAUSE.findall(versions)

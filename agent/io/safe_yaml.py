@@ -1,4 +1,4 @@
-"""Safe YAML loading. All invalid input raises YamlError."""
+"""Safe loading of YAML. Invalid input raises only YamlError."""
 
 from __future__ import annotations
 
@@ -21,10 +21,9 @@ class YamlError(ValueError):
 
 
 def load(text: str, loader: type[SafeLoader] | None = None, max_values: int = MAX_VALUES) -> Any:
-    """Parse a YAML document. Raise YamlError if it is invalid.
+    """Parse a YAML document. Raise YamlError if it is invalid or has duplicate keys.
 
-    Duplicate keys are invalid. A document with more than `max_values` values is also invalid. A
-    value counts once for each reference to it.
+    A document is also invalid if it has more than `max_values` values, including aliases.
     """
     with _yaml_reader(loader, text) as reader:
         node = reader.get_single_node()
@@ -35,10 +34,7 @@ def load(text: str, loader: type[SafeLoader] | None = None, max_values: int = MA
 
 
 def compose(text: str, loader: type[SafeLoader] | None = None) -> Node | None:
-    """Parse a YAML document into nodes with line numbers. Raise YamlError if it is invalid.
-
-    Duplicate keys are invalid. References are resolved, so the node graph may contain cycles.
-    """
+    """Parse YAML into nodes, which may form cycles. Raise YamlError as in `load`."""
     with _yaml_reader(loader, text) as reader:
         node: Node | None = reader.get_single_node()
         _reject_duplicate_keys(node)
@@ -78,7 +74,7 @@ def _yaml_reader(loader: type[SafeLoader] | None, text: str) -> Iterator[SafeLoa
 
 
 def _reject_duplicate_keys(root: Node | None) -> None:
-    """Raise an error for duplicate keys, which PyYAML would accept."""
+    """Raise MarkedYAMLError for duplicate keys, which PyYAML accepts."""
     from yaml import MappingNode, MarkedYAMLError, ScalarNode, SequenceNode
 
     stack, seen = [root], set()

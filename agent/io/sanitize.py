@@ -1,8 +1,4 @@
-"""Make untrusted text safe to display, such as engine output and player names.
-
-Untrusted text may contain terminal escape codes, line breaks, bidirectional control characters, or
-lone surrogates. All nonprintable characters are escaped as in Python strings.
-"""
+"""Make untrusted text printable by escaping terminal codes and other control characters."""
 
 # Limits in characters.
 MAX_NAME_LENGTH = 100
@@ -24,7 +20,7 @@ def sanitize_name(text: str) -> str:
 
 
 def sanitize_lines(text: str) -> str:
-    """Return the text with every line printable. Newlines and indentation are kept."""
+    """Return up to MAX_LINES lines of `text`, each printable. Indentation is kept."""
     lines = text[: MAX_LINES * MAX_LINE_LENGTH].split("\n")[:MAX_LINES]
     return "\n".join(_indent(line) + sanitize_line(line) for line in lines)
 

@@ -1,8 +1,7 @@
 """Move standard input to a private descriptor.
 
 On Windows, a blocking read on a pipe blocks every other call on that pipe. Libraries such as
-OpenBLAS query the standard handles while they load, and would hang. Code that reads standard input
-in a thread must therefore call `detach_stdin` first.
+OpenBLAS, which query standard input when loaded, would hang while another thread reads it.
 """
 
 import contextlib
@@ -11,11 +10,7 @@ import threading
 
 
 def detach_stdin() -> int:
-    """Move standard input to a new descriptor and return that descriptor.
-
-    Afterwards, descriptor 0 is empty, also in child processes. If standard input is closed, the new
-    descriptor is empty.
-    """
+    """Return a new descriptor for standard input, and replace descriptor 0 by the null device."""
     try:
         source = os.dup(0)
     except OSError:  # standard input is closed
@@ -27,10 +22,7 @@ def detach_stdin() -> int:
 
 
 def exit_with_parent() -> None:
-    """Start a thread that ends this process when standard input is closed.
-
-    Standard input is closed when the parent process exits.
-    """
+    """Start a thread that exits this process when its parent closes standard input or ends."""
     source = detach_stdin()
 
     def wait() -> None:

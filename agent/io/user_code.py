@@ -14,7 +14,7 @@ from typing import TypeGuard
 
 from agent.io.files import read_bytes
 
-# Kempelen's top-level packages. They hide modules of the same name next to a user's file.
+# Kempelen's top-level packages. They shadow modules of the same name beside a user's file.
 PACKAGES = ("agent", "protocols", "openings", "kempelen")
 
 _folders: set[str] = set()  # folders of all user files that were run
@@ -27,10 +27,7 @@ class UserCodeError(ValueError):
 
 
 def split_spec(spec: str, noun: str) -> tuple[str, str]:
-    """Split `location:name` into two parts. Raise UserCodeError if `spec` has another form.
-
-    `noun` says what the name refers to, such as "evaluation". It is used in error messages.
-    """
+    """Split `location:name`. Raise UserCodeError with a message about `noun` if it is invalid."""
     location, colon, name = spec.strip().rpartition(":")
     if not colon or not location or not name.isidentifier():
         raise UserCodeError(
@@ -40,21 +37,18 @@ def split_spec(spec: str, noun: str) -> tuple[str, str]:
 
 
 def is_file_name(location: str) -> bool:
-    """Return whether `location` is a file name. On Windows, the suffix may be `.PY`."""
+    """Return whether `location` ends with `.py`, ignoring case."""
     return location.strip().lower().endswith(".py")
 
 
 def check_readable(location: str, noun: str) -> None:
-    """Raise UserCodeError if `location` is an unreadable file. Do not check module names."""
+    """Raise UserCodeError if `location` is an unreadable .py file. Modules are not checked."""
     if is_file_name(location):
         _read_file(Path(location), noun)
 
 
 def source_file(location: str) -> Path | None:
-    """Return the source file for a file name or module name, or None if it is unknown.
-
-    The module itself is not imported, but its parent packages are.
-    """
+    """Return the source file of a file or module name, or None. Parent packages are imported."""
     if is_file_name(location):
         return Path(location).expanduser()
     _add_working_directory()
@@ -65,16 +59,15 @@ def source_file(location: str) -> Path | None:
 
 
 def load_module(location: str, noun: str) -> ModuleType:
-    """Import a module or run a .py file. Reload it if it was loaded before.
+    """Import a module or run a .py file, and reload it if it was loaded before.
 
-    `noun` says what is loaded, for error messages. Raise UserCodeError, with the line in the user's
-    file, if loading fails.
+    Raise UserCodeError with a message about `noun`, such as "evaluation", and the user's line.
     """
     return _load_file(Path(location), noun) if is_file_name(location) else _import(location, noun)
 
 
 def describe(error: BaseException) -> str:
-    """Return the type and message of an error, and the line in the user's file."""
+    """Return the type and message of an error, with the line in the user's file."""
     lines = []
     trace = error.__traceback__
     while trace is not None:
@@ -145,7 +138,7 @@ def _load_file(path: Path, noun: str) -> ModuleType:
 
 
 def _reject_hidden_neighbours(path: Path, source: bytes, noun: str) -> None:
-    """Raise UserCodeError if the file imports a neighbour that a Kempelen package hides."""
+    """Raise UserCodeError if the file imports a module beside it that a package here shadows."""
     hidden = {package: found for package in PACKAGES if (found := _neighbour(path, package))}
     if not hidden:
         return
@@ -159,7 +152,6 @@ def _reject_hidden_neighbours(path: Path, source: bytes, noun: str) -> None:
 
 
 def _neighbour(path: Path, package: str) -> Path | None:
-    """Return the module or package of this name beside the file, or None."""
     module, folder = path.with_name(f"{package}.py"), path.with_name(package)
     if module.is_file():
         return module if module != path else None
@@ -167,10 +159,6 @@ def _neighbour(path: Path, package: str) -> Path | None:
 
 
 def _imported_packages(source: bytes) -> set[str]:
-    """Return the names of the top-level packages that the source code imports.
-
-    Code that cannot be parsed has none. Its error is reported when it is run.
-    """
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError):
@@ -185,11 +173,7 @@ def _imported_packages(source: bytes) -> set[str]:
 
 
 def _add_file_folder(folder: str) -> None:
-    """Add a user's folder to `sys.path`, after the folders of Python and Kempelen.
-
-    Unload modules that earlier user files imported from their folders. They may have changed, and
-    the new folder may contain modules with the same names.
-    """
+    """Add a folder to `sys.path`, and unload modules from the folders of earlier user files."""
     for name in [name for name in _imported if _module_folder(name.partition(".")[0]) in _folders]:
         sys.modules.pop(name, None)
     _imported.clear()

@@ -1,5 +1,3 @@
-"""Check that output files are writable before a long computation starts."""
-
 import os
 from collections.abc import Callable, Sequence
 
@@ -13,11 +11,10 @@ def require_writable(
     *,
     regular: bool = False,
 ) -> None:
-    """Raise `make_error(message)` for the first target that is not allowed or not writable.
+    """Raise `make_error(message)` for the first output file that is not allowed or not writable.
 
-    A target must be writable and in an existing folder. It must not be a folder, one of the
-    sources, or the same file as another target. If `regular` is true, it must not be a device or
-    pipe either.
+    A target must be in an existing folder. It must not be a folder, one of the sources, or the same
+    file as another target. If `regular` is true, it must not be a device or pipe.
     """
     for index, target in enumerate(targets):
         if "\0" in os.fspath(target):

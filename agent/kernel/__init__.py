@@ -1,1 +1,1 @@
-"""Code for all compiled games: decorators, code cache, workers, and the MCTS tree."""
+"""Compiled search code: decorators, code cache, workers, and the MCTS tree."""

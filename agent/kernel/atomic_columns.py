@@ -1,8 +1,7 @@
-"""Typed arrays ("columns") in shared memory, which are accessed by address with atomic operations.
+"""Typed arrays ("columns") in shared memory, which compiled code accesses by address.
 
-Each factory function takes an element type and returns a kernel function. The kernel function
-accesses the element at `address + index * size`, where `size` is the size of an element in bytes.
-Kernels handle all elements as int64 or float64.
+Each factory takes an element type and returns a compiled function that accesses the element at
+`address + index * element size`. Compiled code handles all elements as int64 or float64.
 """
 
 from collections.abc import Callable
@@ -41,7 +40,7 @@ def _pointer(builder: Any, column_type: ColumnType[Any], address: Any, index: An
 
 
 def reader(column_type: ColumnType[Number]) -> Callable[[Bits, int], Number]:
-    """Return a kernel function `f(address, index)` that reads an element."""
+    """Return a compiled function `f(address, index)` that reads an element."""
     wide = _wide(column_type)
 
     @typed_intrinsic
@@ -56,7 +55,7 @@ def reader(column_type: ColumnType[Number]) -> Callable[[Bits, int], Number]:
 
 
 def writer(column_type: ColumnType[Number]) -> Callable[[Bits, int, Number], None]:
-    """Return a kernel function `f(address, index, value)` that writes an element."""
+    """Return a compiled function `f(address, index, value)` that writes an element."""
     wide = _wide(column_type)
 
     @typed_intrinsic
@@ -72,18 +71,12 @@ def writer(column_type: ColumnType[Number]) -> Callable[[Bits, int, Number], Non
 
 
 def atomic_adder(column_type: ColumnType[int]) -> Callable[[Bits, int, int], int]:
-    """Return a kernel function `f(address, index, value)` that adds `value` atomically.
-
-    The function returns the old number.
-    """
+    """Return a compiled function `f(address, index, value)` for an atomic fetch-and-add."""
     return _atomic_operation(column_type, "add")
 
 
 def atomic_exchanger(column_type: ColumnType[int]) -> Callable[[Bits, int, int], int]:
-    """Return a kernel function `f(address, index, value)` that replaces an element atomically.
-
-    The function returns the old number. Threads that read the new number also see earlier writes.
-    """
+    """Return a compiled function `f(address, index, value)` for an acquire-release exchange."""
     return _atomic_operation(column_type, "xchg")
 
 

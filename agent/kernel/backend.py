@@ -1,4 +1,4 @@
-"""The search backend for a compiled game. A Python search is used until the kernel is loaded."""
+"""Search backend for games with a compiled search."""
 
 import threading
 from collections.abc import Callable, Mapping
@@ -19,10 +19,11 @@ Move = TypeVar("Move")
 class SearchConfig:
     """The resources and settings of a compiled search.
 
-    `megabytes` is the size of the transposition table or tree. `playouts` is the maximum number of
-    playouts per move and is used only by MCTS. `seed` is the random seed, or None for a random one.
-    `settings` contains values for search parameters by name, and all other parameters have their
-    defaults. If `at_once` is true, memory is allocated immediately and not at the first search.
+    - `megabytes`: the size of the transposition table or tree.
+    - `playouts`: the maximum number of playouts per move, which only MCTS uses.
+    - `seed`: the random seed, or None for a random one.
+    - `settings`: the values of search parameters that differ from their defaults, by name.
+    - `at_once`: whether to allocate memory immediately instead of at the first search.
     """
 
     threads: int = 1
@@ -51,13 +52,12 @@ def compiled_backend(
     *,
     at_once: bool = True,
 ) -> "CompiledBackend[Move]":
-    """Return a search backend for a compiled game.
+    """Return a search backend for a compiled game. Most parameters are those of `CompiledBackend`.
 
-    `part`, `name`, `plain` and `report` are described in `CompiledBackend`. `evaluation` is the
-    game's own evaluation or a user's evaluation. A user's Python evaluation takes the Python game
-    object. `default_evaluation` is the game's own evaluation. `make` creates a searcher and takes
-    the user's evaluation, or None for the game's own. `trial_search` runs a short warm-up search,
-    because the first search is slow. `at_once` is described in `SearchConfig`.
+    - `evaluation`: the evaluation to use. A user's Python evaluation takes the Python game object.
+    - `default_evaluation`: the game's own evaluation.
+    - `make`: creates a searcher for a user's evaluation, or for the game's own evaluation if None.
+    - `trial_search`: runs a short warm-up search, because the first search is slow.
     """
 
     def make_search(function: Evaluate) -> PersistentSearcher[Move]:
@@ -84,17 +84,15 @@ def compiled_backend(
 
 
 def _kernel_only(game: Any) -> float:
-    """Raise `TypeError`. This is a placeholder for an evaluation that only the kernel can call."""
     raise TypeError("a compiled evaluation cannot evaluate a plain game")
 
 
 class CompiledBackend(Generic[Move]):
     """A backend that uses a Python search until a compiled search is loaded.
 
-    `part` is the name of a part in `agent.kernel.parts`. `name` is the name of the compiled search
-    in messages. `plain` is the backend that is used until the part is loaded. `make` creates the
-    compiled backend and is called in a background thread. `report` is called with messages for the
-    user.
+    `part` is a part in `agent.kernel.parts`, and `name` its name in messages to `report`. `plain`
+    is the backend of the Python search. `make` creates the compiled backend, in a background
+    thread.
     """
 
     def __init__(
@@ -115,19 +113,15 @@ class CompiledBackend(Generic[Move]):
 
     @property
     def ready(self) -> OneShotEvent:
-        """An event that is set after the compiled search has been loaded or has failed to load."""
+        """An event that is set when the compiled search has been loaded or has failed to load."""
         return self._loader.ready
 
     @property
     def loaded(self) -> bool:
-        """Whether the compiled search is in use."""
         return self._in_use() is not self._plain
 
     def wait_until_loaded(self, timeout: float) -> None:
-        """Wait up to `timeout` seconds for the compiled search.
-
-        Return without waiting if the search must be compiled first.
-        """
+        """Wait up to `timeout` seconds for the compiled search, unless it must be compiled."""
         self._loader.wait_unless_compiling(timeout)
 
     @property
@@ -141,19 +135,12 @@ class CompiledBackend(Generic[Move]):
     def get_searcher(
         self, clock: SearchClock[Move], stop: OneShotEvent, /
     ) -> PersistentSearcher[Move]:
-        """Return the compiled searcher if it can be loaded within the time that `clock` allows.
-
-        Return the searcher of the plain backend if loading takes longer or if `stop` is set.
-        """
+        """Return the compiled searcher, or a Python searcher if loading would take too long."""
         self._loader.wait(clock, stop)
         self._active = self._in_use()
         return self._active.get_searcher(clock, stop)
 
     def abandon(self, thread: threading.Thread, /) -> str | None:
-        """Abandon the search in `thread` if a call of the user's evaluation does not return.
-
-        Return a message for the user, or None if the search is not stuck.
-        """
         return self._active.abandon(thread)
 
     def new_game(self) -> None:

@@ -1,8 +1,8 @@
 """64-bit words for bitboards, keys and addresses.
 
-Words are uint64 everywhere in the kernel, and squares and counts are int64. Numba would convert an
-expression with both types to a float. Therefore constants that are combined with words must be
-wrapped in `U64`. mypy reports constants that are not wrapped.
+In compiled code, words are uint64, and squares and counts are int64. Numba would convert an
+expression with both types to a float, so constants that are combined with words must be wrapped in
+`U64`. mypy reports constants that are not wrapped.
 """
 
 from typing import TYPE_CHECKING, TypeAlias
@@ -12,7 +12,7 @@ import numpy as np
 if TYPE_CHECKING:
 
     class U64:
-        """The operations of uint64 that are allowed in kernels."""
+        """The operations of uint64 that are allowed in compiled code."""
 
         def __init__(self, value: "int | U64") -> None: ...
         def __index__(self) -> int: ...

@@ -1,5 +1,3 @@
-"""The contents of the code cache: the parts of the current kernel, and caches of other versions."""
-
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,13 +7,11 @@ from agent.kernel.parts import PARTS
 
 @dataclass(frozen=True, slots=True)
 class CacheInventory:
-    """The contents of the cache folder.
+    """The contents of the cache folder for compiled code. Sizes are in bytes.
 
-    `folder` is the cache folder of the current kernel, and `size` is the total size of its files in
-    bytes. `complete` contains the names of the parts that are completely cached, and `missing`
-    contains all other parts. `other_folders` contains the cache folders for other versions of
-    Kempelen or Python and for other CPUs. `other_folders_size` is the total size of their files in
-    bytes. `problem` says why code cannot be cached and how to fix this, or is None.
+    `complete` and `missing` are the parts that are completely cached and all others.
+    `other_folders` belong to other versions of Kempelen or Python, or to other CPUs. `problem` says
+    why code cannot be cached and how to fix this, or is None.
     """
 
     folder: Path
@@ -28,7 +24,7 @@ class CacheInventory:
 
 
 def take_inventory(folder: Path) -> CacheInventory:
-    """Return the contents of the cache folder. The folder is created if it does not exist."""
+    """Return the contents of the cache folder, which is created if it does not exist."""
     problem = code_cache.write_problem(folder)
     folders = sorted(folder.parent.glob("kernel-*")) if folder.parent.is_dir() else []
     others = tuple(other for other in folders if other != folder and other.is_dir())

@@ -1,13 +1,9 @@
 """The cache folder for compiled code: secure reading, writing and locking.
 
-Cached code is executed, so it must be trusted. A file or folder is trusted only if it belongs to
-the current user or root and no other user can write to it. This is the rule that OpenSSH applies to
-keys.
-
-The checks use open file descriptors for the base folder, the kernel's folder in it, and the file.
-Each descriptor is opened relative to the previous one. The user can choose the base folder. Its
-parent folders are not checked. An attacker who controls them can replace the base folder, but only
-with a folder that does not belong to the current user. On Windows nothing is checked.
+Cached code is executed. A file or folder is therefore trusted only if it belongs to the current
+user or root, and no other user can write to it, as OpenSSH requires for keys. The base folder, the
+kernel's folder in it, and each file are checked by file descriptor, each opened relative to the
+previous one. Parents of the base folder are not checked. On Windows nothing is checked.
 
 A new base folder is accessible only to its owner. The kernel's folder gets the read permissions of
 the base folder, so that root can fill a cache for all users.
@@ -42,17 +38,13 @@ _LOCK_NAME = "lock"
 
 
 class UntrustedCacheError(PermissionError):
-    """The error if another user could have written the cached code.
-
-    The message names the path and says how to fix the problem.
-    """
+    """Raised if another user could have written the cached code. The message suggests a fix."""
 
 
 def read(folder: Path, name: str) -> bytes:
-    """Return the content of the file `name`.
+    """Return the content of a cached file.
 
-    Raise `OSError` if the file is not readable, and `UntrustedCacheError` if other users can write
-    to it.
+    Raise `UntrustedCacheError` if others can write to it.
     """
     with _open_folder(folder) as folder_fd:
         descriptor = os.open(_relative_name(folder, name, folder_fd), _READ_FLAGS, dir_fd=folder_fd)
@@ -62,10 +54,7 @@ def read(folder: Path, name: str) -> bytes:
 
 
 def write(folder: Path, name: str, content: bytes) -> None:
-    """Write the file `name` atomically.
-
-    Raise `OSError` on failure, and `UntrustedCacheError` if other users can write to the folder.
-    """
+    """Write a file atomically. Raise `UntrustedCacheError` if others can write to the folder."""
     temporary = f"{name}.{os.getpid()}.{threading.get_ident()}.tmp"
     with _open_folder(folder, make=True) as folder_fd:
         path = _relative_name(folder, temporary, folder_fd)
@@ -90,12 +79,7 @@ def contains(folder: Path, name: str) -> bool:
 
 
 def lock(folder: Path) -> IO[bytes]:
-    """Lock the folder while it is filled, and return the open lock file.
-
-    Closing the file unlocks it.
-
-    Raise `BlockingIOError` if another process holds the lock, and `OSError` if locking fails.
-    """
+    """Lock the folder until the returned file is closed. Raise `BlockingIOError` if locked."""
     with _open_folder(folder, make=True) as folder_fd:
         descriptor = os.open(
             _relative_name(folder, _LOCK_NAME, folder_fd), _LOCK_FLAGS, 0o644, dir_fd=folder_fd
@@ -106,7 +90,7 @@ def lock(folder: Path) -> IO[bytes]:
 
 
 def note_progress(folder: Path) -> None:
-    """Signal to waiting processes that this process, which holds the lock, is making progress."""
+    """Signal to waiting processes that the process with the lock is making progress."""
     with contextlib.suppress(OSError), _open_folder(folder) as folder_fd:
         os.utime(_relative_name(folder, _LOCK_NAME, folder_fd), dir_fd=folder_fd)
 
@@ -123,10 +107,7 @@ def progress_stamp(folder: Path) -> int:
 
 
 def write_problem(folder: Path) -> str | None:
-    """Return why the folder is not writable and how to fix this, or None if it is writable.
-
-    The folder is created if it does not exist.
-    """
+    """Create the folder if needed. Return why it is not writable and how to fix this, or None."""
     try:
         with _open_folder(folder, make=True):
             pass
@@ -140,8 +121,8 @@ def write_problem(folder: Path) -> str | None:
 def revoke_group_write(base: Path) -> None:
     """Remove the write permissions of other users if the current user owns the folder.
 
-    Call this function only for the default folder, which earlier versions made group-writable under
-    some umasks. A group-writable folder that the user has chosen is rejected instead.
+    Call this only for the default folder, which earlier versions made group-writable. A
+    group-writable folder that the user has chosen is rejected instead.
     """
     with contextlib.suppress(OSError):
         status = os.stat(base)
@@ -151,11 +132,7 @@ def revoke_group_write(base: Path) -> None:
 
 @contextlib.contextmanager
 def _open_folder(folder: Path, make: bool = False) -> Iterator[int | None]:
-    """Open the folder and its base folder, and check that both are trusted.
-
-    Yield the file descriptor of the folder, or None on Windows. If `make` is true, missing folders
-    are created.
-    """
+    """Open a trusted folder. Yield its descriptor, or None on Windows."""
     base = folder.parent
     if make:
         base.parent.mkdir(parents=True, exist_ok=True)
@@ -185,12 +162,10 @@ def _open_folder(folder: Path, make: bool = False) -> Iterator[int | None]:
 
 
 def _relative_name(folder: Path, name: str, folder_fd: int | None) -> str:
-    """Return `name` if the folder is open, or the full path of the file if `folder_fd` is None."""
     return str(folder / name) if folder_fd is None else name
 
 
 def _require_trusted(descriptor: int, path: Path) -> None:
-    """Raise `UntrustedCacheError` if another user except root can change the file or folder."""
     if not _POSIX:
         return
     status = os.fstat(descriptor)

@@ -1,11 +1,8 @@
-"""Loads parts of the kernel from the cache, or compiles and caches them.
+"""Loads parts of the compiled code from the cache, or compiles and caches them.
 
-If several processes need a missing part, one process gets the lock of the cache and compiles the
-part. The other processes wait and then load the part. If the process with the lock ends early, its
-lock is released, and another process continues. Where file locks do not work, each process compiles
-the part itself.
-
-Importing this module imports neither Numba nor NumPy.
+If several processes need a missing part, the process with the cache lock compiles it, and the
+others wait. If that process ends early, another one continues. Without working file locks, each
+process compiles the part itself. Importing this module imports neither Numba nor NumPy.
 """
 
 import contextlib
@@ -43,7 +40,7 @@ def _marker_name(part: str) -> str:
 
 
 def is_cached(part: str) -> bool:
-    """Return whether a part of the kernel is completely cached in a trusted folder."""
+    """Return whether a part of the compiled code is completely cached in a trusted folder."""
     return code_cache.contains(cache_folder(), _marker_name(part))
 
 
@@ -53,10 +50,9 @@ def cache_problem() -> str | None:
 
 
 def load(part: str) -> None:
-    """Import a part of the kernel, and compile it first if it is not cached.
+    """Import a part of the compiled code, compiling it first if it is not cached.
 
-    The imported objects are excluded from garbage collection. Otherwise each collection would take
-    0.1 s longer, possibly while a game clock is running.
+    Its objects are exempted from garbage collection, which would otherwise take 0.1 s longer.
     """
     with _gc_paused() if is_cached(part) else contextlib.nullcontext():
         warm_up(None, (part,))
@@ -76,14 +72,13 @@ def _gc_paused() -> Iterator[None]:
 
 
 def warm_up(report: Report | None, parts: Sequence[str] = tuple(PARTS)) -> None:
-    """Import parts of the kernel. Compile missing parts, and mark them as complete in the cache.
+    """Import parts of the compiled code, and compile and cache missing parts.
 
-    Modules in ON_DEMAND are compiled, but they are not imported if they are cached. If there are
-    several CPU cores, a child process compiles the modules in COMPILED_IN_PARALLEL. If another
-    process is already compiling, this function waits for that process.
+    Cached modules in ON_DEMAND are not imported. If there are several CPU cores, a child process
+    compiles the modules in COMPILED_IN_PARALLEL. If another process is compiling, wait for it.
 
-    `report` is called at the start of each stage with the name of the stage, the number of
-    completed stages, and the total number of stages. At the end it is called with an empty name.
+    `report(stage, done, total)` is called at the start of each stage, with the numbers of completed
+    and of all stages. At the end it is called with an empty name.
     """
     with _compile_lock(parts) as missing_parts:
         # Computed before importing, because a variant may change meanwhile.
@@ -112,10 +107,7 @@ def _compile_lock(parts: Sequence[str]) -> Iterator[list[str]]:
 
 
 def _wait_for_lock(parts: Sequence[str]) -> IO[bytes] | None:
-    """Wait for the compile lock, and return its open file.
-
-    Return None if all parts are cached, if locking fails, or if the other process takes too long.
-    """
+    """Return the locked file, or None if all parts are cached, locking fails or takes too long."""
     began = last_progress = time.monotonic()
     stamp = None
     while not all(map(is_cached, parts)):
@@ -167,11 +159,7 @@ def _import(modules: Sequence[str], missing: Sequence[str], report: Report | Non
 
 @contextlib.contextmanager
 def _compiling_in_parallel(modules: Sequence[str]) -> Iterator[Callable[[], object]]:
-    """Compile the modules in COMPILED_IN_PARALLEL in a child process.
-
-    Yield a function that waits for the child process. If the child fails, the modules are compiled
-    when they are imported.
-    """
+    """Compile modules in a child process. Yield a function that waits for the child."""
     independent = [module for module in modules if module in COMPILED_IN_PARALLEL]
     child = None
     if 0 < len(independent) < len(modules) and usable_cores() > 1 and not cache_problem():
@@ -185,10 +173,7 @@ def _compiling_in_parallel(modules: Sequence[str]) -> Iterator[Callable[[], obje
 
 
 def compile_in_child(part: str) -> subprocess.Popen[bytes]:
-    """Start a child process that compiles a part at low priority.
-
-    The child process ends when its parent process ends.
-    """
+    """Start a child process that compiles a part at low priority and ends with its parent."""
     return _start_child((part,))
 
 
@@ -206,10 +191,7 @@ def _start_child(names: Sequence[str]) -> subprocess.Popen[bytes]:
 
 
 def _main() -> None:
-    """Load the parts or import the modules that are named in `sys.argv`.
-
-    This is the main function of the child process.
-    """
+    """Load the parts or import the modules named in `sys.argv`, in a child process."""
     exit_with_parent()
     for name in sys.argv[1:]:
         if name in PARTS:

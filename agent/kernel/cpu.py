@@ -1,5 +1,3 @@
-"""The name and features of the CPU, as detected by LLVM."""
-
 from llvmlite import binding
 
 

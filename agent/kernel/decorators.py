@@ -1,16 +1,12 @@
 """Decorators for compiled functions, and the cache for these functions on disk.
 
-`kernel` marks a function that is called only by compiled functions. It is compiled as a part of its
-callers. `entry_point` marks a function that is called by Python code or that is recursive. An entry
-point has a signature, is compiled when its module is imported, and is cached on disk. Other
-compiled functions call an entry point by its symbol name.
+`kernel` marks a function that is compiled as a part of its compiled callers. `entry_point` marks a
+function that Python code calls or that is recursive. It is compiled when its module is imported,
+and is cached on disk.
 
-The name of the cache folder is a hash of the kernel sources, the versions of Python, Numba and
-llvmlite, and the CPU. Any change that could affect the compiled code changes this name, so outdated
-code is never loaded. The folder is in the user's cache folder or in `KEMPELEN_CACHE_DIR`. It may be
-read-only after it has been filled. `agent.kernel.code_cache` decides which files are trusted.
-
-Importing this module imports neither Numba nor NumPy.
+The name of the cache folder is a hash of the sources, the CPU, and the versions of Python, Numba
+and llvmlite, so outdated code is never loaded. The folder is in the user's cache folder or in
+`KEMPELEN_CACHE_DIR`. Importing this module imports neither Numba nor NumPy.
 """
 
 import contextlib
@@ -69,11 +65,9 @@ class _EntryPoint:
 def entry_point(signature: Any) -> Callable[[Function], Function]:
     """Return a decorator that compiles a function immediately and caches it on disk.
 
-    Python code can call the function, and the function can be recursive. It runs without the GIL.
-
-    Compiled callers refer to the function by a symbol name. The symbol is bound when the function's
-    module is imported, so the module of each caller must import that module. Recursive calls must
-    be direct: the function must not call a `kernel` function that calls it back.
+    The function runs without the GIL. It may call itself directly, but not through a `kernel`
+    function. Compiled callers refer to it by a symbol name, which is bound when its module is
+    imported. Their modules must therefore import its module.
     """
     import llvmlite.binding
     import numba
@@ -103,9 +97,9 @@ def entry_point(signature: Any) -> Callable[[Function], Function]:
 def _caller_intrinsic(function: Callable[..., Any], signature: Any, symbol: str | None) -> Any:
     """Return an intrinsic that calls an entry point by `symbol`, or recursively if None.
 
-    The intrinsic avoids three problems of Numba. Numba would infer the types of the whole function
-    for each recursive call. Cached recursive code with literal arguments would fail (Numba issue
-    6061). Linking an entry point into its callers would optimize it again for each caller.
+    Without the intrinsic, Numba would infer the types of the whole function for each recursive
+    call, and optimize a linked entry point again for each caller. Cached recursive code with
+    literal arguments would fail (Numba issue 6061).
     """
     from numba.core import cgutils
     from numba.extending import intrinsic
@@ -144,8 +138,8 @@ def c_function(
 ) -> Any:
     """Compile `function` to a C function, and cache it on disk under `name`.
 
-    The attribute `address` of the result is the address of the C function. If `is_user_code` is
-    true, the function is not a part of the kernel and may use any feature of Numba.
+    The result has the attribute `address`. If `is_user_code` is true, the function may use any
+    feature of Numba.
     """
     from numba.core.ccallback import CFunc
     from numba.core.compiler_lock import global_compiler_lock
@@ -164,11 +158,7 @@ def c_function(
 
 
 def _source_suffix(function: Callable[..., Any]) -> str:
-    """Return a file name suffix with the source hash of a function outside the package `agent`.
-
-    Return an empty string for a function in the package, because the name of the cache folder
-    already includes its source.
-    """
+    """Return "-" and a hash of the source file, or "" for functions of the package `agent`."""
     if function.__module__.partition(".")[0] == "agent":
         return ""
     source = inspect.getsourcefile(function)
@@ -232,7 +222,7 @@ def _warn_once(message: str) -> None:
 
 @functools.cache
 def cache_folder() -> Path:
-    """Return the cache folder for the current kernel. The folder may not exist."""
+    """Return the cache folder for this version of the compiled code. The folder may not exist."""
     base = os.environ.get(CACHE_VARIABLE)
     if not base:
         from platformdirs import user_cache_path

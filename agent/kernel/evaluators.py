@@ -1,4 +1,4 @@
-"""Evaluations as C functions `int32 evaluate(worker*, int64 ply)` that the kernel can call."""
+"""Evaluations as C functions `int32 evaluate(worker*, int64 ply)` for compiled searches."""
 
 import ctypes
 from collections.abc import Callable, Iterable
@@ -34,11 +34,11 @@ class CompiledEvaluator:
 
 
 class PythonEvaluator:
-    """A Python evaluation, which the kernel calls through a C callback.
+    """A Python evaluation, which compiled searches call through a C callback.
 
-    `evaluate` takes the address of the worker and the ply, and returns a score that fits into 32
-    bits. `on_error` is called in the search thread after `evaluate` has raised an exception, and
-    must stop the search.
+    `evaluate` takes the address of the worker record and the ply, and returns an int32 score.
+    `on_error` is called in the search thread after an exception in `evaluate`, and must stop the
+    search.
     """
 
     def __init__(
@@ -52,10 +52,7 @@ class PythonEvaluator:
         self.address = ctypes.cast(self._callback, ctypes.c_void_p).value or 0
 
     def pop_error(self, workers: Iterable[HasFailure]) -> EvaluationError | None:
-        """Return and clear the exception of the Python function, or None if there is none.
-
-        Raise `KeyboardInterrupt` if Ctrl-C interrupted the function in the main thread.
-        """
+        """Return and clear the stored exception, or None. Raise a stored `KeyboardInterrupt`."""
         error, self._error = self._error, None
         if isinstance(error, KeyboardInterrupt):
             raise error

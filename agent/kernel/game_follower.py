@@ -1,5 +1,3 @@
-"""A Python game object that follows the positions of a compiled search."""
-
 from collections.abc import Iterable
 from copy import deepcopy
 from typing import Any, Generic, TypeVar
@@ -10,21 +8,14 @@ Move = TypeVar("Move")
 
 
 class GameReplayer(Generic[Move]):
-    """A copy of the root game that is moved to the position of the current search node.
-
-    When the node changes, only the moves that differ from the previous line are undone and
-    replayed.
-    """
+    """A copy of the root game, which replays moves to follow the positions of a compiled search."""
 
     def __init__(self, root: Game[Move]) -> None:
         self._game: Any = deepcopy(root)
         self._line: list[Move] = []
 
     def at(self, line: Iterable[Move]) -> Any:
-        """Return the game after playing the moves in `line` from the root.
-
-        The caller must not change the returned game.
-        """
+        """Return the game after the moves in `line` from the root. Callers must not change it."""
         moves = list(line)
         common = 0
         for move, played in zip(moves, self._line, strict=False):

@@ -1,8 +1,8 @@
 """Array fields without support for negative indices, as in C.
 
-To support negative indices, Numba adds a comparison and a select instruction to each access.
-Kernels never use negative indices. With NUMBA_BOUNDSCHECK=1, an index that is out of range raises
-`IndexError`. Importing this module does not import Numba.
+Numba's support for negative indices slows down each access, and compiled code never uses them. With
+NUMBA_BOUNDSCHECK=1, an index out of range raises `IndexError`. Importing this module does not
+import Numba.
 """
 
 import operator

@@ -1,7 +1,7 @@
 """Machine operations that Numba lacks: bit operations, memory access, and external tables.
 
-The type annotations of each operation are for mypy. Callers omit the first parameter, which is the
-typing context. The body of an operation returns its Numba signature and its code generator.
+Operations return a Numba signature and a code generator. Their annotations are for mypy. Callers
+omit the first parameter, the typing context.
 """
 
 from collections.abc import Callable
@@ -56,7 +56,7 @@ Emitted: TypeAlias = tuple[TypedSignature[Returned], Callable[..., Any]]
 def typed_intrinsic(
     function: Callable[Concatenate[Any, Parameters], Emitted[Returned]],
 ) -> Callable[Parameters, Returned]:
-    """Convert a function that returns a signature and a code generator to a kernel function."""
+    """Convert a function that returns a signature and a code generator to a compiled function."""
     made: Callable[Parameters, Returned] = intrinsic(function)
     return made
 
@@ -99,10 +99,7 @@ def count(typing_context: Any, bits: Bits) -> Emitted[int]:
 
 @typed_intrinsic
 def multiply_high(typing_context: Any, a: Bits, b: Bits) -> Emitted[Bits]:
-    """Return the upper 64 bits of the 128-bit product of `a` and `b`.
-
-    This maps a random key `a` to the range from 0 to `b - 1` without a division.
-    """
+    """Return the upper 64 bits of the 128-bit product of `a` and `b`."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         product = builder.mul(builder.zext(args[0], _I128), builder.zext(args[1], _I128))
@@ -186,10 +183,7 @@ def call_evaluator(typing_context: Any, address: Bits, worker: Any, ply: int) ->
 
 
 def at_address(record: type[Record]) -> Callable[[Bits], Record]:
-    """Return a kernel function `f(address)` that returns the record at this address.
-
-    `record` is the type of the record.
-    """
+    """Return a compiled function `f(address)` that returns the record of this type at `address`."""
     kind: Any = record
 
     @typed_intrinsic
@@ -203,10 +197,9 @@ def at_address(record: type[Record]) -> Callable[[Bits], Record]:
 
 
 def element(owner: type[Owner], field: str, record: type[Record]) -> Callable[[Owner, int], Record]:
-    """Return a kernel function `f(owner, index)` that returns an element of an array of records.
+    """Return a compiled function `f(owner, index)` that returns an element of an array of records.
 
-    `field` is the name of the array in the record `owner`, and `record` is the type of its
-    elements.
+    `field` is the array in the record `owner`, and `record` the type of its elements.
     """
     owner_kind: Any = owner
     kind: Any = record
@@ -228,7 +221,7 @@ def element(owner: type[Owner], field: str, record: type[Record]) -> Callable[[O
 
 
 def copier(record: type[Record]) -> Callable[[Record, Record], None]:
-    """Return a kernel function `f(target, source)` that copies a record of the type `record`."""
+    """Return a compiled function `f(target, source)` that copies a record."""
     kind: Any = record
 
     @typed_intrinsic
@@ -249,11 +242,10 @@ def external_table(
 @overload
 def external_table(name: str, values: npt.NDArray[np.int64]) -> Callable[[int], int]: ...
 def external_table(name: str, values: npt.NDArray[Any]) -> Callable[..., Any]:
-    """Return a kernel function `f(index)` that reads the uint64 or int64 array `values`.
+    """Return a compiled function `f(index)` that reads the uint64 or int64 array `values`.
 
-    Compiled code, including code in the disk cache, refers to the array by the symbol `name`.
-    Loading the code binds the symbol to the address of the array. The array must not be freed
-    before the process ends, and must not change while a kernel runs.
+    Compiled code refers to the array by the symbol `name`, which this call binds to the array's
+    address. The array must not be freed before the process ends, nor change during a search.
     """
     read, number = _reader(name, values)
 
@@ -268,10 +260,7 @@ def external_table(name: str, values: npt.NDArray[Any]) -> Callable[..., Any]:
 
 
 def external_number(name: str, values: npt.NDArray[np.int64], index: int) -> Callable[[], int]:
-    """Return a kernel function without parameters that reads `values[index]`.
-
-    `name` is the symbol name of the array, as in `external_table`.
-    """
+    """Return a compiled function `f()` that reads `values[index]` (see `external_table`)."""
     read, number = _reader(name, values)
 
     @typed_intrinsic
@@ -285,7 +274,7 @@ def external_number(name: str, values: npt.NDArray[np.int64], index: int) -> Cal
 
 
 def _reader(name: str, values: npt.NDArray[Any]) -> tuple[Callable[..., Any], Any]:
-    """Bind the symbol `name`, and return a code generator that reads an element, and its type."""
+    """Bind the symbol `name`. Return a code generator that reads an element, and its Numba type."""
     llvmlite.binding.add_symbol(name, values.ctypes.data)
     length = len(values)
 

@@ -1,9 +1,3 @@
-"""Loads one part of the kernel in the background.
-
-A thread loads the part. If the part is not in the cache, a child process compiles it first, so that
-this process stays responsive. This process imports Numba only when it loads the part.
-"""
-
 from __future__ import annotations
 
 import threading
@@ -25,12 +19,11 @@ _loaded: set[tuple[str, Callable[[str], None]]] = set()
 
 
 class KernelLoader:
-    """A loader for one part of the kernel, which works in a background thread.
+    """Loads one part of the compiled code in a background thread.
 
-    `name` is the name of the part in messages. `fallback` says in messages what is used without the
-    part, for example "using the Python search". `report` is called with one-line messages for the
-    user. `requires` is the loader of a part that must be loaded first. `on_loaded` is called in the
-    loading thread after the part has been loaded and before `ready` is set.
+    A part that is not cached is first compiled in a child process. `requires` is the loader of
+    another part that must be loaded first. `report` receives messages, which contain `name` and
+    `fallback`, such as "using the Python search". `on_loaded` is called before `ready` is set.
     """
 
     def __init__(
@@ -71,7 +64,7 @@ class KernelLoader:
                 self._thread.start()
 
     def close(self, timeout: float) -> bool:
-        """Stop compiling and loading, and return whether loading ended within `timeout` seconds."""
+        """Stop compiling and loading. Return whether loading ended within `timeout` seconds."""
         self._closed.set()
         if self._child is not None:
             self._child.kill()
@@ -80,7 +73,7 @@ class KernelLoader:
         return self._thread is None or not self._thread.is_alive()
 
     def wait(self, clock: SearchClock[Any], stop: OneShotEvent) -> None:
-        """Wait for the part as long as `clock` allows or until `stop` is set.
+        """Wait for the part until `stop` is set, or as long as `clock` allows.
 
         If time is limited, do not wait for compilation.
         """
@@ -93,17 +86,13 @@ class KernelLoader:
         wait_for_any(self.ready, stop, timeout=timeout)
 
     def wait_unless_compiling(self, timeout: float) -> None:
-        """Wait up to `timeout` seconds for the part.
-
-        Return without waiting if it must be compiled.
-        """
+        """Wait up to `timeout` seconds for the part, unless it must be compiled."""
         self.start()
         wait_for_any(self._cache_checked, timeout=timeout)
         if not self._must_compile:
             wait_for_any(self.ready, timeout=timeout)
 
     def fail(self, error: BaseException) -> None:
-        """Mark the part as failed, and report the error."""
         self.failed = True
         self._report(f"could not load the {self._name}; {self._fallback}: {describe(error)}")
 

@@ -2,9 +2,8 @@
 
 A node is an index into several arrays, the columns. NO_NODE means no node, and ROOT is the root.
 The children of a node form a linked list with the newest child first. A child is added when its
-move is first tried, so only visited positions use memory. A child always has a higher index than
-its parent. Therefore one pass over the pool finds a subtree, and another pass moves that subtree to
-the front.
+move is first tried, and its index is higher than its parent's. One pass over the pool therefore
+finds a subtree, and another pass moves it to the front.
 
 Columns by node:
   moves     the move that leads to the node
@@ -102,13 +101,13 @@ def move_to(tree: NodeTree, node: int) -> int:
 
 @kernel
 def first_child(tree: NodeTree, node: int) -> int:
-    """Return the newest child of a node, or NO_NODE if there is none."""
+    """Return the newest child of a node, or NO_NODE."""
     return _read_int32(tree.firsts, node)
 
 
 @kernel
 def next_child(tree: NodeTree, node: int) -> int:
-    """Return the next older child of the same parent, or NO_NODE if there is none."""
+    """Return the next older child of the same parent, or NO_NODE."""
     return _read_int32(tree.siblings, node)
 
 
@@ -131,7 +130,7 @@ def prior_of(tree: NodeTree, node: int) -> float:
 
 @kernel
 def untried_prior(tree: NodeTree, node: int) -> float:
-    """Return the highest prior among the moves that have not been added as children yet."""
+    """Return the highest prior of the moves that are not children of the node yet."""
     return _read_float32(tree.untried, node)
 
 
@@ -155,9 +154,8 @@ def count_playouts(tree: NodeTree, n: int) -> int:
 def add_virtual_loss(tree: NodeTree, node: int) -> int:
     """Add a visit to a node, count it as a loss for now, and return the old number of visits.
 
-    `record_value` later replaces the virtual loss. In the meantime, the loss makes other threads
-    prefer other nodes (Chaslot, Winands and van den Herik, 'Parallel Monte-Carlo tree search',
-    2008).
+    `record_value` later replaces the virtual loss. Source: Chaslot, Winands and van den Herik,
+    'Parallel Monte-Carlo tree search', 2008.
     """
     add_int64(tree.totals, node, -VALUE_SCALE)
     return _add_int32(tree.visits, node, 1)
@@ -165,7 +163,7 @@ def add_virtual_loss(tree: NodeTree, node: int) -> int:
 
 @kernel
 def record_value(tree: NodeTree, node: int, value: float) -> None:
-    """Replace the virtual loss of a visit by `value` for the side that moved to the node."""
+    """Replace the virtual loss of a visit by `value`, for the side that moved to the node."""
     add_int64(tree.totals, node, VALUE_SCALE + int64(value * VALUE_SCALE))
 
 
@@ -189,10 +187,10 @@ def unlock(tree: NodeTree, node: int) -> None:
 
 @kernel
 def add_child(tree: NodeTree, parent: int, move: int, prior: float, untried: float) -> int:
-    """Add a child to a locked node and return it, or return NO_NODE if the pool is full.
+    """Add a child to a locked node, and return it, or NO_NODE if the pool is full.
 
-    `move` leads to the child, and `prior` is the prior probability of this move. `untried` is the
-    highest prior among the remaining moves of the parent.
+    `prior` is the prior probability of `move`. `untried` is the highest prior of the parent's
+    remaining moves.
     """
     node = add_int64(tree.counters, USED, 1)
     if node >= tree.capacity:
@@ -229,13 +227,13 @@ def _init_node(tree: NodeTree, node: int, move: int, prior: float) -> None:
 
 @kernel
 def extra_word_index(tree: NodeTree, node: int, word: int) -> Bits:
-    """Return the array index of a game's additional word `word` for a node."""
+    """Return the index of a node's additional 64-bit word `word` in the array `extra_words`."""
     return U64(node * tree.extra_words_per_node + word)
 
 
 @kernel
 def parent_proof(proof: int) -> int:
-    """Convert the proven value of a child to its parent's point of view, one ply earlier."""
+    """Convert a child's proven value to the parent's point of view, one ply earlier."""
     if proof >= MATE_BOUND:
         return 1 - proof
     if proof <= -MATE_BOUND:
@@ -247,8 +245,8 @@ def parent_proof(proof: int) -> int:
 def update_proof(tree: NodeTree, node: int) -> int:
     """Update the proven value of a node from its children, and return the value.
 
-    One winning move proves a node. Otherwise all moves must be proven, and the node gets the best
-    value (Winands, Björnsson and Saito, 'Monte-Carlo tree search solver', 2008).
+    One winning move proves a node. Otherwise all moves must be proven, and the best value counts
+    (Winands, Björnsson and Saito, 'Monte-Carlo tree search solver', 2008).
     """
     best = -MATE_BOUND * 2
     complete = _read_float32(tree.untried, node) == EXHAUSTED
@@ -273,10 +271,9 @@ def clear(tree: NodeTree) -> None:
 
 @entry_point(int64(NodeTree, int64))
 def visit_threshold(tree: NodeTree, max_nodes: int) -> int:
-    """Return the smallest power of 2 for which `compact` keeps at most `max_nodes` nodes.
+    """Return the `min_visits` with which `compact` keeps at most `max_nodes` nodes.
 
-    The result can be passed to `compact` as `min_visits`. A node never has more visits than its
-    parent, so the descendants of removed nodes are also counted as removed.
+    The result is the smallest such power of 2.
     """
     children = np.zeros(33, np.int64)  # by the bit length of their parent's visits
     for node in range(ROOT, _read_int64(tree.counters, USED)):
@@ -296,11 +293,7 @@ def visit_threshold(tree: NodeTree, max_nodes: int) -> int:
 
 @entry_point(int64(NodeTree, int64))
 def most_visited(tree: NodeTree, node: int) -> int:
-    """Return the child with the most visits, or NO_NODE if no child was visited.
-
-    If several children have the most visits, the one with the highest prior is returned. It is safe
-    to call this function while other threads search.
-    """
+    """Return the most visited child (ties: highest prior), or NO_NODE if none was visited."""
     best, visits, prior = NO_NODE, 1, 0.0
     child = first_child(tree, node)
     while child != NO_NODE:
@@ -330,9 +323,8 @@ def _move_node(tree: NodeTree, target: int, node: int) -> None:
 def compact(tree: NodeTree, root: int, min_visits: int) -> int:
     """Make the node `root` the root of the tree, and remove all nodes outside its subtree.
 
-    Every node with fewer than `min_visits` visits, except the root, also loses its children. Such a
-    node keeps its own statistics and can be expanded again. Return the number of used indices,
-    including NO_NODE.
+    Every node with fewer than `min_visits` visits, except the root, also loses its children, and
+    can be expanded again. Return the number of used indices, including NO_NODE.
     """
     used = _read_int64(tree.counters, USED)
     for node in range(used):

@@ -1,5 +1,3 @@
-"""An MCTS tree in a fixed amount of memory, for use in Python code."""
-
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
@@ -34,8 +32,8 @@ Move = TypeVar("Move")
 class NodePool:
     """An MCTS tree and its memory. Do not read the tree while other threads expand it.
 
-    `extra_words_per_node` is the number of 64-bit words that a game stores with each node. Raise
-    `MemoryError` if there is not enough memory.
+    A game stores `extra_words_per_node` 64-bit words with each node. Raise `MemoryError` if there
+    is not enough memory.
     """
 
     def __init__(self, megabytes: int, extra_words_per_node: int = 0) -> None:
@@ -96,7 +94,6 @@ class NodePool:
         self.tree.state = GROWING
 
     def set_root(self, root: int) -> None:
-        """Make the node `root` the root, and remove all nodes outside its subtree."""
         compact(self.tree, root, 0)
         # A proven leaf may have no children, but a root needs a best move.
         self.columns["proven"][ROOT] = UNKNOWN
@@ -112,7 +109,7 @@ class NodePool:
         return int(self._counters[USED]) * 1000 // int(self.tree.capacity)
 
     def children(self, node: int) -> list[int]:
-        """Return the children of a node, with the oldest child first."""
+        """Return the children of a node, oldest first."""
         firsts, siblings = self.columns["firsts"], self.columns["siblings"]
         children = []
         child = int(firsts[node])
@@ -128,10 +125,7 @@ class NodePool:
             yield node
 
     def find_node(self, line: Iterable[Move], read: Callable[[int], Move]) -> int:
-        """Return the node after the moves in `line` from the root, or NO_NODE if missing.
-
-        `read` converts a move from the kernel's encoding.
-        """
+        """Return the node after the moves of `line`, or NO_NODE. `read` decodes a node's move."""
         node = ROOT
         for move in line:
             matches = (child for child in self.children(node) if read(self.move(child)) == move)
@@ -141,7 +135,7 @@ class NodePool:
         return node
 
     def move(self, node: int) -> int:
-        """Return the move that leads to a node, in the kernel's encoding."""
+        """Return the move that leads to a node, in the encoding of the compiled search."""
         return int(self.columns["moves"][node])
 
     def visits(self, node: int) -> int:
@@ -157,7 +151,7 @@ class NodePool:
     def proven_score(self, node: int) -> int | None:
         """Return the proven score of a node for the side that moved to it, or None.
 
-        A draw is 0. The distance to mate is counted from the position before the move to the node.
+        A draw is 0. Distances to mate are counted from the position before that move.
         """
         proof = int(self.columns["proven"][node])
         if proof == UNKNOWN:

@@ -1,8 +1,4 @@
-"""The parts of all kernels. A part is a group of modules that are compiled and loaded together.
-
-Each compiled game defines its parts in the module `parts` of its package. These modules are
-discovered automatically.
-"""
+"""The parts of the compiled code. A part is a group of modules that are compiled together."""
 
 from collections.abc import Callable
 from importlib import import_module

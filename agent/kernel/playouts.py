@@ -24,8 +24,7 @@ def playout_goals(
 ) -> Iterator[tuple[int, int]]:
     """Yield the depth and the total number of playouts for each report, up to `max_playouts`.
 
-    `reports_per_level` is the number of reports for each depth from SPLIT_DEPTH on. There is one
-    report for each lower depth.
+    Depths from SPLIT_DEPTH on have `reports_per_level` reports, and lower depths have one.
     """
     for depth in range(1, max_depth + 1):
         reports = reports_per_level if depth >= SPLIT_DEPTH else 1
@@ -45,8 +44,8 @@ def grow_tree(
 ) -> None:
     """Run playouts on all workers until the total number of playouts is `goal`.
 
-    `play_out` runs playouts on a worker, and takes the memory and the index of the worker.
-    `cleanup_guard` is a context manager that is held while nodes are removed.
+    `play_out(memory, index)` runs playouts on one worker. `cleanup_guard` is held while nodes are
+    removed.
     """
     pool.tree.goal = goal
     while True:

@@ -1,8 +1,8 @@
-"""Records are C-like structs that are declared as classes for kernels, Python code and mypy.
+"""Records are C-like structs that are declared as classes for compiled code, Python and mypy.
 
 The annotation of a field is `int`, `float` or `Bits` for 64-bit numbers, another record, or
 `FixedArray` of one of these. `Annotated` adds the length of an array, and a NumPy type for storage
-in fewer bits. Kernels read and write such numbers as 64-bit numbers:
+in fewer bits:
 
     @record
     class Worker:
@@ -10,9 +10,8 @@ in fewer bits. Kernels read and write such numbers as 64-bit numbers:
         board: Annotated[FixedArray[int], np.int8, 64]
         nodes: int
 
-For mypy, `Worker` is this class. At run time, `Worker` is the Numba type of the record and can be
-used in signatures. Python code creates records with `allocate` and accesses their fields as
-attributes. Importing this module does not import Numba.
+At run time, `Worker` is the Numba type of the record. Python code creates records with `allocate`.
+Importing this module does not import Numba.
 """
 
 import inspect
@@ -65,7 +64,7 @@ class FixedArray(Generic[Item]):
 
 
 def record(declaration: type[Declared]) -> type[Declared]:
-    """Replace a class by the Numba type of the record whose fields the class declares."""
+    """Replace a class by the Numba type of the record that it declares."""
     import numba
 
     use_c_indexing()
@@ -86,10 +85,9 @@ def _attribute(name: str) -> property:
 
 
 def layout(declaration: type, align: bool = True) -> "np.dtype[np.void]":
-    """Return the NumPy type of the record that a class declares.
+    """Return the NumPy type of the record that a class declares. Base classes come first.
 
-    The fields of base classes come first. If `align` is true, fields are aligned to their sizes, as
-    kernels require. Raise `TypeError` if a field is invalid.
+    If `align` is true, fields are aligned to their sizes. Raise `TypeError` for invalid fields.
     """
     fields = [
         (name, *_field_type(declaration, name, annotation))

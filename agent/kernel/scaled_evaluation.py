@@ -1,5 +1,3 @@
-"""Evaluators for users' evaluations, whose values can have any scale."""
-
 from collections.abc import Callable
 from typing import Any
 
@@ -25,12 +23,11 @@ def make_user_evaluator(
     game_at: Callable[[int, int], Any],
     on_error: Callable[[], None],
 ) -> Evaluator:
-    """Return an evaluator for a user's evaluation, and compile the evaluation if necessary.
+    """Return an evaluator for a user's evaluation, whose values can have any scale.
 
-    `worker` is the type of the worker record that a compiled evaluation takes. `game_at` takes the
-    address of the worker and the ply, and returns the game for a Python evaluation. `on_error` is
-    called after a Python evaluation has raised an exception, and must stop the search. Raise
-    `EvaluationError` if compilation fails.
+    `worker` is the type of the worker record. `game_at(address, ply)` returns the game for a Python
+    evaluation. `on_error` is called after a Python evaluation has raised an exception, and must
+    stop the search. Raise `EvaluationError` if compilation fails.
     """
     if evaluation.python is not None:
         function: Callable[[Any], float] = evaluation.python

@@ -1,8 +1,7 @@
 """Conversion between values on any scale and the integer scores of compiled searches.
 
-This module is for games whose evaluations can have any scale (see `agent.games.catalogue`). The
-mapping is monotonic and odd. It keeps three significant digits of values up to 15 million. Below
-about 0.001 it is linear.
+The mapping is monotonic and odd. It is linear below about 0.001, and keeps three significant digits
+up to 15 million.
 """
 
 from math import asinh, sinh
@@ -15,7 +14,7 @@ _MAX_VALUE = 1.5e7
 
 
 def to_score(value: float) -> int:
-    """Convert a finite value to a score. The score for -x is minus the score for x."""
+    """Convert a finite value to a score from -MAX_EVALUATION to MAX_EVALUATION."""
     limited = min(max(value, -_MAX_VALUE), _MAX_VALUE)
     return min(
         max(round(_STEPS_PER_E * asinh(limited / _LINEAR_BELOW)), -MAX_EVALUATION), MAX_EVALUATION

@@ -1,8 +1,7 @@
 """Scores of compiled searches, which are integers from the point of view of the side to move.
 
-The score of a win is MATE minus its distance in plies, so a faster win has a higher score. The
-score of a loss is the negative of the winner's score. All other scores are evaluations in
-hundredths of a pawn, or in hundredths of the game's own unit.
+The score of a win is MATE minus its distance in plies. The score of a loss is the negative of the
+winner's score. All other scores are evaluations in hundredths of a pawn, or of the game's own unit.
 """
 
 from agent.limits import Cp, Mate, Score
@@ -16,7 +15,7 @@ NO_EVALUATION = -INFINITE
 
 
 def score_of(value: int) -> Score:
-    """Convert a kernel score to a score in centipawns or moves to mate."""
+    """Convert the score of a compiled search to centipawns or moves to mate."""
     if value >= MATE_BOUND:
         return Mate((MATE - value + 1) // 2)
     if value <= -MATE_BOUND:

@@ -1,8 +1,7 @@
-"""SIMD operations on rows of int16, which are as fast as C code with CPU intrinsics.
+"""SIMD operations on rows of int16, by LLVM vectors.
 
-The operations use LLVM vectors, which LLVM maps to the instructions of the CPU. Rows are aligned to
-64 bytes, and their length is a multiple of ROW_STEP. Sums are modulo 2 ** 16. A plain loop over
-arrays would be ten times slower, because the compiler must assume that source and target overlap.
+Rows are aligned to 64 bytes, and their length is a multiple of ROW_STEP. Sums are modulo 2 ** 16. A
+plain loop would be ten times slower, because source and target might overlap.
 """
 
 from collections.abc import Callable
@@ -26,18 +25,17 @@ _SUMS, _WIDE = (ir.VectorType(kind, _LANES // 2) for kind in (_I32, _I64))
 
 @dataclass(frozen=True)
 class RowOperations:
-    """Kernel functions for rows of one size.
-
-    Rows are passed by address, and `target` may equal `source`. The functions are:
+    """Compiled functions for rows of one size. Rows are passed by address.
 
     - `copy(target, source)` sets `target` to `source`.
     - `add(target, source, row)` sets `target` to `source + row`.
     - `remove(target, source, row)` sets `target` to `source - row`.
     - `move(target, source, added, removed)` sets `target` to `source + added - removed`.
-    - `take(target, source, added, removed, captured)` sets `target` to
-      `source + added - removed - captured`.
+    - `take(target, source, added, removed, captured)` also subtracts `captured`.
     - `activate(row, weights)` returns the sum of `clip(row, 0, clip_max) ** 2 * weights`. The
       products `clip(row, 0, clip_max) * weights` must fit into 16 bits.
+
+    `target` may equal `source`.
     """
 
     copy: Callable[[Bits, Bits], None]
@@ -102,12 +100,6 @@ def _sum(size: int, signs: str) -> Emitted[None]:
 
 
 def _activation(size: int, clip_max: int) -> Emitted[int]:
-    """Emit code that computes the weighted sum of a row's squared clipped values.
-
-    LLVM compiles the products and pairwise sums to one instruction. The 32-bit sums cannot overflow
-    for rows with at most 2,048 numbers. They are widened to 64 bits at the end.
-    """
-
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         row, weights = (_vectors(builder, address) for address in arguments)
         undefined = ir.Constant(_WORDS, ir.Undefined)

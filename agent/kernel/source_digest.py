@@ -1,8 +1,8 @@
-"""Hashes of kernel sources and network weights, which are used as names of cache folders.
+"""Hashes of the sources of compiled code, and of weight files.
 
-A module is a kernel source if it imports `agent.kernel.decorators`. All modules that it imports,
-directly or indirectly, are kernel sources too, because they may define constants. Imports inside
-functions do not count, because compiled functions cannot use the imported names.
+The sources are the modules that import `agent.kernel.decorators`, and all modules that these import
+directly or indirectly. Imports inside functions do not count, because compiled functions cannot use
+the imported names.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ NETWORK_WEIGHTS, PATTERN_WEIGHTS = "chess/shipped.nnue", "go/pattern_weights.jso
 
 @cache
 def sources_digest() -> str:
-    """Return a hash of the kernel sources. Kernels with equal hashes play the same games."""
+    """Return a hash of all sources of compiled code, which determine the moves played."""
     digest = hashlib.sha256()
     for name, content in sorted(kernel_sources(_AGENT).items()):
         digest.update(name + b"\0" + content + b"\0")
@@ -29,10 +29,7 @@ def sources_digest() -> str:
 
 
 def weights_digest(*names: str) -> str:
-    """Return a hash of weight files. `names` are paths relative to the package `agent`.
-
-    Missing files are allowed.
-    """
+    """Return a hash of weight files, given by paths relative to the package `agent`."""
     digest = hashlib.sha256()
     for name in names:
         try:
@@ -44,10 +41,7 @@ def weights_digest(*names: str) -> str:
 
 
 def kernel_sources(package: Path) -> dict[bytes, bytes]:
-    """Return a dictionary of kernel sources by module name.
-
-    `package` is the folder of the package `agent`.
-    """
+    """Return the sources of compiled code in the folder `package`, by module name."""
     contents = dict(_module_sources(package))
     pending = [
         name

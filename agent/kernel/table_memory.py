@@ -1,5 +1,3 @@
-"""The memory of a transposition table. `agent.kernel.transposition_table` defines its entries."""
-
 import numpy as np
 
 from agent.kernel.bits import U64
@@ -9,10 +7,7 @@ from agent.machine import physical_memory
 
 
 class TableMemory:
-    """The memory of a transposition table, which all workers share.
-
-    Raise `MemoryError` if there is not enough memory.
-    """
+    """The memory of a transposition table. Raise `MemoryError` if there is not enough memory."""
 
     def __init__(self, megabytes: int) -> None:
         self.megabytes = megabytes
@@ -39,7 +34,7 @@ class TableMemory:
         self._allocate()
 
     def attach_to(self, worker: HasTable) -> None:
-        """Attach the table to a worker. This must be done before a search."""
+        """Make a worker use this table. This must be done before each search."""
         worker.table = U64(self.address)
         worker.table_clusters = U64(self.clusters)
         worker.generation = self.generation
@@ -49,10 +44,7 @@ class TableMemory:
         self.generation = (self.generation + 1) % GENERATIONS
 
     def permille_used(self) -> int:
-        """Return how full the table is in permille, estimated from a sample of 1,000 entries.
-
-        Only entries of the current search are counted.
-        """
+        """Return the usage by the current search in permille, from a sample of 1,000 entries."""
         sample = self._words[: 1000 * ENTRY_BYTES // 8 : ENTRY_BYTES // 8]
         current = np.uint64(self.generation)
         return int(np.count_nonzero((sample != 0) & (sample >> np.uint64(58) == current)))

@@ -1,12 +1,11 @@
-"""The transposition table, which stores search results for positions.
+"""The transposition table of compiled searches.
 
-An entry has 16 bytes, which contain a data word and the position's key XOR the data word. If two
-threads each write one word of an entry, the entry matches no key (Hyatt, 'A lock-less transposition
-table', 2002). A cluster of four entries fills one cache line.
+An entry has 16 bytes, a data word and the position's key XOR the data word. If two threads each
+write one word of an entry, the entry matches no key (Hyatt, 'A lock-less transposition table',
+2002). A cluster of four entries fills one cache line.
 
-The fields of the data word, from the lowest bit, are: move (16 bits), score (16), evaluation (16),
-depth (7), a flag for positions that were in a principal variation (1), bound (2), and generation
-(6).
+The fields of the data word, from the lowest bit, are move (16 bits), score (16), evaluation (16),
+depth (7), a flag for positions in a principal variation (1), bound (2), and generation (6).
 """
 
 from typing import Protocol
@@ -55,7 +54,7 @@ def prefetch_entries(worker: HasTable, key: Bits) -> None:
 
 @kernel
 def probe(worker: HasTable, key: Bits) -> Bits:
-    """Return the data word of the position's entry, or 0 if there is none."""
+    """Return the data word of the position's entry, or 0 if the position has no entry."""
     word = _cluster(worker, key)
     for _ in range(4):
         data = load(worker.table, word)
@@ -73,10 +72,7 @@ def data_move(data: Bits) -> int:
 
 @kernel
 def data_score(data: Bits, ply: int) -> int:
-    """Return the score in an entry. Distances to mate are converted to distances from the root.
-
-    `ply` is the distance of the position from the root.
-    """
+    """Return the score in an entry for a position at `ply`, with mate distances from the root."""
     score = signed_16(data >> U64(16))
     if score >= MATE_BOUND:
         return score - ply
@@ -110,10 +106,7 @@ def data_bound(data: Bits) -> int:
 
 @kernel
 def causes_cutoff(data: Bits, ply: int, beta: int) -> bool:
-    """Return whether the bound in an entry allows a cutoff for the window (beta - 1, beta).
-
-    The caller must check the depth of the entry.
-    """
+    """Return whether an entry's bound allows a cutoff at `beta`. Callers must check its depth."""
     bound = data_bound(data)
     return bound == EXACT or bound == (LOWER if data_score(data, ply) >= beta else UPPER)
 
@@ -135,10 +128,9 @@ def save(
     bound: int,
     was_pv: bool,
 ) -> None:
-    """Write an entry. It replaces the entry for the same position, or an old and shallow entry.
+    """Write an entry. It replaces the position's entry, or else an old and shallow entry.
 
-    The existing entry for the position is kept if it is much deeper and from the same search, and
-    the new score is not exact.
+    A much deeper entry of the position from the same search is kept, unless the new score is exact.
     """
     if score >= MATE_BOUND:
         score += ply

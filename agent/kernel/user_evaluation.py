@@ -1,8 +1,8 @@
 """Compiles users' evaluations to C functions that report exceptions.
 
 A C function from plain Numba prints its exceptions and returns 0. Here an exception is stored in
-the field `failure` of the worker, and the worker stops. As in Python, division by zero and indices
-that are out of range raise exceptions. NaN and infinity raise exceptions too.
+the field `failure` of the worker, and the worker stops. Division by zero, indices out of range, NaN
+and infinity raise exceptions.
 """
 
 import ctypes
@@ -67,9 +67,9 @@ def compile_evaluation(
 ) -> Any:
     """Compile `function(worker, ply)` to a C function, and cache it on disk.
 
-    `record` is the type of the worker, which has the fields `stop` and `failure`. `to_score`
-    converts an int64 or finite float64 to an int32 score. It must be compiled by `checked` in a
-    module that is a kernel source. Raise `EvaluationError` if compilation fails.
+    `record` is the type of the worker record. `to_score` converts an int64 or finite float64 to an
+    int32 score. It must be decorated with `checked`, in a module that `source_digest` covers. Raise
+    `EvaluationError` if compilation fails.
     """
     user_function = checked(function)
 
@@ -102,10 +102,7 @@ def _reason(function: Any, error: Exception) -> str:
 
 
 def root_cause(report: str) -> str:
-    """Return the root cause from an error message of Numba, with the line in the user's file.
-
-    The rest of the message is long and concerns only the callers of the user's function.
-    """
+    """Return the root cause in an error message of Numba, with the line in the user's file."""
     _, _, cause = report.rpartition(_STEP)
     locations = [
         f" ({Path(file).name}, line {line})"
@@ -201,10 +198,7 @@ def _field(builder: Any, worker: Any, record: Any, name: str) -> Any:
 
 
 def pop_exception(worker: HasFailure) -> BaseException | None:
-    """Return and clear the exception that a compiled evaluation stored in the worker.
-
-    Return None if there is none.
-    """
+    """Return and clear the exception that a compiled evaluation stored in the worker, or None."""
     address = int(worker.failure)
     if not address:
         return None
@@ -219,21 +213,14 @@ def pop_exception(worker: HasFailure) -> BaseException | None:
 
 
 def code_digest(function: Callable[..., Any], about: str = "") -> str:
-    """Return a hash of a function and everything that it refers to.
-
-    `about` is additional text to include in the hash.
-    """
+    """Return a hash of a function, everything that it refers to, and the text `about`."""
     digest = hashlib.sha256(about.encode())
     _digest(function, (), digest, set())
     return digest.hexdigest()[:24]
 
 
 def _digest(value: Any, names: Iterable[str], digest: Any, seen: set[Any]) -> None:
-    """Hash a value that a function uses, and everything that this value refers to.
-
-    `names` are the names in the code that uses the value. Only attributes of modules and classes
-    with these names are hashed.
-    """
+    """Hash a value and everything that it uses, but only the attributes `names` of modules."""
     function = getattr(value, "py_func", value)  # the Python function of a jitted one
     if isinstance(code := getattr(function, "__code__", None), CodeType):
         if id(function) in seen:

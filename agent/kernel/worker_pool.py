@@ -1,12 +1,9 @@
 """A pool of workers for parallel search.
 
-The first worker runs in the caller's thread, and every other worker has its own thread. A worker is
-the memory that one running kernel uses. After `stop` has been set in the worker's record, the
-kernel returns within a millisecond. Kernels release the GIL, so the threads run in parallel.
-
-To pause a search, the kernels of all workers return. The caller of the first worker's kernel then
-calls `resume_after_pause`. This method waits until the pause ends, and returns whether the caller
-must call the kernel again.
+A worker is the memory of one search thread. The first worker runs in the caller's thread, and every
+other worker in its own thread. Compiled searches release the GIL, and return within a millisecond
+after `stop` is set in the worker's record. A pause also makes them return, and the caller must then
+call `resume_after_pause`.
 """
 
 from __future__ import annotations
@@ -31,10 +28,7 @@ WorkerMemory = TypeVar("WorkerMemory", bound=_WorkerMemory)
 
 
 class WorkerPool(Generic[WorkerMemory]):
-    """A pool of search workers. A search can use only some of them.
-
-    `create_worker` allocates the memory for one worker. `size` is the number of workers.
-    """
+    """A pool of `size` search workers, whose memory `create_worker` allocates."""
 
     def __init__(self, create_worker: Callable[[], WorkerMemory], size: int) -> None:
         self._create_worker = create_worker
@@ -91,12 +85,11 @@ class WorkerPool(Generic[WorkerMemory]):
 
     @property
     def stopped(self) -> bool:
-        """Whether `stop` has been called since the last `clear_stop`."""
         return self._stopped
 
     @property
     def interrupted(self) -> bool:
-        """Whether the search was ended by `stop` or by a limit in the kernel."""
+        """Whether the search was ended by `stop` or by its own limit."""
         return self._stopped or (self._wait is None and bool(self.first.worker.stop))
 
     @property
@@ -107,10 +100,7 @@ class WorkerPool(Generic[WorkerMemory]):
     # The search.
 
     def begin(self, load: Callable[[WorkerMemory], None]) -> None:
-        """Begin a search with the first worker.
-
-        `load` prepares a worker for the search, and clears its field `stop`.
-        """
+        """Begin a search with the first worker. `load` prepares a worker and clears its `stop`."""
         self._load = load
         self._active = []
         self.add_workers(1)
@@ -126,10 +116,9 @@ class WorkerPool(Generic[WorkerMemory]):
             self._interrupt()
 
     def resume_after_pause(self) -> bool:
-        """Wait if a pause is requested, and return whether the caller must call its kernel again.
+        """Wait during a pause. Return whether the caller must call its search function again.
 
-        Call this method after each kernel call. Workers in other threads are also paused and
-        restarted.
+        Call this method after each call of that function. It also restarts the other threads.
         """
         if self._wait is None or self._stopped:
             return False
@@ -164,11 +153,7 @@ class WorkerPool(Generic[WorkerMemory]):
         self._threads = []
 
     def end(self) -> None:
-        """Stop all workers except the first, and wait for their threads.
-
-        The first worker must have finished. References to callbacks are dropped, because they would
-        keep the search object alive.
-        """
+        """Stop all workers except the first, and wait for their threads."""
         for memory in self._active[1:]:
             memory.worker.stop = 1
         self.join()
@@ -184,14 +169,11 @@ class ParallelSearch(Generic[WorkerMemory]):
         self._workers.clear_stop()
 
     def stop(self) -> None:
-        """Stop the search within a millisecond, and block later searches until `clear_stop`."""
         self._workers.stop()
 
     def pause(self, wait: Callable[[], object], /) -> None:
-        """Request a pause. The search thread calls `wait` and then resumes the search."""
         self._workers.pause(wait)
 
     @property
     def threads(self) -> int:
-        """The number of search threads."""
         return len(self._workers)

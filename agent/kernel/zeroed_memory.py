@@ -1,9 +1,3 @@
-"""Zeroed memory that the operating system provides page by page on first use.
-
-This module uses `mmap`. NumPy would use the allocator of the C library, which may zero reused
-memory immediately and may keep freed memory.
-"""
-
 import contextlib
 import mmap
 import sys
@@ -15,7 +9,11 @@ _LARGE = 4 << 20  # bytes: use huge pages from this size on, for fewer TLB misse
 
 
 def allocate_zeroed(size: int) -> npt.NDArray[np.uint8]:
-    """Return an array of `size` zero bytes. Raise `MemoryError` if there is not enough memory."""
+    """Return an array of `size` zero bytes. Raise `MemoryError` if there is not enough memory.
+
+    Except on Windows, the operating system provides pages on first use and gets them back when the
+    array is freed. NumPy's allocator might zero reused memory at once and keep freed memory.
+    """
     if sys.platform == "win32":
         return np.zeros(size, np.uint8)
     try:

@@ -1,5 +1,3 @@
-"""Learning adapter for the built-in games in `agent.games` and for user-defined games."""
-
 import json
 from collections.abc import Hashable
 from copy import deepcopy
@@ -17,16 +15,11 @@ SURPRISE_THRESHOLD = 0.01
 
 
 class GameLearningAdapter(Generic[Move]):
-    """Convert positions, moves and values of a game to the forms in which they are stored.
+    """Converts positions, moves and values of a `Game` for storage in learning files.
 
     Positions are stored as keys, moves in the game's notation, and values as fractions of a win.
-
-    `game` is a sample game. Its class and board size form the stored name of the game, because
-    boards of different sizes may have equal keys. Keys may contain numbers, strings, tuples and
-    chess moves.
-
-    The constructor raises ValueError if the game has chance events, which make outcomes random, or
-    if its keys contain other types.
+    `surprise` is the minimum prediction error to learn from. Raise ValueError for games of chance,
+    and for keys with values other than numbers, strings, tuples and chess moves.
     """
 
     win_value = 1.0
@@ -80,7 +73,7 @@ class GameLearningAdapter(Generic[Move]):
             earlier.undo()
 
     def search_value(self, info: Info[Move], /) -> float:
-        """Return the expected outcome if known, otherwise the score as a fraction of a win."""
+        """Return the expected outcome, or else the centipawn score / 100, or 0 for a mate score."""
         if info.expected_outcome is not None:
             return info.expected_outcome
         return info.score.value / 100 if isinstance(info.score, Cp) else 0.0
@@ -90,7 +83,7 @@ class GameLearningAdapter(Generic[Move]):
 
 
 def game_label(game: Game[Any]) -> str:
-    """Return the name of the game, including its board size."""
+    """Return the name of the game's class, followed by the size of its printed board."""
     while hasattr(game, "game"):  # unwrap a game reduced by pruning or symmetry
         game = game.game
     rows = str(game).splitlines()
@@ -99,7 +92,7 @@ def game_label(game: Game[Any]) -> str:
 
 
 def parse_key(text: str) -> Hashable:
-    """Convert a key that was stored as text back to a Python value."""
+    """Convert a stored position key back to a Python value."""
     key: Hashable = _lists_to_tuples(json.loads(text, object_hook=_from_json))
     return key
 

@@ -1,5 +1,3 @@
-"""Record of a learned move: the value predicted by the search, and the value in later play."""
-
 from dataclasses import dataclass, replace
 
 # Minimum weight of a new outcome. Newer outcomes come from better play, so older outcomes must lose
@@ -9,17 +7,16 @@ MIN_LEARNING_RATE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class LearnedMove:
-    """The outcome of a move in a position.
+    """A move whose value in later play is compared with the value that a search predicted.
 
-    `game`, `position` and `move` are texts in a notation that is the same in every process.
-    `after` is the position after the move.
-    `reply` is the opponent's reply, which refutes the move if `found` is less than `predicted`. The
-    text is empty if the game was over.
-    `predicted` is the value, for the player who made the move, when the move was first played.
-    `found` is the value of the move as found in later play.
-    `depth` is the depth in plies at which a search from `position` would find the same value.
-    `times` is the number of times that the move was played.
-    `used` is the number of times that the move has influenced a search.
+    Values are for the player who made the move.
+
+    - `after`: the position after the move, in the same notation as `position`.
+    - `reply`: the opponent's reply, or "" if the game was over.
+    - `predicted`: the value when the move was first played.
+    - `found`: the value in later play.
+    - `depth`: the depth in plies at which a search from `position` would find the same value.
+    - `times`, `used`: how often the move was played, and how often it has influenced a search.
     """
 
     game: str

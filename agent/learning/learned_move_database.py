@@ -1,8 +1,7 @@
-"""SQLite database of learned moves, safe for concurrent use by several processes.
+"""SQLite database of learned moves.
 
-SQLite locks the database file for each transaction. A transaction merges new moves with the stored
-moves, so that processes do not overwrite each other's data. Each transaction also writes a stamp.
-Readers use the stamps to fetch only the moves that have changed.
+Each write merges new moves with the stored moves in one transaction, and gives them a higher
+sequence number, the stamp. Readers fetch only the moves with new stamps.
 """
 
 from __future__ import annotations
@@ -60,18 +59,17 @@ LEAST_USEFUL_ORDER = "ORDER BY times + used, stamp LIMIT ?"
 
 
 class LearningDatabaseError(Exception):
-    """The database file is unusable."""
+    """Raised if the database file is unusable."""
 
 
 class LearnedMoveDatabase:
-    """A file of learned moves. The file is created by the first write.
+    """A file of learned moves. All operations raise LearningDatabaseError if it is unusable.
 
-    `max_moves` is the maximum number of moves to keep.
-    `busy_timeout` is the time to wait for other processes, in seconds.
+    Several processes may use the file at the same time. The first write creates it. `busy_timeout`
+    is the time in seconds to wait for other processes.
     """
 
     def __init__(self, path: str | os.PathLike[str], max_moves: int = MAX_MOVES) -> None:
-        """Check the file. Raise LearningDatabaseError if it is damaged or has another type."""
         self.path = Path(path)
         self._max_moves = max_moves
         self.busy_timeout = BUSY_TIMEOUT_S
@@ -108,7 +106,7 @@ class LearnedMoveDatabase:
         return [LearnedMove(*row[:-1]) for row in rows]
 
     def read_all(self) -> list[LearnedMove]:
-        """Return all moves, sorted by decreasing prediction error."""
+        """Return all moves, those with the largest total prediction error first."""
         if not self._exists():
             return []
         with self._connect() as database:
@@ -119,14 +117,10 @@ class LearnedMoveDatabase:
             return [LearnedMove(*row) for row in rows]
 
     def add(self, lessons: Sequence[LearnedMove], *, later: bool = True) -> None:
-        """Store moves in one transaction, and merge each with the stored record of the same move.
-
-        If the database then has too many moves, the least useful ones are deleted.
+        """Merge moves with the stored records of the same moves, in one transaction.
 
         If `later` is true, the new records contain later outcomes of the stored moves. Otherwise
-        the new records are independent of the stored records.
-
-        Raise LearningDatabaseError if writing fails.
+        they are independent. If there are too many moves, the least useful ones are deleted.
         """
         with self._connect() as database, self._transaction(database) as stamp:
             for lesson in lessons:
@@ -145,7 +139,7 @@ class LearnedMoveDatabase:
             _delete_least_useful(database, self._max_moves, slack=self._max_moves // 10)
 
     def add_use_counts(self, uses: Iterable[tuple[tuple[str, str, str], int]]) -> None:
-        """Increase the `used` counts of moves. Raise LearningDatabaseError if writing fails."""
+        """Add to the `used` counts of moves. `uses` contains pairs of a move's key and a count."""
         if not self._exists():
             return
         with self._connect() as database, self._transaction(database):
@@ -228,11 +222,7 @@ _DAMAGED = "the file is damaged; restore it from a copy or use another file"
 
 
 def _delete_least_useful(database: sqlite3.Connection, max_moves: int, slack: int = 0) -> int:
-    """Keep only the `max_moves` most useful moves. Return the number of deleted moves.
-
-    If there are more, `slack` additional moves are deleted. A full database is then not sorted at
-    every write.
-    """
+    """Delete the least useful moves over `max_moves`, plus `slack`. Return the number deleted."""
     count = database.execute("SELECT count(*) FROM lesson").fetchone()[0]
     if count <= max_moves:
         return 0

@@ -1,5 +1,3 @@
-"""Protocol for converting the positions, moves and values of a game for storage."""
-
 from typing import Protocol, TypeVar
 
 from agent.limits import Info
@@ -9,12 +7,11 @@ Move = TypeVar("Move")
 
 
 class LearningAdapter(Protocol[Position, Move]):
-    """Operations on a game's positions that learning needs.
+    """Converts the positions, moves and values of one game for storage in learning files.
 
-    `game` is the name under which the game is stored.
-    `surprise_threshold` is the minimum difference between the outcome and the prediction for a move
-    to be learned.
-    `win_value` is the value of a win, which is the greatest possible value.
+    - `game`: the name under which the game is stored.
+    - `surprise_threshold`: the minimum difference between outcome and prediction to learn a move.
+    - `win_value`: the value of a win, which is the greatest possible value.
     """
 
     game: str
@@ -22,31 +19,25 @@ class LearningAdapter(Protocol[Position, Move]):
     win_value: float
 
     def copy(self, position: Position, /) -> Position:
-        """Return a copy of the position that is unaffected by later moves."""
+        """Return a copy of the position that later moves do not change."""
 
     def position_key(self, position: Position, /) -> str:
-        """Return a text for the position that contains everything that affects its value."""
+        """Return a text that contains every part of the position that affects its value."""
 
     def key_after(self, position: Position, move: Move, /) -> str:
-        """Return the text for the position after a move.
-
-        Searches recognise the position in their trees by this text.
-        """
+        """Return the `position_key` of the position after `move`."""
 
     def move_text(self, position: Position, move: Move, /) -> str:
-        """Return a move as text."""
+        """Return the text of a move for storage."""
 
     def moves_by_text(self, position: Position, /) -> dict[str, Move]:
-        """Return a mapping from text to legal move."""
+        """Return the legal moves, indexed by their texts."""
 
     def find_reply(self, earlier: Position, move: Move, later: Position, /) -> str | None:
-        """Return the reply to our `move` that leads from `earlier` to `later`, as text.
-
-        Return None if there is no such reply.
-        """
+        """Return the text of the reply to `move` that leads from `earlier` to `later`, or None."""
 
     def search_value(self, info: Info[Move], /) -> float:
-        """Return the value of a search result for the player to move."""
+        """Return the value of a search result for the side to move."""
 
     def with_value(self, info: Info[Move], value: float, /) -> Info[Move]:
         """Return a copy of `info` with another value."""

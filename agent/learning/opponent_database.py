@@ -1,7 +1,7 @@
-"""File of games against opponents: a header line, followed by one JSON line per game.
+"""File of games against opponents, with a header line and one JSON line per game.
 
-Several processes may use the file at the same time. Writers hold a lock, and readers ignore an
-incomplete last line. When the file exceeds MAX_BYTES, the older half of the games is deleted.
+Writers hold a lock, and readers ignore an incomplete last line. When the file exceeds the size
+limit, the older half of the games is deleted.
 """
 
 from __future__ import annotations
@@ -25,21 +25,18 @@ _POLL_INTERVAL = 0.01
 
 
 class OpponentDatabaseError(Exception):
-    """The file of games against opponents is unusable."""
+    """Raised if the file of games against opponents is unusable."""
 
 
 class OpponentDatabase:
-    """A file of games against opponents. The file is created by the first write."""
+    """A file of games against opponents. Methods raise OpponentDatabaseError if it is unusable."""
 
     def __init__(self, path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> None:
         self.path = Path(os.path.expanduser(path))
         self._max_bytes = max_bytes
 
     def read(self, opponent: str | None = None, game_name: str | None = None) -> list[GameRecord]:
-        """Return the games, oldest first, optionally filtered by opponent and game.
-
-        Raise OpponentDatabaseError if the file is unusable.
-        """
+        """Return the games, oldest first, optionally filtered by opponent and game."""
         games = [_parse_game(self.path, index, line) for index, line in enumerate(self._lines(), 2)]
         return [
             game
@@ -49,10 +46,7 @@ class OpponentDatabase:
         ]
 
     def add(self, game: GameRecord) -> None:
-        """Add a game to the file.
-
-        Raise OpponentDatabaseError, without changing the file, if its contents are invalid.
-        """
+        """Add a game. A file with an invalid header is not changed."""
         line = _format_game(game)
         with self._acquire_lock():
             try:
@@ -64,10 +58,7 @@ class OpponentDatabase:
                 self._write(lines[len(lines) // 2 :])
 
     def forget(self, opponent: str) -> int:
-        """Delete all games against an opponent. Return the number of deleted games.
-
-        Raise OpponentDatabaseError if the file is unusable.
-        """
+        """Delete all games against an opponent. Return the number of deleted games."""
         with self._acquire_lock():
             games = self.read()
             remaining = [

@@ -1,9 +1,3 @@
-"""Opponent model for any game: repeats lines that scored well against the same opponent.
-
-The model is a move provider that the agent consults before the opening book. The model stores only
-finished games in which we played exactly one side.
-"""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -17,14 +11,15 @@ from agent.limits import Cp, Info, Limits
 
 
 class GameOpponentModel:
-    """Store games by opponent. All methods must be called in the agent's thread.
+    """Opponent model for any game, which repeats lines that scored well against an opponent.
 
-    `path` is the path of the file, or "" to store nothing.
-    `game_name` is the name of the game.
-    `moves` is a function that returns the moves played so far as text.
-    `start` is a function that returns a description of the initial position, such as the board
-    size.
-    `report` is called with messages for the user.
+    It is a move provider, used before the opening book. It stores finished games in which the agent
+    played exactly one side. All methods must be called in the agent's thread.
+
+    - `path`: the file of stored games, or "" to store nothing.
+    - `moves`: returns the moves played so far as text.
+    - `start`: returns a description of the initial position, such as the board size.
+    - `report`: receives messages for the user.
     """
 
     def __init__(
@@ -46,7 +41,7 @@ class GameOpponentModel:
         self._over = self._mixed = False
 
     def set_opponent(self, name: str) -> None:
-        """Set the opponent of the next game. An empty name means that the opponent is unknown."""
+        """Set the opponent of the next game, or "" if it is unknown."""
         self._name = normalize_name(name)
         self.new_game()
 
@@ -84,7 +79,7 @@ class GameOpponentModel:
             self._disable(error)
 
     def probe(self, game: Game[Any], limits: Limits[Any], lines: int) -> Info[Any] | None:
-        """Return a move that scored well against this opponent, or None if there is none."""
+        """Return a move that scored well against this opponent, or None."""
         if self._profile is None or limits.infinite or lines > 1 or limits.search_moves:
             return None
         self._mixed |= self._side not in (None, game.turn)

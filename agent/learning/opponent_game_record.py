@@ -1,5 +1,3 @@
-"""Stored record of one game against an opponent."""
-
 from __future__ import annotations
 
 import re
@@ -22,32 +20,27 @@ CHESS = "chess"
 _MOVE = re.compile(r"([a-h][1-8]){2}[nbrq]?")
 _PRINTABLE_MOVE = re.compile(r"[!-~]{1,40}")
 
-# Sources of a result: the rules, a report by the GUI or server, or our last score. The strings are
-# those in the file.
+# Sources of a result: the rules, a report by the GUI or server, or the agent's last score. The
+# strings are those in the file.
 RULES, REPORTED, SCORE = "rules", "told", "score"
 
 
 @dataclass(frozen=True, slots=True)
 class GameRecord:
-    """A game against an opponent. Lists with one value per move are in the order of play.
+    """A stored game of the agent against an opponent.
 
-    `moves` are in UCI notation in chess, otherwise in the game's own notation.
-    `side` is 0 if we moved first, otherwise 1.
-    `points` is our result, from 0 to 1.
-    `known` is the source of the result: RULES, REPORTED or SCORE.
-    `forfeit` is true if the game was decided by the clock, a lost connection or an illegal move.
-    `start` describes the initial position. In chess, it is a FEN, and is empty for the standard
-    position.
-    `scores` are our scores in centipawns after each of our moves, or None if a move was not
-    searched.
-    `seconds` are the opponent's thinking times, one for each of the opponent's moves.
-    `lowest` is the lowest value of the opponent's clock as a fraction of its initial value, or None
-    if the game had no clocks.
-    `accepted` and `declined` count how often the opponent could repeat a position and did so, or
-    did not.
-    `endgame` is the ply at which the endgame began, or None if the game had no endgame.
-    `repeated` is true if the game was drawn by repetition.
-    `game` is the name of the game.
+    - `moves`: the moves in UCI notation in chess, otherwise in the game's own notation.
+    - `side`: 0 if the agent moved first, otherwise 1.
+    - `points`: the agent's result, from 0 to 1.
+    - `known`: the source of the result, which is RULES, REPORTED or SCORE.
+    - `forfeit`: whether the clock, a lost connection or an illegal move decided the game.
+    - `start`: the initial position. In chess it is a FEN, or "" for the standard position.
+    - `scores`: the score in centipawns after each of the agent's moves, or None if not searched.
+    - `seconds`: the opponent's thinking time for each of its moves.
+    - `lowest`: the opponent's lowest clock time as a fraction of the initial time, or None.
+    - `accepted`, `declined`: how often the opponent could repeat a position and did so, or did not.
+    - `endgame`: the ply at which the endgame began, or None.
+    - `repeated`: whether the game was drawn by repetition.
     """
 
     opponent: str
@@ -71,7 +64,6 @@ class GameRecord:
 
 
 def normalize_name(name: str) -> str:
-    """Convert an opponent's name to the form in which it is stored."""
     return sanitize_name(" ".join(name.split()))[:MAX_NAME_LENGTH].strip()
 
 
@@ -87,7 +79,7 @@ def centipawns(score: Score) -> int:
 
 
 def from_json(value: object) -> GameRecord:
-    """Return the record in JSON data. Raise ValueError if the data is invalid."""
+    """Parse a game record. Raise ValueError if the data is invalid."""
     if not isinstance(value, Mapping):
         raise ValueError("not a game record")
     _require(value, "opponent", isinstance(name := value.get("opponent"), str) and name)

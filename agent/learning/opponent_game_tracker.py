@@ -1,9 +1,3 @@
-"""Track a chess game through the requests of a session, and record the opponent's behaviour.
-
-Protocols report only a part of the game. UCI sends the positions in which we must move, but not the
-result. Missing information is inferred from the rules of chess or from our last score.
-"""
-
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -35,11 +29,14 @@ _RESULTS = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}
 
 
 class GameTracker:
-    """Track one game, from the first to the last position in which we must move.
+    """Tracks one chess game through the requests of a session.
 
-    `side` is our colour.
-    `result` is the reported result in PGN notation.
-    `forfeit` is true if the game was decided by the clock, a lost connection or an illegal move.
+    UCI does not report results, so a missing result is inferred from the rules of chess or from the
+    agent's last score.
+
+    - `side`: the agent's colour.
+    - `result`: the reported result in PGN notation, or "".
+    - `forfeit`: whether the clock, a lost connection or an illegal move decided the game.
     """
 
     def __init__(self, board: chess.Board) -> None:
@@ -57,13 +54,12 @@ class GameTracker:
 
     @property
     def board(self) -> chess.Board:
-        """The board after the moves played so far."""
         return self._board
 
     def continues_with(self, board: chess.Board) -> bool:
-        """Return whether a position continues this game.
+        """Return whether `board` continues this game.
 
-        If the opponent's last move was only predicted, `board` may contain a different last move.
+        The last two moves may differ, because the opponent's move may only have been predicted.
         """
         known, new = self._board.move_stack, board.move_stack
         common = max(len(known) - 2, 0)
@@ -78,11 +74,10 @@ class GameTracker:
     def record_position(
         self, board: chess.Board, clock: float | None, now: float, *, guessed: bool = False
     ) -> None:
-        """Record a position in which we must move.
+        """Record a position in which the agent must move. Times are in seconds.
 
-        `clock` is the opponent's remaining time in seconds.
-        `now` is the current time in seconds.
-        `guessed` is true while pondering, when the opponent's last move is only predicted.
+        `clock` is the opponent's remaining time. `guessed` is true while pondering, when the
+        opponent's last move is only predicted.
         """
         self._mixed |= board.turn != self.side
         self._board, self._predicted = board.copy(), guessed
@@ -98,7 +93,7 @@ class GameTracker:
             self._checked_plies = len(board.move_stack)
 
     def record_move(self, move: chess.Move, score: Score | None, now: float) -> None:
-        """Record our move in the last position. `score` is None if the move was not searched."""
+        """Record the agent's move in the last position. `score` is None if it was not searched."""
         if score is not None:
             self._scores[len(self._board.move_stack)] = centipawns(score)
         self._board.push(move)
@@ -116,7 +111,7 @@ class GameTracker:
             self._declined += played not in repetitions
 
     def to_record(self, opponent: str) -> GameRecord | None:
-        """Return the record of the game, or None if the game should not be stored."""
+        """Return the record of the game, or None if it is too short or has no usable result."""
         import chess
 
         moves = self._board.move_stack
@@ -179,7 +174,7 @@ class GameTracker:
 
 
 def repeating_moves(board: chess.Board) -> Iterator[chess.Move]:
-    """Generate the moves that lead to an earlier position of the game."""
+    """Generate the legal moves that lead to an earlier position of the game."""
     if board.halfmove_clock < 3 or len(board.move_stack) < 3:
         return
     for move in list(board.legal_moves):

@@ -1,10 +1,4 @@
-"""Opponent model for chess: stores games, and adapts our play to the opponent.
-
-The session passes the name of the opponent, the positions and the moves to the model. The model is
-a move provider that the agent consults before the opening book. The model also adjusts the weights
-of book moves, wraps the search, and scales the thinking time. It is inactive until both a file and
-an opponent are set.
-"""
+"""Opponent model for chess, which stores games and adapts the agent's play to the opponent."""
 
 from __future__ import annotations
 
@@ -33,17 +27,17 @@ _SCALE = 1000
 
 
 class OpponentModel:
-    """Store games by opponent. All methods must be called in the agent's thread.
+    """Stores chess games by opponent, and adapts the agent's play to the opponent.
 
-    `report` is called with each message for the user.
-    `analysing` is true while the session is in analysis mode, when nothing is recorded or adapted.
-    The game may continue afterwards.
-    `off_the_record` is true while requests should be ignored, because they are not part of the
-    game.
-    `time_factor` is the factor by which to multiply the thinking time for our next move.
-    `opponent_clock` is the opponent's remaining time in seconds, or None if unknown.
+    The model is a move provider, adjusts book weights, wraps the search, and scales the thinking
+    time. It does nothing until a file and an opponent are set. Methods must be called in the
+    agent's thread.
 
-    The attributes `time_factor` and `opponent_clock` may be used in any thread.
+    - `report`: receives messages for the user.
+    - `analysing`: true in analysis mode, when nothing is recorded or adapted.
+    - `off_the_record`: true while requests are ignored, because they are not part of the game.
+    - `time_factor`: the factor for the thinking time of the agent's next move. Thread-safe.
+    - `opponent_clock`: the opponent's remaining time in seconds, or None. Thread-safe.
     """
 
     def __init__(
@@ -71,7 +65,7 @@ class OpponentModel:
         self._load()
 
     def set_opponent(self, name: str) -> None:
-        """Set the opponent of the next game. An empty name means that the opponent is unknown."""
+        """Set the opponent of the next game, or "" if it is unknown."""
         name = normalize_name(name)
         if name != self._name:
             self.finish()
@@ -106,7 +100,7 @@ class OpponentModel:
                 self._tracker.ignore_thinking_time()
             return
         if self._tracker is not None and not self._tracker.continues_with(board):
-            # Our clock may be running, so write the file after the move.
+            # The agent's clock may be running, so write the file after the move.
             self._unsaved_games.append(self._tracker)
             self._tracker = None
         if self._tracker is None:
@@ -116,7 +110,7 @@ class OpponentModel:
         )
 
     def record_move(self, result: Result[chess.Move]) -> None:
-        """Record our move. Then write the finished games and update the opponent's profile."""
+        """Record the agent's move, save finished games, and update the opponent's profile."""
         tracker = None if self._analysed else self._tracker
         if self._profile is not None and tracker is not None and result.move is not None:
             info = result.info
@@ -129,10 +123,9 @@ class OpponentModel:
             self.time_factor = self._profile.time_factor(self._line(self._tracker.board))
 
     def record_result(self, result: str, *, forfeit: bool = False) -> None:
-        """Record the result in PGN notation. The result "*" discards the game.
+        """Record the result in PGN notation, or discard the game if it is "*".
 
-        `forfeit` is true if the game was decided by the clock, a lost connection or an illegal
-        move.
+        `forfeit` is true if the clock, a lost connection or an illegal move decided the game.
         """
         if result == "*":
             self._tracker = None
@@ -161,15 +154,12 @@ class OpponentModel:
         self.finish()
         self._load()
 
-    # Adapting our play.
+    # Adapting the agent's play.
 
     def probe(
         self, board: chess.Board, limits: Limits[chess.Move], lines: int
     ) -> Info[chess.Move] | None:
-        """Return a move that scored well against this opponent, or None if there is none.
-
-        The returned line also contains the opponent's most frequent reply.
-        """
+        """Record the position. Return a line that scored well against this opponent, or None."""
         if self.off_the_record:
             return None
         self.record_position(board, limits)
@@ -198,7 +188,7 @@ class OpponentModel:
 
     @property
     def draw_value(self) -> int:
-        """The value of a draw for us in this game, in centipawns. It may be read in any thread."""
+        """The value of a draw for the agent in this game, in centipawns. Thread-safe."""
         profile, tracker = self._profile, self._tracker
         if profile is None or tracker is None:
             return 0
@@ -218,10 +208,7 @@ class OpponentModel:
     def wrap(
         self, searcher: Searcher[chess.Board, chess.Move], clock: SearchClock[chess.Move]
     ) -> Searcher[chess.Board, chess.Move]:
-        """Return a searcher that uses the opponent's profile.
-
-        `clock` is the clock of the search that the returned searcher runs.
-        """
+        """Return a wrapper of `searcher` that uses the opponent's profile, or `searcher` itself."""
         if self.off_the_record or self._analysed:
             return searcher
         if self._profile is None or self._tracker is None or not self._profile.games:
@@ -254,10 +241,6 @@ class OpponentAwareBackend:
         return self._model.wrap(self._source.get_searcher(clock, stop), clock)
 
     def abandon(self, thread: threading.Thread) -> str | None:
-        """Abandon the search that runs in `thread` if user code hangs.
-
-        Return the reason, or None if the search was not abandoned.
-        """
         return self._source.abandon(thread)
 
 

@@ -1,4 +1,4 @@
-"""Profile of an opponent, computed from our games against that opponent."""
+"""Statistics about an opponent, computed from stored games against it."""
 
 from __future__ import annotations
 
@@ -37,20 +37,19 @@ WINNING_LINE_TIME_FACTOR, MIN_WINNING_LINE_GAMES, TIME_TROUBLE_FACTOR, LOW_CLOCK
     0.1,
 )
 
-# In centipawns: an opponent's move is an error or a blunder if it raises our score by this much.
+# In centipawns: an opponent's move that raises the agent's score by this much is an error or a
+# blunder.
 ERROR, BLUNDER = 50, 200
-OPENING_PLIES = 20  # plies
+OPENING_PLIES = 20
 PHASES = "opening", "middlegame", "endgame"
 
 
 @dataclass(slots=True)
 class LineStats:
-    """Statistics of a line of play and its continuations.
+    """Statistics of a line of play and its continuations. Points are those of the agent.
 
-    `average` is our average result against this opponent with this colour, from 0 to 1.
-    `games` and `points` are the number of games with this line, and our points in these games.
-    `decided_games` and `decided_points` are the same numbers without forfeited games.
-    `children` maps each next move to the statistics of the longer line.
+    `average` is the average result with the same colour, from 0 to 1. `decided_games` and
+    `decided_points` exclude forfeited games. `children` maps each next move to its statistics.
     """
 
     average: float
@@ -62,14 +61,14 @@ class LineStats:
 
     @property
     def expected(self) -> float:
-        """Our expected points in a game that follows this line, from 0 to 1."""
+        """The expected points of the agent in a game that follows this line, from 0 to 1."""
         return (self.decided_points + PRIOR_GAMES * self.average) / (
             self.decided_games + PRIOR_GAMES
         )
 
     @property
     def proven_move(self) -> str | None:
-        """Our move that has scored well enough to be repeated, or None if there is none."""
+        """The agent's best-scoring next move, or None if no move scored well enough."""
         if not self.children:
             return None
         move = max(self.children, key=lambda child: self.children[child].expected)
@@ -77,12 +76,12 @@ class LineStats:
 
     @property
     def promising_threshold(self) -> float:
-        """The minimum of the expected points at which a line is repeated."""
+        """The value that `expected` of a line must reach for the agent to repeat it."""
         return self.average + PROMISING_SHARE * (1 - self.average)
 
     @property
     def penalties(self) -> dict[str, int]:
-        """Penalties in centipawns for our moves that have scored badly."""
+        """Penalties in centipawns for the agent's next moves that have scored badly."""
         return {
             move: min(
                 round(CENTIPAWNS_PER_LOGIT * (_log_odds(self.average) - _log_odds(after.expected))),
@@ -93,7 +92,6 @@ class LineStats:
         }
 
     def weight_factor(self, move: str) -> float:
-        """Return the factor by which to multiply the weight of a book move."""
         after = self.children.get(move)
         if after is None:
             return 1.0
@@ -114,11 +112,9 @@ class PhaseStats:
 class OpponentProfile:
     """The profile of one opponent.
 
-    `games` are our games against this opponent, oldest first.
-    `average_points` are our smoothed average points, indexed by side (0 if we moved first). Draws
-    by repetition are excluded.
-    `repetition_acceptance` is the fraction of opportunities in which the opponent repeats a
-    position.
+    - `games`: the agent's games against this opponent, oldest first.
+    - `average_points`: the agent's smoothed average points by side, without draws by repetition.
+    - `repetition_acceptance`: how often the opponent repeats a position when it can, from 0 to 1.
     """
 
     def __init__(self, games: Sequence[GameRecord]) -> None:
@@ -161,10 +157,7 @@ class OpponentProfile:
         return line
 
     def draw_value(self, side: int) -> int:
-        """Return the value of a draw for us in centipawns.
-
-        The value is positive against a stronger opponent.
-        """
+        """Return the value of a draw in centipawns, positive against a stronger opponent."""
         if self._decided_games[side] < MIN_DECIDED_GAMES:
             return 0
         value = round(-CENTIPAWNS_PER_LOGIT * _log_odds(self.average_points[side]))
@@ -178,7 +171,6 @@ class OpponentProfile:
         return len(lowest) >= MIN_DECIDED_GAMES and 2 * low >= len(lowest)
 
     def time_factor(self, line: LineStats | None) -> float:
-        """Return the factor by which to multiply our thinking time in this line."""
         if (
             line
             and line.decided_games >= MIN_WINNING_LINE_GAMES
@@ -188,10 +180,7 @@ class OpponentProfile:
         return TIME_TROUBLE_FACTOR if self.in_time_trouble else 1.0
 
     def openings(self, plies: int = 8) -> list[tuple[GameRecord, LineStats]]:
-        """Return the opponent's openings as pairs of a sample game and a line.
-
-        The most frequent opening comes first.
-        """
+        """Return pairs of a sample game and its opening line, the most frequent opening first."""
         samples: dict[tuple[str, int, tuple[str, ...]], GameRecord] = {}
         for game in self.games:
             samples[game.start, game.side, game.moves[:plies]] = game
@@ -218,7 +207,7 @@ class OpponentProfile:
 
 
 def _score_gains(game: GameRecord) -> Iterator[tuple[int, int]]:
-    """Generate a pair for each move of the opponent: its ply, and our score gain in centipawns."""
+    """Yield the ply of each move of the opponent, and the agent's score gain in centipawns."""
     for index, (before, after) in enumerate(zip(game.scores, game.scores[1:], strict=False)):
         if before is not None and after is not None:
             yield 2 * index + game.side + 1, after - before

@@ -1,9 +1,9 @@
 """Search that adjusts the values of some root moves by the opponent's profile.
 
-If a move allows a repetition, its value is combined with the value of a draw against this opponent,
-weighted by how often the opponent accepts repetitions. A move that has scored badly receives a
-small penalty. The adjusted moves are searched first, with a fraction of the nodes. Then the other
-moves are searched. The result of each iteration is the better one of the two results.
+The value of a move that allows a repetition is averaged with the value of a draw, weighted by how
+often the opponent repeats positions. A move that has scored badly gets a penalty. The adjusted
+moves are searched first, with a fraction of the nodes, and then all other moves. The better of both
+results is reported.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MAX_DRAW_COST = 120
 
 @dataclass(frozen=True, slots=True)
 class MoveAdjustment:
-    """Adjustment of a move: the probability of a draw, and a penalty in centipawns."""
+    """The adjustment of a move: the probability of a draw, and a penalty in centipawns."""
 
     draw_probability: float = 0.0
     penalty: int = 0
@@ -42,7 +42,7 @@ class MoveAdjustment:
 def move_adjustments(
     board: chess.Board, acceptance: float, draw_value: int, line: LineStats | None
 ) -> dict[chess.Move, MoveAdjustment]:
-    """Return the adjustments, indexed by move. Most moves have no adjustment."""
+    """Return the adjustments of root moves. Moves without an adjustment are omitted."""
     import chess
 
     adjustments: dict[chess.Move, MoveAdjustment] = {}
@@ -84,12 +84,12 @@ def _drawing_moves(board: chess.Board) -> Iterator[chess.Move]:
 
 
 class OpponentAwareSearch(SearcherWrapper["chess.Board", "chess.Move"]):
-    """A searcher that wraps the agent's searcher and adapts its results to one opponent.
+    """Wraps a searcher and adapts its results to one opponent.
 
-    `acceptance` is the fraction of opportunities in which the opponent repeats a position.
-    `draw_value` is the value of a draw for us in centipawns.
-    `line` contains the statistics of the line that leads to the position.
-    `remaining_time` is a function that returns the remaining time of the search in seconds.
+    - `acceptance`: how often the opponent repeats a position when it can, from 0 to 1.
+    - `draw_value`: the value of a draw for the agent in centipawns.
+    - `line`: the statistics of the line that leads to the position.
+    - `remaining_time`: returns the remaining time of the search in seconds.
     """
 
     def __init__(
@@ -109,7 +109,6 @@ class OpponentAwareSearch(SearcherWrapper["chess.Board", "chess.Move"]):
     def search(
         self, board: chess.Board, limits: Limits[chess.Move], lines: int = 1
     ) -> Iterator[Info[chess.Move]]:
-        """Yield the lines of each iteration, sorted from best to worst."""
         playing = lines == 1 and not (limits.infinite or limits.mate or limits.search_moves)
         adjustments = (
             move_adjustments(board, self._acceptance, self._draw_value, self._line)
@@ -179,7 +178,6 @@ class OpponentAwareSearch(SearcherWrapper["chess.Board", "chess.Move"]):
     def _adjusted_score(
         self, info: Info[chess.Move], adjustment: MoveAdjustment, best: Info[chess.Move]
     ) -> float:
-        """Return the value of a move against this opponent, in centipawns."""
         score = centipawns(info.score)
         draw = self._draw_value
         cost = centipawns(best.score) - score

@@ -1,9 +1,8 @@
 """Learning from play, by comparing the values predicted by searches with later outcomes.
 
-Source: the lecture notes 'Fundamentos de IA 10: Estrategia de juego'. A real game may deviate from
-the game that the search predicted. If the outcome differs too much from the prediction, the
-position is stored with the move that caused the difference. When the position recurs, the stored
-value prevents the same error.
+If the outcome differs too much from the prediction, the position and its move are stored. When the
+position recurs, the stored value is used. Source: the lecture notes 'Fundamentos de IA 10:
+Estrategia de juego'.
 """
 
 from __future__ import annotations
@@ -36,10 +35,9 @@ _MAX_PREDICTIONS = 4
 class _Prediction(Generic[Position, Move]):
     """The value that a search predicted for its move.
 
-    `is_played` is a function that returns whether the position occurred in the game. It returns
-    false while the engine is only pondering.
-    `previous` is the prediction for our previous move, if that move led to this position.
-    `has_successor` is true if our next move in the game has a prediction too.
+    `is_played` returns whether the position has occurred in the game (False while pondering).
+    `previous` is the prediction for the agent's previous move, if that move led to this position.
+    `has_successor` is true if the agent's next move in the game has a prediction too.
     """
 
     position: Position
@@ -57,8 +55,6 @@ class PositionLearner(Generic[Position, Move]):
     """Learned moves, in memory or in a file, and the predictions made in the current game.
 
     Methods must be called in the agent's thread, or in the search thread while the agent waits.
-
-    `report` is called with messages about prediction errors and file errors.
     """
 
     def __init__(
@@ -84,7 +80,7 @@ class PositionLearner(Generic[Position, Move]):
     def open_file(self, path: str) -> None:
         """Use a file for learned moves, or disable learning if `path` is empty.
 
-        Raise AgentError, without changing anything, if the file is unusable.
+        Raise AgentError if the file is unusable or unsaved moves cannot be written to the old file.
         """
         try:
             file = LearnedMoveDatabase(os.path.expanduser(path)) if path else None
@@ -107,7 +103,7 @@ class PositionLearner(Generic[Position, Move]):
         self.active = True
 
     def flush(self) -> None:
-        """Write new learned moves to the file. Keep them for a later attempt if writing fails."""
+        """Write new learned moves to the file. If writing fails, keep them for a later attempt."""
         if self._file is None:
             return
         try:
@@ -168,11 +164,10 @@ class PositionLearner(Generic[Position, Move]):
         return self._resulting_positions
 
     def count_use(self, lesson: LearnedMove) -> None:
-        """Record that a learned move has influenced a search."""
         self._uses[lesson.key] += 1
 
     def pop_surprises(self) -> list[LearnedMove]:
-        """Return the moves that were learned since the last call."""
+        """Return the moves with a large prediction error since the last call."""
         surprises, self._surprises = self._surprises, []
         return surprises
 
@@ -186,8 +181,7 @@ class PositionLearner(Generic[Position, Move]):
     ) -> None:
         """Record a search result, and compare it with the previous prediction.
 
-        `is_played` is a function that returns whether the position occurred in the game. It returns
-        false while the engine is only pondering.
+        `is_played` returns whether the position has occurred in the game (False while pondering).
         """
         if not info.pv:
             return
@@ -221,10 +215,7 @@ class PositionLearner(Generic[Position, Move]):
     def record_result(self, result: Callable[[Position], float]) -> None:
         """Compare the last prediction for each side with the result of the game.
 
-        Earlier predictions, such as those for moves that were taken back, are ignored.
-
-        `result` is a function that returns the result for the player to move in a position, from -1
-        to 1.
+        `result(position)` is the result for the side to move, from -1 to 1.
         """
         last: dict[int, _Prediction[Position, Move]] = {}
         for prediction in self._predictions:

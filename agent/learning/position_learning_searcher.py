@@ -1,5 +1,3 @@
-"""Searcher that uses learned moves at the root."""
-
 from __future__ import annotations
 
 import threading
@@ -23,14 +21,12 @@ DEPTH_MARGIN = 2
 
 
 class PositionLearningSearcher(SearcherWrapper[Position, Move]):
-    """A searcher that wraps the agent's searcher and uses learned moves in games, not in analysis.
+    """Wraps a searcher and uses learned moves at the root in games, but not in analysis.
 
-    Learned moves are not searched. Instead their values are compared with the value of the best
-    other move. Once the search is more than DEPTH_MARGIN plies deeper than the `depth` of a learned
-    move, the move is searched like any other.
-
-    `is_played` is a function that returns whether the searched position occurred in the game. It
-    returns false while the engine is only pondering.
+    Learned moves are not searched. Their stored values are compared with the value of the best
+    other move. A learned move is searched again once the search is more than DEPTH_MARGIN plies
+    deeper than the stored depth of the move. `is_played` returns whether the position has occurred
+    in the game (False while pondering).
     """
 
     def __init__(
@@ -46,7 +42,6 @@ class PositionLearningSearcher(SearcherWrapper[Position, Move]):
     def search(
         self, position: Position, limits: Limits[Move], lines: int = 1, /
     ) -> Iterator[Info[Move]]:
-        """Yield the result of each iteration. Record the last result when the search ends."""
         playing = lines == 1 and not (limits.infinite or limits.mate or limits.search_moves)
         if not playing:
             yield from self.searcher.search(position, limits, lines)
@@ -123,8 +118,8 @@ class PositionLearningSearcher(SearcherWrapper[Position, Move]):
 class PositionLearningBackend(Generic[Position, Move]):
     """A backend that wraps its searchers to use learned moves while learning is active.
 
-    `fits` is a function that returns whether to wrap a given searcher.
-    `prepare` is a function that lets a searcher load learned moves into its own memory.
+    `fits` returns whether to wrap a searcher. `prepare` lets a searcher load learned moves into its
+    own memory.
     """
 
     def __init__(
@@ -149,8 +144,4 @@ class PositionLearningBackend(Generic[Position, Move]):
         return PositionLearningSearcher(searcher, self._experience, lambda: clock.running)
 
     def abandon(self, thread: threading.Thread, /) -> str | None:
-        """Abandon the search that runs in `thread` if user code hangs.
-
-        Return the reason, or None if the search was not abandoned.
-        """
         return self._source.abandon(thread)

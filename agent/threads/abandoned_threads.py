@@ -1,5 +1,3 @@
-"""Tracks threads that were abandoned in user code, and detects stalled searches."""
-
 from __future__ import annotations
 
 import threading
@@ -12,14 +10,14 @@ MAX_ABANDONED = 2
 
 
 class AbandonedThreads:
-    """The threads that hang in user code, and the progress of the current search."""
+    """Tracks the threads that hang in user code, and the progress of the current search."""
 
     def __init__(self) -> None:
         self._threads: list[threading.Thread] = []
         self._last_progress: tuple[int, float] | None = None  # nodes, and time of their last change
 
     def start_search(self) -> None:
-        """Start to monitor another search, and forget threads that have ended."""
+        """Start to monitor a search, and drop threads that have ended."""
         self._last_progress = None
         self._threads = [thread for thread in self._threads if thread.is_alive()]
 
@@ -30,14 +28,10 @@ class AbandonedThreads:
         self._threads = []
 
     def count_exceeds(self, maximum: int) -> bool:
-        """Return whether more than `maximum` abandoned threads ran when the search started."""
         return len(self._threads) > maximum
 
     def is_stalled(self, nodes: int, seconds: float) -> bool:
-        """Return whether the node count `nodes` has not changed for `seconds`.
-
-        The caller must call this regularly.
-        """
+        """Return whether `nodes` was the same in all calls during the last `seconds`."""
         now = time.monotonic()
         if self._last_progress is None or self._last_progress[0] != nodes:
             self._last_progress = nodes, now

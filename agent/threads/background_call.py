@@ -1,12 +1,8 @@
-"""Calls to user code in background threads, which can be abandoned if the code hangs.
+"""Calls of user code in background threads, which can be abandoned if the code hangs.
 
-User code runs in the process of the engine, because a separate process would cost two context
-switches per call. Code that occasionally releases the GIL, such as a Python loop or a sleep, can be
-abandoned. Code that holds the GIL or ends the process cannot.
-
-Abandoning a call raises an exception in its thread, which ends the thread if it runs Python code. A
-sleeping thread ends when it wakes. Until then, the thread may still use its objects, so other code
-must not reuse them.
+Abandoning a call raises an exception in its thread when the thread next runs Python code. Until
+then, the thread may still use its objects, so other code must not reuse them. Code that holds the
+GIL or ends the process cannot be abandoned.
 """
 
 from __future__ import annotations
@@ -22,7 +18,7 @@ Returned = TypeVar("Returned")
 
 
 class AbandonedError(BaseException):
-    """Raised in an abandoned thread to end it. User code does not catch a BaseException."""
+    """Raised in an abandoned thread to end it. `except Exception` does not catch it."""
 
 
 class BackgroundCall(Generic[Returned]):
@@ -40,10 +36,8 @@ class BackgroundCall(Generic[Returned]):
         self.thread.start()
 
     def wait(self, *events: OneShotEvent, timeout: float | None = None) -> bool:
-        """Wait for the end of the call, an event or the timeout. Return whether the call is done.
-
-        This method does not join the thread, because joining may take long on a busy machine.
-        """
+        """Wait for the call, an event or the timeout. Return whether the call is done."""
+        # Joining the thread instead could take long on a busy machine.
         wait_for_any(self.done, *events, timeout=timeout)
         return self.done.is_set()
 
@@ -54,7 +48,7 @@ class BackgroundCall(Generic[Returned]):
         return self._returned[0]
 
     def abandon(self) -> None:
-        """Interrupt the call if it runs Python code. A call that has not started never starts."""
+        """Raise AbandonedError in the call's thread. A call that has not started never starts."""
         with self._lock:
             self._abandoned = True
             if self._running and self.thread.ident is not None:
@@ -106,7 +100,7 @@ class MonitoredFunction:
         return returned
 
     def is_stuck(self, seconds: float) -> bool:
-        """Return whether a call has lasted at least `seconds`, and longer than calls usually do."""
+        """Return whether a call has lasted `seconds`, and much longer than earlier calls."""
         began = list(self._began.values())
         limit = max(seconds, min(_SLOWDOWN_LIMIT * self._slowest, _MAX_SLOWDOWN_WAIT_S))
         return bool(began) and time.monotonic() - min(began) >= limit
@@ -118,7 +112,7 @@ class MonitoredFunction:
 
 
 def raise_in_thread(thread: int) -> None:
-    """Raise AbandonedError in `thread` as soon as the thread runs Python code."""
+    """Raise AbandonedError in the thread with the ID `thread` when it next runs Python code."""
     import ctypes  # lazy import: slow to load
 
     ctypes.pythonapi.PyThreadState_SetAsyncExc(

@@ -1,11 +1,9 @@
-"""An event with callbacks that can be set only once."""
-
 from collections.abc import Callable
 from threading import Event, Lock
 
 
 class OneShotEvent:
-    """An event that stays set after it is set once. It is thread-safe."""
+    """An event that can be set only once, and then runs its callbacks. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -16,10 +14,7 @@ class OneShotEvent:
         return self._is_set
 
     def set(self) -> None:
-        """Set the event and run the callbacks in the calling thread.
-
-        Do nothing if the event is already set.
-        """
+        """Set the event and run the callbacks in the calling thread. Later calls do nothing."""
         with self._lock:
             self._is_set = True
             callbacks, self._callbacks = self._callbacks, []

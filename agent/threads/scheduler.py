@@ -1,9 +1,9 @@
-"""Search scheduler: decides which of the searches in a process may run.
+"""Search scheduler, which decides which of the searches in a process may run.
 
-At most `slots` threads search at a time; the other searches wait. Searches with an earlier deadline
-run first. Remaining times are rounded to powers of two. Among searches with equal rounded times,
-the search with the least run time goes first. Searches without a deadline run after searches with
-one. Searches that only a command can end run last.
+At most `slots` threads search at a time, and the other searches wait. Searches with an earlier
+deadline run first. Remaining times are rounded to powers of two, and among equal times the search
+with the least run time goes first. Searches without a deadline run after searches with one.
+Searches that only a command can end run last.
 
 A preempted search pauses until it gets another slot. Its clock keeps running. A search that has
 never run gets an extra slot shortly before its deadline. At most `slots` searches have extra slots.
@@ -44,15 +44,13 @@ class Deadline(Protocol):
     """The remaining time for a search in seconds, including waiting time. It may be infinite."""
 
     def expected_remaining(self) -> float:
-        """Return the probable remaining time in seconds."""
+        """Return the expected remaining time in seconds."""
 
     def remaining(self) -> float:
         """Return the maximum remaining time in seconds."""
 
 
 class NoDeadline:
-    """The deadline for a search without a time limit."""
-
     def expected_remaining(self) -> float:
         return inf
 
@@ -63,9 +61,8 @@ class NoDeadline:
 class ScheduledSearch:
     """A search that was registered with `SearchScheduler.register`.
 
-    All methods except `stop` must be called in the search thread. The attribute `wait_time` is the
-    total waiting time in seconds. The scheduler calls `pause` to make the search call `acquire`
-    soon. By default, `pause` does nothing, and the search yields its slot only between iterations.
+    All methods except `stop` must be called in the search thread. `wait_time` is the total waiting
+    time in seconds. The scheduler calls `pause` to make the search call `acquire` soon.
     """
 
     def __init__(
@@ -94,7 +91,7 @@ class ScheduledSearch:
         return not self.cancelled
 
     def stop(self) -> None:
-        """Cancel the current wait and all later ones. Any thread may call this."""
+        """Cancel the current wait and all later ones. Thread-safe."""
         self._scheduler.cancel(self)
 
     def release(self) -> None:
@@ -106,7 +103,7 @@ class ScheduledSearch:
         return 0.0 if self.started_at is None else time.monotonic() - self.started_at
 
     def priority(self) -> Priority:
-        """Return the sort key. The search with the smallest key runs first."""
+        """Return the sort key of the search. The smallest key runs first."""
         served = self.run_time + self.current_run_time()
         remaining = self.deadline.expected_remaining()
         if remaining < inf:
@@ -118,10 +115,7 @@ class ScheduledSearch:
 
 
 class SearchScheduler:
-    """Schedules all searches in a process. It is thread-safe.
-
-    `slots` is the number of threads that may search at a time.
-    """
+    """Runs at most `slots` search threads at a time, in order of priority. Thread-safe."""
 
     def __init__(self, slots: int) -> None:
         self.slots = max(slots, 1)
@@ -135,20 +129,19 @@ class SearchScheduler:
 
     @property
     def reserve(self) -> float:
-        """The time to reserve for each move, in seconds, estimated from late answers."""
+        """The seconds to reserve for each move, estimated from the lateness of earlier answers."""
         return min(max(RESERVE_FACTOR * self._lateness, MIN_RESERVE), MAX_RESERVE)
 
     def record_lateness(self, seconds: float) -> None:
-        """Record by how many seconds an answer exceeded its time limit."""
+        """Record how late an answer was, in seconds after its time limit."""
         self._lateness = max(self._lateness * LATENESS_DECAY, min(seconds, MAX_RESERVE))
 
     def register(
         self, deadline: Deadline, threads: int = 1, *, endless: bool = False
     ) -> ScheduledSearch:
-        """Register a search. It has no slot yet.
+        """Register a search, which does not have a slot yet. Each of its `threads` takes one slot.
 
-        `threads` is the number of search threads, each of which takes one slot. `endless` states
-        whether only a command ends the search. It is ignored while the deadline is finite.
+        `endless` states that only a command ends the search, unless the deadline is finite.
         """
         scheduled = ScheduledSearch(self, deadline, min(threads, self.slots), endless)
         if endless:  # no priority over the endless searches that already run
@@ -159,15 +152,12 @@ class SearchScheduler:
         return scheduled
 
     def counts(self) -> tuple[int, int]:
-        """Return the number of running searches and the number of waiting searches."""
+        """Return the numbers of running and waiting searches."""
         with self._lock:
             return len(self._running) + len(self._over_capacity), len(self._waiting)
 
     def request(self, scheduled: ScheduledSearch) -> bool:
-        """Request a slot for the search. Return whether it must wait.
-
-        A search need not wait if it is cancelled, or if it may keep its slot.
-        """
+        """Request a slot. Return False if the search may keep its slot or is cancelled."""
         with self._lock:
             if scheduled.cancelled or (
                 scheduled.started_at is not None and not scheduled.preempted
@@ -285,4 +275,4 @@ class SearchScheduler:
 
 
 def _nothing() -> None:
-    """Do nothing. This is the default value for `pause`."""
+    """Do nothing, as the default of `ScheduledSearch.pause`."""

@@ -1,5 +1,3 @@
-"""An executor with a single thread, which runs jobs in order."""
-
 from __future__ import annotations
 
 import threading
@@ -10,9 +8,9 @@ from agent.threads.one_shot_event import OneShotEvent
 
 
 class Job:
-    """A job for a SerialExecutor.
+    """A job for a `SerialExecutor`.
 
-    - `long_running`: whether the job may take long, so that callers should not wait for it.
+    - `long_running`: whether callers should not wait for the job.
     - `endless`: whether the job ends only when it is stopped.
     - `stop`: an event that requests the end of the job.
     - `superseded`: an event that is set when a later job is submitted.
@@ -31,10 +29,7 @@ class Job:
 
 
 class SerialExecutor:
-    """Runs jobs one at a time in its own thread, which is called `name`.
-
-    `on_error` is called with each exception that a job raises. The executor continues to run.
-    """
+    """Runs jobs one at a time in its own thread. `on_error` receives exceptions from jobs."""
 
     def __init__(self, on_error: Callable[[BaseException], None], name: str = "worker") -> None:
         self._on_error = on_error
@@ -52,7 +47,7 @@ class SerialExecutor:
             return any(job.long_running for job in self._pending())
 
     def submit(self, work: Callable[[Job], object], long_running: bool = False) -> None:
-        """Run `work` after all earlier jobs. Exceptions are passed to `on_error`."""
+        """Run `work(job)` after all earlier jobs. Do nothing after `close`."""
         self._submit(Job(work, long_running))
 
     def pending(self) -> list[Job]:
@@ -70,7 +65,7 @@ class SerialExecutor:
             job.stop.set()
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until all jobs are done. Return False after a timeout."""
+        """Wait until all jobs are done. Return False on timeout."""
         with self._changed:
             return self._changed.wait_for(lambda: not self._pending(), timeout)
 
