@@ -3,8 +3,9 @@
 A `go` request during a search stops that search, which first reports its result. A search also
 reports a result if it fails, is stopped before it begins, or has no legal move.
 
-If user code blocks a search beyond its time limit, the agent abandons the search thread and plays
-the best move found so far.
+The search runs in the agent's thread, and a second thread stops it at its time limit. Only a search
+that calls user code runs in a thread of its own. If that code blocks it beyond its time limit, the
+agent abandons this thread and plays the best move found so far.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import threading
 import traceback
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
@@ -134,6 +136,10 @@ class SearcherWrapper(Generic[Position, Move]):
         yield from self.searcher.search(position, limits, lines)
 
 
+# Returns a searcher that uses the given one, or the given one itself if there is nothing to add.
+Wrapper = Callable[[Searcher[Position, Move], SearchClock[Move]], Searcher[Position, Move]]
+
+
 class SearchBackend(Protocol[Position_contra, Move]):
     """Provides the searcher for each search of an agent."""
 
@@ -141,6 +147,10 @@ class SearchBackend(Protocol[Position_contra, Move]):
         self, clock: SearchClock[Move], stop: OneShotEvent, /
     ) -> Searcher[Position_contra, Move]:
         """Return the next searcher. May block until `stop` or the time limit of `clock`."""
+
+    @property
+    def runs_user_code(self) -> bool:
+        """Whether searches call code of the user, which may never return."""
 
     def abandon(self, thread: threading.Thread, /) -> str | None:
         """Abandon the search in `thread` if user code blocks it, and return an error message.
@@ -209,6 +219,7 @@ class Agent(SerialExecutor, Generic[Position, Move]):
     - `source`: the backend that provides the searchers.
 
     `move_providers` are tried in order before each search, and the first line found is played.
+    Each of the `wrappers` may wrap the searcher, in order.
     Agents with the same `scheduler` share its search slots. Without one, searches never wait.
     """
 
@@ -216,81 +227,47 @@ class Agent(SerialExecutor, Generic[Position, Move]):
         self,
         source: SearchBackend[Position, Move],
         listener: Listener[Move],
-        reader: PositionAdapter[Position, Move],
+        adapter: PositionAdapter[Position, Move],
         overhead: float = 0.010,
         move_providers: Sequence[MoveProvider[Position, Move]] = (),
+        wrappers: Sequence[Wrapper[Position, Move]] = (),
         scheduler: SearchScheduler | None = None,
     ) -> None:
         self.overhead = overhead
         self.use_full_time = False
         self.time_factor = 1.0
         self.source = source
-        self._listener = listener
-        self._adapter = reader
-        self._move_providers = move_providers
-        self._scheduler = scheduler
+        self.listener = listener
+        self.adapter = adapter
+        self.move_providers = move_providers
+        self.wrappers = wrappers
+        self.scheduler = scheduler
         self.lag_estimator = LagEstimator()
-        self._last: _SearchRun[Position, Move] | None = None
+        self._last: SearchRun[Position, Move] | None = None
         super().__init__(lambda error: listener.error(describe(error)), "agent")
 
     def go(self, position: Position, limits: Limits[Move], lines: int = 1) -> None:
         """Stop all earlier jobs, then search a copy of `position`."""
-        run = self._start_run(position, limits, lines, self._listener, DEFAULT_REPORT_INTERVAL)
+        run = self.prepare_search(position, limits, lines, self.listener)
         self.stop()
-        job = Job(run.run, long_running=True, endless=limits.endless)
+        job = self.submit(run.run, long_running=True, endless=limits.endless)
         job.ponderhit.add_callback(run.clock.start)  # ponderhit may come before the search begins
-        self._submit(job)
 
-    def think(
+    def prepare_search(
         self,
-        job: Job,
         position: Position,
         limits: Limits[Move],
         lines: int,
         listener: Listener[Move],
         report_interval: ReportInterval = DEFAULT_REPORT_INTERVAL,
-    ) -> Result[Move]:
-        """Search a copy of `position` as part of the running job `job`, and return the result.
+    ) -> SearchRun[Position, Move]:
+        """Return a search of a copy of the position. The caller must run it in the agent's thread.
 
-        The time limit ends the search but not the job.
+        Its clock starts now. `listener` receives the same events as in `go`.
         """
-        part = Job(job.work, job.long_running)
-        job.stop.add_callback(part.stop.set)
-        job.ponderhit.add_callback(part.ponderhit.set)
-        return self._start_run(position, limits, lines, listener, report_interval).run(part)
-
-    def _start_run(
-        self,
-        position: Position,
-        limits: Limits[Move],
-        lines: int,
-        listener: Listener[Move],
-        report_interval: ReportInterval,
-    ) -> _SearchRun[Position, Move]:
         if self._last is not None and (lag := self._last.lag(position, limits)) is not None:
             self.lag_estimator.update(lag)
-        reader = self._adapter
-        position = reader.copy(position)
-        root_moves = list(islice(limits.search_moves or reader.moves(position), max(lines, 2)))
-        only_move = not self.use_full_time and len(root_moves) < 2
-        overhead = self.overhead + (0.0 if self._scheduler is None else self._scheduler.reserve)
-        reserve = self.lag_estimator.reserve(limits.clock)
-        clock = SearchClock(
-            limits, overhead, only_move, reserve=reserve, time_factor=self.time_factor
-        )
-        self._last = _SearchRun(
-            position,
-            limits,
-            lines,
-            root_moves,
-            clock,
-            reader,
-            self.source,
-            listener,
-            self._move_providers,
-            report_interval,
-            self._scheduler,
-        )
+        self._last = SearchRun(self, position, limits, lines, listener, report_interval)
         return self._last
 
     def run_user_code(self, job: Job, work: Callable[[], Answer]) -> Answer:
@@ -318,34 +295,40 @@ class Agent(SerialExecutor, Generic[Position, Move]):
         return ended
 
 
-class _SearchRun(Generic[Position, Move]):
-    """The search for one `go` request. `root_moves` has at most `max(lines, 2)` legal moves."""
+class SearchRun(Generic[Position, Move]):
+    """One search, from the request to the result."""
 
     def __init__(
         self,
+        agent: Agent[Position, Move],
         position: Position,
         limits: Limits[Move],
         lines: int,
-        root_moves: Sequence[Move],
-        clock: SearchClock[Move],
-        reader: PositionAdapter[Position, Move],
-        source: SearchBackend[Position, Move],
         listener: Listener[Move],
-        move_providers: Sequence[MoveProvider[Position, Move]],
         report_interval: ReportInterval,
-        scheduler: SearchScheduler | None,
     ) -> None:
-        self.clock = clock
-        self._position = position
+        self._backend = agent.source
+        self._adapter = agent.adapter
+        self._move_providers = agent.move_providers
+        self._wrappers = agent.wrappers
+        self._scheduler = agent.scheduler
+        self._position = position = agent.adapter.copy(position)
         self._limits = limits
-        self._root_moves = root_moves
-        self._lines = min(lines, len(root_moves))
-        self._adapter = reader
-        self._source = source
+        # Enough moves to limit the number of lines and to detect a forced move.
+        moves = limits.search_moves or agent.adapter.moves(position)
+        self._root_moves = list(islice(moves, max(lines, 2)))
+        self._lines = min(lines, len(self._root_moves))
         self._listener = listener
-        self._move_providers = move_providers
         self._report_interval = report_interval
-        self._scheduler = scheduler
+        self.clock = SearchClock(
+            limits,
+            agent.overhead + (0.0 if agent.scheduler is None else agent.scheduler.reserve),
+            only_move=not agent.use_full_time and len(self._root_moves) < 2,
+            reserve=agent.lag_estimator.reserve(limits.clock),
+            time_factor=agent.time_factor,
+        )
+        self._stop = OneShotEvent()
+        self._ponderhit = OneShotEvent()
         self._scheduled: ScheduledSearch | None = None
         self._searcher: Searcher[Position, Move] | None = None
         self._best: Info[Move] | None = None
@@ -367,14 +350,26 @@ class _SearchRun(Generic[Position, Move]):
         return measure_lag(before, after, planned_time)
 
     def run(self, job: Job) -> Result[Move]:
-        """Search, and report a result even after an error."""
-        call = BackgroundCall(lambda: self._work(job), "search")
-        try:
-            self._supervise(job, call)
-        except Exception as error:  # noqa: BLE001 - the listener may fail
-            job.stop.set()
-            self._report_error(describe(error))
-        message = _wait_or_abandon(call, self._source)
+        """Search and report a result. A result is reported even after an error.
+
+        The search runs in the calling thread, unless it calls code of the user, which may have to
+        be abandoned. Another thread supervises it.
+        """
+        message = None
+        # The time limit ends the search, but not the job that contains it.
+        job.stop.add_callback(self._stop.set)
+        job.ponderhit.add_callback(self._ponderhit.set)
+        if self._backend.runs_user_code:
+            call = BackgroundCall(self._find_move, "search")
+            self._supervise(call.done)
+            message = _wait_or_abandon(call, self._backend)
+        else:
+            done = OneShotEvent()
+            threading.Thread(
+                target=self._supervise, args=(done,), name="supervisor", daemon=True
+            ).start()
+            self._find_move()
+            done.set()
         if self._scheduled is not None:
             self._scheduled.release()  # an abandoned search does not release its slot
         with self._output_lock:  # an abandoned search reports nothing more
@@ -389,7 +384,7 @@ class _SearchRun(Generic[Position, Move]):
             self._scheduler.record_lateness(-self.clock.remaining())
         return self._result
 
-    def _work(self, job: Job) -> None:
+    def _find_move(self) -> None:
         try:
             if not self._lines:
                 self._report_info(
@@ -397,12 +392,20 @@ class _SearchRun(Generic[Position, Move]):
                 )
             elif info := self._probe_providers():
                 self._report_info(replace(info, time=self.clock.elapsed()))
-            else:
-                self._think(job)
+            elif searcher := self._start_searcher():
+                for info in searcher.search(self._position, self._limits, self._lines):
+                    self._report_info(replace(info, time=self.clock.elapsed()))
+                    if not self._should_continue(info):
+                        break
         except BaseException as error:  # noqa: BLE001 - user code may call sys.exit
             self._report_error(describe(error))
         finally:
-            self._wait_to_answer(job)
+            if self._scheduled is not None:
+                self._scheduled.release()
+            if self._limits.infinite:
+                wait_for_any(self._stop)
+            elif self._limits.ponder:
+                wait_for_any(self._stop, self._ponderhit)
             self.clock.finish()
 
     def _probe_providers(self) -> Info[Move] | None:
@@ -414,39 +417,36 @@ class _SearchRun(Generic[Position, Move]):
                 self._report_error(describe(error))
         return None
 
-    def _think(self, job: Job) -> None:
-        searcher = self._source.get_searcher(self.clock, job.stop)
+    def _start_searcher(self) -> Searcher[Position, Move] | None:
+        """Return the searcher, or None if the search was stopped before it got a slot."""
+        searcher = self._backend.get_searcher(self.clock, self._stop)
+        for wrap in self._wrappers:
+            searcher = wrap(searcher, self.clock)
         searcher.clear_stop()
-        job.stop.add_callback(searcher.stop)
-        if self._scheduler is None:
-            self._drive(searcher, None)
-            return
-        threads = searcher.threads if isinstance(searcher, Pausable) else 1
-        scheduled = self._scheduler.register(self.clock, threads, endless=self._limits.endless)
-        self._scheduled = scheduled
-        job.stop.add_callback(scheduled.stop)
-        if isinstance(searcher, Pausable):
-            pausable = searcher
-            scheduled.pause = lambda: pausable.pause(scheduled.acquire)
-        try:
-            if scheduled.acquire():
-                self._drive(searcher, scheduled)
-        finally:
-            scheduled.release()
-
-    def _drive(self, searcher: Searcher[Position, Move], scheduled: ScheduledSearch | None) -> None:
+        self._stop.add_callback(searcher.stop)
+        if self._scheduler is not None:
+            threads = searcher.threads if isinstance(searcher, Pausable) else 1
+            self._scheduled = scheduled = self._scheduler.register(
+                self.clock, threads, endless=self._limits.endless
+            )
+            self._stop.add_callback(scheduled.stop)
+            if isinstance(searcher, Pausable):
+                scheduled.pause = partial(searcher.pause, scheduled.acquire)
+            if not scheduled.acquire():
+                return None
         self._searcher = searcher
-        for info in searcher.search(self._position, self._limits, self._lines):
-            self._report_info(replace(info, time=self.clock.elapsed()))
-            if not info.complete or info.bound or info.multipv < self._lines or not self._best:
-                continue
-            best = self._best
-            if scheduled is not None:
-                self.clock.waited = scheduled.wait_time
-            if not self.clock.should_continue(best.pv[0], best.score, best.effort, best.visit_lead):
-                break
-            if scheduled is not None and not scheduled.acquire():
-                break
+        return searcher
+
+    def _should_continue(self, info: Info[Move]) -> bool:
+        """Return whether to continue after `info`, the last line of which ends an iteration."""
+        best, scheduled = self._best, self._scheduled
+        if not info.complete or info.bound or info.multipv < self._lines or not best:
+            return True
+        if scheduled is not None:
+            self.clock.waited = scheduled.wait_time
+        if not self.clock.should_continue(best.pv[0], best.score, best.effort, best.visit_lead):
+            return False
+        return scheduled is None or scheduled.acquire()
 
     def _report_info(self, info: Info[Move]) -> None:
         with self._output_lock:
@@ -464,12 +464,6 @@ class _SearchRun(Generic[Position, Move]):
             self._best = info
         self._last = info
         self._listener.info(info)
-
-    def _wait_to_answer(self, job: Job) -> None:
-        if self._limits.infinite:
-            wait_for_any(job.stop)
-        elif self._limits.ponder:
-            wait_for_any(job.stop, job.ponderhit)
 
     def _make_result(self) -> Result[Move]:
         best = self._best
@@ -489,22 +483,33 @@ class _SearchRun(Generic[Position, Move]):
         reply = best.pv[1] if len(best.pv) > 1 else None
         return Result(best.pv[0], reply, best, self.clock.planned_time)
 
-    def _supervise(self, job: Job, call: BackgroundCall[None]) -> None:
+    def _supervise(self, done: OneShotEvent) -> None:
+        """Stop the search at its time limit, and report the progress of a long search."""
         wake = threading.Event()
-        for event in (job.ponderhit, job.stop, call.done):
+        for event in (self._ponderhit, self._stop, done):
             event.add_callback(wake.set)
         report_at = self._report_interval.first
-        while not (call.done.is_set() or job.stop.is_set()):
-            if self.clock.remaining() <= 0.0:
-                job.stop.set()
-                return
-            if self.clock.elapsed() >= report_at:
-                report_at += self._report_interval.every
-                if self._searcher is not None:
-                    self._listener.progress(self._searcher.progress(), self.clock.elapsed())
+        try:
+            while not (done.is_set() or self._stop.is_set()):
+                if self.clock.remaining() <= 0.0:
+                    self._stop.set()
+                    return
+                if self.clock.elapsed() >= report_at:
+                    report_at += self._report_interval.every
+                    self._report_progress()
+                wake.wait(max(min(self.clock.remaining(), report_at - self.clock.elapsed()), 0.0))
+                wake.clear()
+        except Exception as error:  # noqa: BLE001 - the listener may fail
+            self._stop.set()
+            self._report_error(describe(error))
+
+    def _report_progress(self) -> None:
+        if self._searcher is not None:
+            progress = self._searcher.progress()
+            with self._output_lock:
+                if not self._finished:
+                    self._listener.progress(progress, self.clock.elapsed())
                     self._last = None
-            wake.wait(max(min(self.clock.remaining(), report_at - self.clock.elapsed()), 0.0))
-            wake.clear()
 
 
 def _wait_or_abandon(call: BackgroundCall[Any], backend: SearchBackend[Any, Any]) -> str | None:

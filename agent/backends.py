@@ -96,7 +96,10 @@ def create_backend(
             "(choose less with --memory)"
         )
     at_once = search_config.at_once or compiled is None  # report invalid settings now
-    plain = GameBackend(make, kind.evaluate, users, report, at_once=at_once)
+    runs_user_code = chosen.is_function or kind.is_user_defined
+    plain = GameBackend(
+        make, kind.evaluate, users, report, at_once=at_once, runs_user_code=runs_user_code
+    )
     return plain if compiled is None else compiled(plain, chosen, search_config, report)
 
 

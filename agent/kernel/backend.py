@@ -103,6 +103,7 @@ class CompiledBackend(Generic[Move]):
         make: Callable[[], GameBackend[Move]],
         report: Callable[[str], None],
     ) -> None:
+        self.runs_user_code = plain.runs_user_code
         self._plain = plain
         self._make = make
         self._compiled: GameBackend[Move] | None = None

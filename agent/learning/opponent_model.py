@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -18,9 +17,8 @@ if TYPE_CHECKING:
     import chess
     from chess.polyglot import Entry
 
-    from agent.agent import SearchBackend, Searcher
+    from agent.agent import Searcher
     from agent.clock import SearchClock
-    from agent.threads.one_shot_event import OneShotEvent
 
 # Multiplies book weights, so that small weights are not rounded to 0.
 _SCALE = 1000
@@ -224,24 +222,6 @@ class OpponentModel:
         return self._profile.find_line(
             _start_fen(board), _side(board, self._tracker), _uci_moves(board)
         )
-
-
-class OpponentAwareBackend:
-    """A backend that wraps its searchers to use an opponent model."""
-
-    def __init__(
-        self, source: SearchBackend[chess.Board, chess.Move], model: OpponentModel
-    ) -> None:
-        self._source = source
-        self._model = model
-
-    def get_searcher(
-        self, clock: SearchClock[chess.Move], stop: OneShotEvent
-    ) -> Searcher[chess.Board, chess.Move]:
-        return self._model.wrap(self._source.get_searcher(clock, stop), clock)
-
-    def abandon(self, thread: threading.Thread) -> str | None:
-        return self._source.abandon(thread)
 
 
 def _uci_moves(board: chess.Board) -> Sequence[str]:

@@ -1,17 +1,14 @@
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
-from typing import Any, Generic, TypeVar
+from typing import TypeVar
 
-from agent.agent import SearchBackend, Searcher, SearcherWrapper
-from agent.clock import SearchClock
+from agent.agent import Searcher, SearcherWrapper
 from agent.learning.learned_move import LearnedMove
 from agent.learning.position_learner import PositionLearner
 from agent.limits import Info, Limits
-from agent.threads.one_shot_event import OneShotEvent
 
 Position = TypeVar("Position")
 Move = TypeVar("Move")
@@ -113,35 +110,3 @@ class PositionLearningSearcher(SearcherWrapper[Position, Move]):
             return info
         known = experience.notation.with_value(info, best.found)
         return replace(known, pv=(moves[text],), effort=None, bound="")
-
-
-class PositionLearningBackend(Generic[Position, Move]):
-    """A backend that wraps its searchers to use learned moves while learning is active.
-
-    `fits` returns whether to wrap a searcher. `prepare` lets a searcher load learned moves into its
-    own memory.
-    """
-
-    def __init__(
-        self,
-        source: SearchBackend[Position, Move],
-        experience: PositionLearner[Position, Move],
-        fits: Callable[[Any], bool] = lambda searcher: True,
-        prepare: Callable[[Any], None] = lambda searcher: None,
-    ) -> None:
-        self._source = source
-        self._experience = experience
-        self._applies_to = fits
-        self._seed = prepare
-
-    def get_searcher(
-        self, clock: SearchClock[Move], stop: OneShotEvent, /
-    ) -> Searcher[Position, Move]:
-        searcher = self._source.get_searcher(clock, stop)
-        if not self._experience.active or not self._applies_to(searcher):
-            return searcher
-        self._seed(searcher)
-        return PositionLearningSearcher(searcher, self._experience, lambda: clock.running)
-
-    def abandon(self, thread: threading.Thread, /) -> str | None:
-        return self._source.abandon(thread)

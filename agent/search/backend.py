@@ -52,7 +52,9 @@ class GameBackend(Generic[Move]):
         max_abandoned: int = MAX_ABANDONED,
         *,
         at_once: bool = True,
+        runs_user_code: bool = False,
     ) -> None:
+        self.runs_user_code = runs_user_code
         self._make = make
         self._builtin_evaluation = own
         self._name, function = users or ("", None)

@@ -61,8 +61,9 @@ class NoDeadline:
 class ScheduledSearch:
     """A search that was registered with `SearchScheduler.register`.
 
-    All methods except `stop` must be called in the search thread. `wait_time` is the total waiting
-    time in seconds. The scheduler calls `pause` to make the search call `acquire` soon.
+    All methods except `stop` must be called in the search thread. The scheduler calls
+    the function `pause` to make the search call `acquire` soon. `wait_time` is the total waiting
+    time in seconds.
     """
 
     def __init__(

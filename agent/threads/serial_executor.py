@@ -46,9 +46,23 @@ class SerialExecutor:
         with self._changed:
             return any(job.long_running for job in self._pending())
 
-    def submit(self, work: Callable[[Job], object], long_running: bool = False) -> None:
-        """Run `work(job)` after all earlier jobs. Do nothing after `close`."""
-        self._submit(Job(work, long_running))
+    def submit(
+        self, work: Callable[[Job], object], long_running: bool = False, *, endless: bool = False
+    ) -> Job:
+        """Run `work` after all earlier jobs. Exceptions are passed to `on_error`."""
+        job = Job(work, long_running, endless=endless)
+        with self._changed:
+            if self._closed:
+                return job
+            earlier_jobs = self._pending()
+            self._jobs.append(job)
+            self._changed.notify_all()
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._work, name=self._name, daemon=True)
+                self._thread.start()
+        for earlier in earlier_jobs:
+            earlier.superseded.set()
+        return job
 
     def pending(self) -> list[Job]:
         with self._changed:
@@ -81,19 +95,6 @@ class SerialExecutor:
 
     def _pending(self) -> list[Job]:
         return ([self._current] if self._current else []) + list(self._jobs)
-
-    def _submit(self, job: Job) -> None:
-        with self._changed:
-            if self._closed:
-                return
-            earlier_jobs = self._pending()
-            self._jobs.append(job)
-            self._changed.notify_all()
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._work, name=self._name, daemon=True)
-                self._thread.start()
-        for earlier in earlier_jobs:
-            earlier.superseded.set()
 
     def _work(self) -> None:
         while job := self._next():

@@ -87,10 +87,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_alias(games, "--plies", plies)
     ends = parser.add_argument_group("adjudication and test")
     ends.add_argument(
-        "--draw", metavar="SPEC", help="draw rule: movenumber=40,movecount=8,score=10"
+        "--draw",
+        metavar="SPEC",
+        help="draw rule, for example movenumber=40,movecount=8,score=10 (centipawns)",
     )
     ends.add_argument(
-        "--resign", metavar="SPEC", help="resign rule: movecount=3,score=600,twosided=false"
+        "--resign",
+        metavar="SPEC",
+        help="resign rule, for example movecount=3,score=600,twosided=false (centipawns)",
     )
     ends.add_argument("--maxmoves", type=int, help="number of moves after which a game is drawn")
     ends.add_argument("--tables", metavar="DIR", help="folder of Syzygy endgame tables")

@@ -63,7 +63,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     offers.add_argument(
         "--engine", action="append", default=[], metavar="NAME=PROTOCOL COMMAND",
-        help="add an opponent: uci, gtp or xboard and a command line; may be repeated",
+        help="add an opponent: its protocol (uci, gtp or xboard) and its command line; "
+        "may be repeated",
     )  # fmt: skip
     offers.add_argument(
         "--lessons", type=Path, metavar="FOLDER", help="folder that contains pages of the lab"

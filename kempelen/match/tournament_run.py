@@ -58,7 +58,7 @@ def configure_run(parser: argparse.ArgumentParser, *, network: bool = True) -> N
     run.add_argument(
         "--concurrency",
         type=positive_int,
-        help="number of parallel games (default: 1, or all threads of a cluster)",
+        help="number of parallel games (default: 1; with a cluster, its total number of threads)",
     )
     run.add_argument(
         "--oversubscribe", action="store_true", help="allow more parallel games than cores"

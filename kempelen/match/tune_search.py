@@ -86,7 +86,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--concurrency",
         type=positive_int,
-        help="number of parallel games (default: 1, or all threads of a cluster)",
+        help="number of parallel games (default: 1; with a cluster, its total number of threads)",
     )
     configure_cluster(parser, "play")
     parser.add_argument(

@@ -39,7 +39,7 @@ class Page(Protocol):
     paths: Sequence[str]
 
     def routes(self) -> Sequence[BaseRoute]:
-        """Return the routes for data, uploads and channels, without the routes for `paths`."""
+        """Return the routes for data, uploads and channels, but not those of the page itself."""
 
     async def start(self) -> None:
         """Start background work."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import isfinite
 
@@ -27,7 +28,11 @@ class GtpError(Exception):
 class ParsedCommand:
     id: str  # may be empty
     name: str
-    arguments: tuple[str, ...]
+    text: str  # the arguments, not split: a queue of words takes much more memory
+
+    @property
+    def arguments(self) -> list[str]:
+        return self.text.split()
 
 
 def parse_line(line: str) -> ParsedCommand | None:
@@ -37,7 +42,7 @@ def parse_line(line: str) -> ParsedCommand | None:
         return None
     match = _LINE.fullmatch(line)
     assert match is not None
-    return ParsedCommand(match[1] or "", match[2], tuple(match[3].split()))
+    return ParsedCommand(match[1] or "", match[2], match[3])
 
 
 def success_response(call: ParsedCommand, text: str = "") -> str:
@@ -56,7 +61,7 @@ def failure_response(call: ParsedCommand, message: str) -> str:
 class Arguments:
     """Reads a command's arguments in order, and raises `GtpError` if one is missing or invalid."""
 
-    def __init__(self, words: tuple[str, ...]) -> None:
+    def __init__(self, words: Iterable[str]) -> None:
         self._remaining = list(words)
 
     def __bool__(self) -> bool:

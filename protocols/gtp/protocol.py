@@ -7,9 +7,8 @@ Input lines are queued for the agent's thread, so that any input can stop an ana
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Iterator
-from functools import cached_property
+from collections.abc import Callable, Iterator
+from functools import partial
 
 from agent.agent import describe
 from agent.threads.serial_executor import Job
@@ -25,8 +24,9 @@ from protocols.gtp.messages import (
     parse_line,
     success_response,
 )
-from protocols.gtp.session import GtpSession
+from protocols.gtp.session import DEFAULT_SETTINGS, GtpSession, Settings
 from protocols.permissions import permission_denied_message
+from protocols.session_context import STANDALONE, SessionContext
 
 # Reading pauses while this many slots are taken. A long line takes one slot per
 # CHARACTERS_PER_SLOT.
@@ -35,57 +35,58 @@ CHARACTERS_PER_SLOT = 1024
 INTERRUPT = "# interrupt"
 
 
-class GtpProtocol(GtpSession):
+class GtpProtocol:
     """A GTP engine. The arguments are those of `GtpSession`."""
 
-    finished = False
-
-    @cached_property
-    def _queue_slots(self) -> threading.Semaphore:
-        return threading.Semaphore(MAX_PENDING)
+    def __init__(
+        self,
+        name: str,
+        version: str,
+        send: Callable[[str], None],
+        report: Callable[[str], None],
+        settings: Settings = DEFAULT_SETTINGS,
+        session_context: SessionContext = STANDALONE,
+    ) -> None:
+        self.finished = False
+        self.session = GtpSession(name, version, send, report, settings, session_context, COMMANDS)
+        self._queue_slots = threading.Semaphore(MAX_PENDING)
 
     def handle_line(self, line: str) -> Iterator[str]:
         """Queue one line, and block while the queue is full. The response is sent later."""
-        for job in self._agent.pending():
+        agent = self.session.agent
+        for job in agent.pending():
             job.superseded.set()
             if line.strip().lower() == INTERRUPT:
                 job.stop.set()
-        self._backend.start()
+        self.session.backend.start()
         call = parse_line(line)
         if call is not None:
             self.finished = call.name == "quit"
             slots = min(1 + len(line) // CHARACTERS_PER_SLOT, MAX_PENDING)
             for _ in range(slots):
                 self._queue_slots.acquire()
-            # The queue holds the unparsed line, since a list of its words takes much more memory.
-            self._agent.submit(lambda job: self._answer(job, line, slots), long_running=True)
+            agent.submit(partial(self._answer, call, slots), long_running=True)
         yield from ()
 
     def handle_overlong_line(self) -> Iterator[str]:
-        yield failure_response(ParsedCommand("", "", ()), "line too long")
+        yield failure_response(ParsedCommand("", "", ""), "line too long")
 
     def drain(self, timeout: float | None = None) -> bool:
         """Stop an analysis and wait for queued lines. Return whether all were handled in time."""
-        for job in self._agent.pending():
+        for job in self.session.agent.pending():
             job.superseded.set()
-        return self._agent.wait(timeout)
+        return self.session.agent.wait(timeout)
 
     def close(self, timeout: float) -> bool:
-        deadline = time.monotonic() + timeout
-        self.closing = True
-        ended = self._agent.close(timeout)
-        if ended:
-            self._backend.save()
-            self.save_learning()
-            self.release_memory()
-        return self._backend.close(max(deadline - time.monotonic(), 0.0)) and ended
+        return self.session.close(timeout)
 
-    def _answer(self, job: Job, line: str, slots: int) -> None:
-        call = parse_line(line)
-        assert call is not None
-        self.current_command, self._job, self._has_moved = call, job, False
+    def _answer(self, call: ParsedCommand, slots: int, job: Job) -> None:
+        session = self.session
+        session.begin_command(call, job)
         try:
-            text = self._execute(call)
+            arguments = Arguments(call.arguments)
+            text = self._find_command(call).handler(session, arguments)
+            arguments.expect_end()
             answer = None if text is None else success_response(call, text)
         except GtpError as error:
             answer = failure_response(call, str(error))
@@ -94,42 +95,25 @@ class GtpProtocol(GtpSession):
             answer = failure_response(call, describe(error))
         try:
             if answer is not None:
-                self.send(answer)
+                session.send(answer)
         finally:
             self._queue_slots.release(slots)
-        self.learn()
-        try:
-            self.opponent.record_if_over(self.board.game)
-        except Exception as error:  # noqa: BLE001 - the command has been answered
-            self.report(describe(error))
-        if self._has_moved and self.settings.ponders:
-            self._ponder()
+        session.end_command()
 
-    def _execute(self, call: ParsedCommand) -> str | None:
+    def _find_command(self, call: ParsedCommand) -> Command:
         command = COMMANDS.get(call.name)
-        if command is None or (command.go_only and not isinstance(self.board, GtpGoBoard)):
+        is_go, trusted = (
+            isinstance(self.session.board, GtpGoBoard),
+            self.session.permissions.trusted,
+        )
+        if command is None or (command.go_only and not is_go):
             raise GtpError("unknown command")
-        arguments = Arguments(call.arguments)
-        if command.requires_trust and not (
-            self.permissions.trusted or (command.trust_free_without_arguments and not arguments)
-        ):
+        may_omit_file = command.trust_free_without_arguments
+        if command.requires_trust and not trusted and (call.text or not may_omit_file):
             raise GtpError(
-                permission_denied_message(
-                    f"{call.name} FILE" if command.trust_free_without_arguments else call.name
-                )
+                permission_denied_message(f"{call.name} FILE" if may_omit_file else call.name)
             )
-        text = command.handler(self, arguments)
-        arguments.expect_end()
-        return text
-
-    def known_commands(self) -> list[str]:
-        go, trusted = isinstance(self.board, GtpGoBoard), self.permissions.trusted
-        return [
-            name
-            for name, command in COMMANDS.items()
-            if (go or not command.go_only)
-            and (trusted or command.trust_free_without_arguments or not command.requires_trust)
-        ]
+        return command
 
 
 COMMANDS: dict[str, Command] = {

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from agent.agent import DEFAULT_REPORT_INTERVAL, Agent, ReportInterval, describe
+from agent.agent import DEFAULT_REPORT_INTERVAL, Agent, ReportInterval, SearchRun, describe
 from agent.backends import (
     create_backend,
     dead_stone_judge,
@@ -27,7 +27,7 @@ from agent.games.stones import PASS
 from agent.kernel.backend import DEFAULT_SEARCH_CONFIG, CompiledBackend, SearchConfig
 from agent.learning.game_learning_adapter import SURPRISE_THRESHOLD, game_label
 from agent.learning.opponent_game_model import GameOpponentModel
-from agent.learning.position_learning_searcher import PositionLearningBackend
+from agent.learning.position_learning_searcher import PositionLearningSearcher
 from agent.limits import Info, Limits, Overtime, Result, SideClock
 from agent.search import algorithm_spec
 from agent.search.backend import GameBackend
@@ -39,6 +39,7 @@ from openings.game_book import ProviderChain, move_providers
 from protocols.gtp.analysis import ALL_MOVES, AnalysisReporter
 from protocols.gtp.board import GtpBoard
 from protocols.gtp.clock import UNLIMITED, GtpClock, TimeSystem
+from protocols.gtp.command import Command
 from protocols.gtp.go_board import GtpGoBoard
 from protocols.gtp.messages import COLOURS, GtpError, ParsedCommand
 from protocols.gtp.resignation import DEFAULT_RESIGN_POLICY, ResignationTracker, ResignPolicy
@@ -46,11 +47,13 @@ from protocols.gtp.rules import DEFAULT_RULES, GoRules
 from protocols.session_context import STANDALONE, SessionContext
 
 if TYPE_CHECKING:
-    from agent.agent import MoveProvider, SearchBackend
+    from agent.agent import MoveProvider, Searcher
+    from agent.clock import SearchClock
 
 RESIGN = "resign"
 SESSION_ENDED = "the session has ended before a move was found"
 NO_RESTRICTIONS: Limits[Any] = Limits()
+NO_COMMANDS: Mapping[str, Command] = MappingProxyType({})
 MIN_MEGABYTES = 1  # for one search, if other sessions use most of the memory budget
 # Seconds reserved in each move for transmission and for the last playout.
 OVERHEAD = 0.05
@@ -86,7 +89,7 @@ class Settings:
 DEFAULT_SETTINGS = Settings()
 
 
-class GtpSession(ABC):
+class GtpSession:
     """The state of a GTP engine, which the command handlers read and change.
 
     The agent's thread calls `send`, which writes a part of a response and a newline. The
@@ -101,7 +104,9 @@ class GtpSession(ABC):
         report: Callable[[str], None],
         settings: Settings = DEFAULT_SETTINGS,
         session_context: SessionContext = STANDALONE,
+        commands: Mapping[str, Command] = NO_COMMANDS,
     ) -> None:
+        self.commands = commands
         search_config, permissions = settings.search_config, session_context.permissions
         limited = replace(
             search_config,
@@ -140,24 +145,27 @@ class GtpSession(ABC):
         )
         self._random = Random(settings.search_config.seed)
         self._advisor: ProviderChain[Any] = ProviderChain(self._create_advisors)
-        self._backend = self._create_backend(settings)
+        self.backend = self._create_backend(settings)
         self._learned_moves = self._create_learned_moves()
-        self._agent: Agent[Game[Any], Any] = Agent(
-            self._with_learning(self._backend),
+        self.agent: Agent[Game[Any], Any] = Agent(
+            self.backend,
             AnalysisReporter(report),
             GamePositionAdapter(),
             OVERHEAD,
             move_providers=(self.opponent, self._advisor),
+            wrappers=(self._with_learning,),
             scheduler=session_context.scheduler,
         )
         self._time_system = UNLIMITED
         self._clocks = [GtpClock(UNLIMITED), GtpClock(UNLIMITED)]
         self.resignation = ResignationTracker()
         self.closing = False  # Set before `close` stops the searches.
-        # The lines of the last multi-line search, and the key of its position.
-        self._last_lines: tuple[object, Sequence[Info[Any]]] = (None, ())
+        # The listener of the last search for several lines, and the key of its position.
+        self._last_listener: AnalysisReporter | None = None
+        self._last_key: Hashable = None
+        self._thinking_time = 0.0  # of the last call of `think`, in seconds
         self._has_moved = False
-        self.current_command = ParsedCommand("", "", ())
+        self.current_command = ParsedCommand("", "", "")
         self._job: Job | None = None
 
     @property
@@ -165,9 +173,44 @@ class GtpSession(ABC):
         assert isinstance(self.board, GtpGoBoard)
         return self.board
 
-    @abstractmethod
     def known_commands(self) -> list[str]:
-        """Return the names of the available commands."""
+        """Return the names of the commands that this session offers for its game."""
+        is_go, trusted = isinstance(self.board, GtpGoBoard), self.permissions.trusted
+        return [
+            name
+            for name, command in self.commands.items()
+            if (is_go or not command.go_only)
+            and (trusted or command.trust_free_without_arguments or not command.requires_trust)
+        ]
+
+    # One command at a time, in the agent's thread.
+
+    def begin_command(self, call: ParsedCommand, job: Job) -> None:
+        self.current_command, self._job, self._has_moved = call, job, False
+
+    def end_command(self) -> None:
+        """Learn from the game if it is over, and think on the opponent's time after a move."""
+        self._learn()
+        try:
+            self.opponent.record_if_over(self.board.game)
+        except Exception as error:  # noqa: BLE001 - the command has been answered
+            self.report(describe(error))
+        if self._has_moved and self.settings.ponders:
+            self._ponder()
+
+    def close(self, timeout: float) -> bool:
+        """Stop all threads. Return whether they ended within about `timeout` seconds."""
+        deadline = time.monotonic() + timeout
+        self.closing = True
+        ended = self.agent.close(timeout)
+        if ended:
+            self.backend.save()
+            if self._learned_moves is not None:
+                self._learned_moves.experience.close()
+            if self._budget is not None:
+                self._budget.release(self._reserved_megabytes)
+                self._reserved_megabytes = 0
+        return self.backend.close(max(deadline - time.monotonic(), 0.0)) and ended
 
     # Changes by commands.
 
@@ -184,7 +227,7 @@ class GtpSession(ABC):
         if settings.search_config != self.settings.search_config:
             self._replace_backend(settings)
         self.settings = settings
-        self._last_lines = (None, ())
+        self._last_listener = None
 
     def _reserve_memory(self) -> None:
         """Reserve memory before the first search. Reduce it if the shared budget is too small."""
@@ -200,43 +243,33 @@ class GtpSession(ABC):
             self._replace_backend(settings)
             self.settings = settings
 
-    def save_learning(self) -> None:
-        if self._learned_moves is not None:
-            self._learned_moves.experience.close()
-
-    def release_memory(self) -> None:
-        """Return reserved memory to the budget after all searches have ended."""
-        if self._budget is not None:
-            self._budget.release(self._reserved_megabytes)
-            self._reserved_megabytes = 0
-
     def new_game(self) -> None:
         """Reset the search, the learning and the clocks for a new game, but not the board."""
-        self._backend.new_game()
+        self.backend.new_game()
         self._start_learning_game()
         self._advisor.new_game()
         self.opponent.new_game()
-        self._agent.new_game()
+        self.agent.new_game()
         self.wait_until_loaded()
         self.start_clocks(self._time_system)
         self.on_position_changed()
 
     def wait_until_loaded(self) -> None:
-        wait_until_loaded(self._backend)
+        wait_until_loaded(self.backend)
 
     def clear_cache(self) -> None:
         """Clear the search's memory, except for learned positions."""
-        self._backend.new_game()
-        self._last_lines = (None, ())
+        self.backend.new_game()
+        self._last_listener = None
 
     def on_position_changed(self) -> None:
         """Reset the state that belongs to the previous position."""
         self.resignation.clear()
-        self._last_lines = (None, ())
+        self._last_listener = None
 
     def start_clocks(self, system: TimeSystem) -> None:
         self._time_system = system
-        self._clocks = [GtpClock(system, self._agent.lag_estimator) for _ in COLOURS]
+        self._clocks = [GtpClock(system, self.agent.lag_estimator) for _ in COLOURS]
 
     def set_remaining_time(self, player: int, seconds: float, count: int) -> None:
         """Set a player's remaining time in seconds. See `GtpClock.set_remaining`."""
@@ -244,59 +277,51 @@ class GtpSession(ABC):
 
     # Searches.
 
-    def generate_move(
+    def think(
         self,
         player: int,
         listener: AnalysisReporter | None = None,
         report_interval: ReportInterval = DEFAULT_REPORT_INTERVAL,
         move_restrictions: Limits[Any] = NO_RESTRICTIONS,
-        *,
-        never_resign: bool = False,
-    ) -> str:
-        """Choose and play a move. Return its text, or "resign" in a lost game of Go.
+    ) -> Result[Any]:
+        """Search for a player's move within the time on the clock, and draw chance events.
 
         Only the fields `search_moves`, `restrictions` and `moves_ownership` of `move_restrictions`
-        are used.
+        are used. Raise `GtpError` if the session ends before a move is found.
         """
-        self.board.require_game_length()
         if self.closing:
             raise GtpError(SESSION_ENDED)
+        assert self._job is not None
         start_time = time.monotonic()
-        result = self.search_move(
-            player, listener or AnalysisReporter(self.report), report_interval, move_restrictions
-        )
-        if self.closing and result.info is None:
-            raise GtpError(SESSION_ENDED)
-        self._clocks[player].spend(time.monotonic() - start_time, result.planned_time)
-        if not never_resign and self._should_resign(player, result):
-            return RESIGN
-        text = self.board.game.text(result.move)
-        self.board.play_move(player, result.move)
-        self._has_moved = True
-        return text
-
-    def _should_resign(self, player: int, result: Result[Any]) -> bool:
-        board, settings = self.board, self.settings
-        if not isinstance(board, GtpGoBoard) or not settings.resigns:
-            return False
-        lost = self.resignation.should_resign(player, result.info, settings.resign_policy)
-        return lost and not board.is_early and result.move != PASS
-
-    def search_move(
-        self,
-        player: int,
-        listener: AnalysisReporter,
-        report_interval: ReportInterval = DEFAULT_REPORT_INTERVAL,
-        move_restrictions: Limits[Any] = NO_RESTRICTIONS,
-    ) -> Result[Any]:
-        """Search for a player's move within the clock's time. Chance events are drawn at random."""
+        limits = _with_restrictions(self._limits(player), move_restrictions)
         with self.board.player_to_move(player):
             game = self.board.game
             if isinstance(game, ChanceGame) and game.turn == CHANCE:
-                return Result(draw_event(game, self._random.random()))
-            limits = _with_restrictions(self._limits(player), move_restrictions)
-            result = self._search(limits, listener, report_interval)
-        return self._avoid_costly_move(player, result, limits)
+                result = Result(draw_event(game, self._random.random()))
+            else:
+                listener = listener or AnalysisReporter(self.report)
+                result = self._prepare_search(limits, listener, report_interval).run(self._job)
+        if self.closing and result.info is None:
+            raise GtpError(SESSION_ENDED)
+        result = self._avoid_costly_move(player, result, limits)
+        self._thinking_time = time.monotonic() - start_time
+        return result
+
+    def play_result(self, player: int, result: Result[Any], *, never_resign: bool = False) -> str:
+        """Play the move that `think` found, deduct the time used, and return the move as text.
+
+        Return "resign" in a lost game of Go, unless `never_resign` is set.
+        """
+        board, settings = self.board, self.settings
+        self._clocks[player].spend(self._thinking_time, result.planned_time)
+        if isinstance(board, GtpGoBoard) and settings.resigns and not never_resign:
+            lost = self.resignation.should_resign(player, result.info, settings.resign_policy)
+            if lost and not board.is_early and result.move != PASS:
+                return RESIGN
+        text = board.game.text(result.move)
+        board.play_move(player, result.move)
+        self._has_moved = True
+        return text
 
     def _avoid_costly_move(
         self, player: int, result: Result[Any], limits: Limits[Any]
@@ -338,14 +363,15 @@ class GtpSession(ABC):
             return result
         # The opponent may pass too, so the final score must match the search's expectation. The
         # quick judge only uses playouts, whose time is known.
-        statuses = quick_dead_stone_judge(self._backend, board.game)(board.game)
+        statuses = quick_dead_stone_judge(self.backend, board.game)(board.game)
         end = -board.result(statuses) if player else board.result(statuses)
         return replace(result, move=PASS) if end == before else result
 
     def _probe(self, player: int, seconds: float) -> Info[Any] | None:
+        assert self._job is not None
+        limits: Limits[Any] = Limits(nodes=PROBE_PLAYOUTS, movetime=seconds + OVERHEAD)
         with self.board.player_to_move(player):
-            limits: Limits[Any] = Limits(nodes=PROBE_PLAYOUTS, movetime=seconds + OVERHEAD)
-            return self._search(limits, AnalysisReporter(self.report), DEFAULT_REPORT_INTERVAL).info
+            return self._prepare_search(limits, AnalysisReporter(self.report)).run(self._job).info
 
     def analyze(
         self,
@@ -358,32 +384,29 @@ class GtpSession(ABC):
         assert self._job is not None
         self._job.superseded.add_callback(self._job.stop.set)
         with self.board.player_to_move(player):
-            self._search(
-                _with_restrictions(Limits(infinite=True), move_restrictions),
-                listener,
-                report_interval,
-            )
+            limits = _with_restrictions(Limits(infinite=True), move_restrictions)
+            self._prepare_search(limits, listener, report_interval).run(self._job)
 
     def analysis_lines(self, player: int) -> Sequence[Info[Any]]:
         """Return the lines from the last search, or from a new search if the position is new."""
         with self.board.player_to_move(player):
             key = self.board.game.key()
-        if self._last_lines[0] != key or not self._last_lines[1]:
-            self.search_move(player, AnalysisReporter(self.report, max_lines=ALL_MOVES))
-        return self._last_lines[1]
+        if self._last_listener is None or self._last_key != key or not self._last_listener.lines:
+            self._last_listener = AnalysisReporter(self.report, max_lines=ALL_MOVES)
+            self.think(player, self._last_listener)
+        return self._last_listener.lines
 
-    def _search(
-        self, limits: Limits[Any], listener: AnalysisReporter, report_interval: ReportInterval
-    ) -> Result[Any]:
-        assert self._job is not None
+    def _prepare_search(
+        self,
+        limits: Limits[Any],
+        listener: AnalysisReporter,
+        report_interval: ReportInterval = DEFAULT_REPORT_INTERVAL,
+    ) -> SearchRun[Game[Any], Any]:
         self._reserve_memory()
-        lines = self._backend.max_lines or listener.max_lines
-        result = self._agent.think(
-            self._job, self.board.game, limits, lines, listener, report_interval
-        )
         if listener.max_lines > 1 and not (limits.search_moves or limits.restrictions):
-            self._last_lines = (self.board.game.key(), listener.lines)
-        return result
+            self._last_listener, self._last_key = listener, self.board.game.key()
+        lines = self.backend.max_lines or listener.max_lines
+        return self.agent.prepare_search(self.board.game, limits, lines, listener, report_interval)
 
     def _ponder(self) -> None:
         game = self.board.game
@@ -419,10 +442,10 @@ class GtpSession(ABC):
     def _replace_backend(self, settings: Settings) -> None:
         """Create a new backend, or keep the old backend if this raises an exception."""
         backend = self._create_backend(settings)
-        self._backend.save()
-        self._backend.close(0.0)
-        self._backend = backend
-        self._agent.source = self._with_learning(backend)
+        self.backend.save()
+        self.backend.close(0.0)
+        self.backend = backend
+        self.agent.source = backend
         backend.start()
 
     def _create_backend(self, settings: Settings) -> GameBackend[Any] | CompiledBackend[Any]:
@@ -437,7 +460,7 @@ class GtpSession(ABC):
 
     # Position learning, for games without chance events.
 
-    def learn(self) -> None:
+    def _learn(self) -> None:
         """Learn from the result if the game is over, and save the learned positions."""
         if self._learned_moves is None:
             return
@@ -460,17 +483,15 @@ class GtpSession(ABC):
         return LearnedPositions.from_file(file, self.board.game, surprise, self.report)
 
     def _with_learning(
-        self, backend: GameBackend[Any] | CompiledBackend[Any]
-    ) -> SearchBackend[Game[Any], Any]:
-        if self._learned_moves is None:
-            return backend
-        return PositionLearningBackend(
-            backend, self._learned_moves.experience, prepare=self._seed_search
-        )
-
-    def _seed_search(self, searcher: object) -> None:
+        self, searcher: Searcher[Game[Any], Any], clock: SearchClock[Any]
+    ) -> Searcher[Game[Any], Any]:
+        if self._learned_moves is None or not self._learned_moves.experience.active:
+            return searcher
         if isinstance(searcher, GameSearcher):
             searcher.killer_memory = self._learned_moves
+        return PositionLearningSearcher(
+            searcher, self._learned_moves.experience, lambda: clock.running
+        )
 
     def _start_learning_game(self) -> None:
         if self._learned_moves is None:
@@ -480,18 +501,17 @@ class GtpSession(ABC):
         else:
             self._learned_moves.experience.close()
             self._learned_moves = self._create_learned_moves()
-            self._agent.source = self._with_learning(self._backend)
 
     def _judge(self, game: Go) -> Statuses:
         assert self._job is not None
         stop = self._job.stop
         if self._scheduler is None:
-            return dead_stone_judge(self._backend, game, lambda: not stop.is_set())(game)
+            return dead_stone_judge(self.backend, game, lambda: not stop.is_set())(game)
         slot = self._scheduler.register(NoDeadline())
         stop.add_callback(slot.stop)
         try:
             slot.acquire()
-            return dead_stone_judge(self._backend, game, slot.acquire)(game)
+            return dead_stone_judge(self.backend, game, slot.acquire)(game)
         finally:
             slot.release()
 

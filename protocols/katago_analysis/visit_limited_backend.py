@@ -78,6 +78,10 @@ class VisitLimitedBackend:
             self._backend.start()
             wait_for_any(self._backend.ready, stop)
 
+    @property
+    def runs_user_code(self) -> bool:
+        return self._backend is not None and self._backend.runs_user_code
+
     def get_searcher(
         self, clock: SearchClock[int], stop: OneShotEvent, /
     ) -> PersistentSearcher[int]:

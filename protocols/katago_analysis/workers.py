@@ -127,7 +127,7 @@ class AnalysisWorker:
         listener = AnalysisListener(None if query.first_report_after is None else send_progress)
         # Only one line is reported during the search, which is faster. The backend returns all
         # lines at the end.
-        self._agent.think(job, game, limits, 1, listener, _report_interval(query))
+        self._agent.prepare_search(game, limits, 1, listener, _report_interval(query)).run(job)
         if listener.error_message is not None:
             return responses.failure(query, turn, listener.error_message)
         lines = self._backend.current_lines() or listener.lines

@@ -124,7 +124,7 @@ class GtpProxy:
 
     def on_overlong_line(self) -> OutgoingLines:
         return OutgoingLines(
-            frontend=(failure_response(ParsedCommand("", "", ()), "line too long"),)
+            frontend=(failure_response(ParsedCommand("", "", ""), "line too long"),)
         )
 
     def notify(self, message: str) -> OutgoingLines:

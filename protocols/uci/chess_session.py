@@ -24,9 +24,10 @@ from protocols.uci.parsing import UciError, shorten
 if TYPE_CHECKING:
     import chess
 
-    from agent.agent import Agent
+    from agent.agent import Agent, Searcher
     from agent.chess.endgames.builtin_tablebase import BuiltinTablebase
     from agent.chess.engine.backend import ChessBackend
+    from agent.clock import SearchClock
     from agent.learning.opponent_model import OpponentModel
     from agent.learning.position_learner import PositionLearner
     from agent.limits import Info, Progress, Result
@@ -104,24 +105,21 @@ class ChessSession(ABC):
         from agent.agent import Agent
         from agent.chess.engine.board_adapter import BoardAdapter
         from agent.chess.engine.learning import ChessLearningAdapter
-        from agent.learning.opponent_model import OpponentAwareBackend, OpponentModel
+        from agent.learning.opponent_model import OpponentModel
         from agent.learning.position_learner import PositionLearner
-        from agent.learning.position_learning_searcher import PositionLearningBackend
 
         engine, opponent = self._make_engine(self.report), OpponentModel(self.report)
         learning: PositionLearner[chess.Board, chess.Move] = PositionLearner(
             ChessLearningAdapter(), self.report
         )
         self.book.adjust_weights = opponent.adjust_weights
-        # Position learning wraps the opponent model, to learn also from moves that the model chose.
-        opponent_aware = OpponentAwareBackend(engine, opponent)
         agent = Agent(
-            PositionLearningBackend(
-                opponent_aware, learning, self._uses_learning, self._seed_search
-            ),
+            engine,
             self,
             BoardAdapter(),
             move_providers=(opponent, self.book),
+            # The second wraps the first, to learn also from moves that the opponent model chose.
+            wrappers=(opponent.wrap, self._with_learning),
             scheduler=self._session_context.scheduler,
         )
         return SessionComponents(engine, learning, opponent, agent)
@@ -255,30 +253,29 @@ class ChessSession(ABC):
 
         self.agent.submit(conclude)
 
-    def _uses_learning(self, searcher: object) -> bool:
+    def _with_learning(
+        self, searcher: Searcher[chess.Board, chess.Move], clock: SearchClock[chess.Move]
+    ) -> Searcher[chess.Board, chess.Move]:
+        if not self.learning.active or self.agent.use_full_time or self.opponent.off_the_record:
+            return searcher
         from agent.chess.engine.limited_strength import LimitedStrengthSearch
+        from agent.learning.opponent_search import OpponentAwareSearch
+        from agent.learning.position_learning_searcher import PositionLearningSearcher
 
-        not_in_game = self.agent.use_full_time or self.opponent.off_the_record
-        return not (not_in_game or isinstance(_unwrap_searcher(searcher), LimitedStrengthSearch))
-
-    def _seed_search(self, searcher: object) -> None:
-        set_learned_moves = getattr(_unwrap_searcher(searcher), "set_learned_moves", None)
-        if set_learned_moves is not None:
+        inner = searcher.searcher if isinstance(searcher, OpponentAwareSearch) else searcher
+        if isinstance(inner, LimitedStrengthSearch):
+            return searcher
+        if set_learned_moves := getattr(inner, "set_learned_moves", None):  # not a Python search
             set_learned_moves(
                 self.learning.by_resulting_position, self.learning.resulting_positions
             )
+        return PositionLearningSearcher(searcher, self.learning, lambda: clock.running)
 
     def change_log(self, path: str) -> None:
         try:
             self.log_to(path)
         except OSError as error:
             raise UciError(f"cannot open log file {shorten(path)}: {error.strerror}") from None
-
-
-def _unwrap_searcher(searcher: object) -> object:
-    from agent.learning.opponent_search import OpponentAwareSearch
-
-    return searcher.searcher if isinstance(searcher, OpponentAwareSearch) else searcher
 
 
 def _open_own_tables(report: Callable[[str], None]) -> BuiltinTablebase:

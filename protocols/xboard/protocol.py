@@ -366,7 +366,9 @@ class XboardProtocol(XboardSession):
         limits: Limits[chess.Move] = Limits(movetime=HINT_TIME)
         self.opponent.off_the_record = True  # The hint is not played on the game's board.
         try:
-            move = self.agent.think(job, board, limits, 1, _NullListener(self.error)).move
+            move = (
+                self.agent.prepare_search(board, limits, 1, _NullListener(self.error)).run(job).move
+            )
         finally:
             self._hinting = self.opponent.off_the_record = False
         with self.lock:

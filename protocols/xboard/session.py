@@ -146,7 +146,7 @@ class XboardSession(ChessSession):
         elif self.mode is XboardMode.PLAYING and self.pondering and self.ponder_move is not None:
             self._ponder(self.ponder_move)
 
-    def reconfigure_search(self, change: Callable[[], None]) -> None:
+    def reconfigure_search(self, change: Callable[[], object]) -> None:
         """Change search settings. A search for a move continues, and any other search restarts."""
         endless = (
             self.current_search is not None

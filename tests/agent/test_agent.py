@@ -46,6 +46,8 @@ class Recorder:
 class Searcher:
     """Yields the infos of a script, then waits for the stop if `hang` is set."""
 
+    runs_user_code = False
+
     def __init__(self, *script, hang=False, error=None):
         self.script = script
         self.hang = hang
@@ -220,6 +222,8 @@ def test_failed_search_reports_the_error_and_plays_a_legal_move(play, script, er
 
 def test_missing_searcher_is_reported_and_a_move_is_played(play):
     class NoSearcher:
+        runs_user_code = False
+
         def get_searcher(self, clock, stop):
             raise AgentError("no searcher")
 
@@ -235,6 +239,8 @@ def test_missing_searcher_is_reported_and_a_move_is_played(play):
 
 class Stuck(Searcher):
     """Ignores the stop until the gate opens; may be abandoned."""
+
+    runs_user_code = True
 
     def __init__(self, *script):
         super().__init__(*script)
@@ -484,6 +490,8 @@ def test_learned_lag_shrinks_time_budgets_in_the_next_game(play):
     seen = []
 
     class Source:
+        runs_user_code = False
+
         def get_searcher(self, clock, stop):
             seen.append(clock.budget)
             return Searcher(ANSWER)

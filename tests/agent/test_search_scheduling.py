@@ -25,6 +25,7 @@ class IterativeDeepening:
     """A fake searcher: one iteration per millisecond, with pauses between iterations."""
 
     threads = 1
+    runs_user_code = False
 
     def __init__(self, pausable=True, hangs=False):
         self.depths = []

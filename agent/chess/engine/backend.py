@@ -102,6 +102,10 @@ class ChessBackend:
         self._seed = 0  # random seed for limited strength
 
     @property
+    def runs_user_code(self) -> bool:
+        return self._settings.evaluation.is_function
+
+    @property
     def ready(self) -> OneShotEvent:
         """Event that is set when the alpha-beta code is loaded or has failed to load."""
         return self._loaders[ALPHABETA].ready

@@ -214,9 +214,10 @@ def _player_stats(moves: Sequence[ReviewedMove], player: int) -> MoveStats:
 def first_player_view(
     position_eval: PositionEval | None, mover: int
 ) -> dict[str, float | int | None]:
-    """Return an evaluation as ReviewedMove fields for the first player, or {} if it is None.
+    """Return the ReviewedMove fields of an evaluation, from the point of view of the first player.
 
-    `mover` is the number of the player to move.
+    The evaluation is from the point of view of `mover`, the player to move. If it is None, return
+    an empty dictionary.
     """
     if position_eval is None:
         return {}

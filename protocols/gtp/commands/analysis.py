@@ -94,7 +94,8 @@ def _analyze(
     gtp.send(f"={gtp.current_command.id}")
     try:
         if play:
-            gtp.send(f"play {gtp.generate_move(player, reporter, report_interval, limits)}")
+            result = gtp.think(player, reporter, report_interval, limits)
+            gtp.send(f"play {gtp.play_result(player, result)}")
         else:
             gtp.analyze(player, reporter, report_interval, limits)
     except Exception as error:  # noqa: BLE001 - the response has started and must be completed

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent.games.go import MAX_KOMI
-from protocols.gtp.analysis import AnalysisReporter
 from protocols.gtp.board import score_text
 from protocols.gtp.command import Command
 from protocols.gtp.go_board import GtpGoBoard
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 def _boardsize(gtp: GtpSession, arguments: Arguments) -> str:
     """Set the board size from one or two numbers. As in KataGo, a colon may separate them."""
     words = arguments.rest()
-    edges = Arguments(tuple(words[0].split(":") if len(words) == 1 else words))
+    edges = Arguments(words[0].split(":") if len(words) == 1 else words)
     width = edges.integer()
     height = edges.integer() if edges else None
     edges.expect_end()
@@ -107,20 +106,22 @@ def _play(gtp: GtpSession, arguments: Arguments) -> str:
 def _genmove(gtp: GtpSession, arguments: Arguments) -> str:
     player = arguments.player()
     arguments.expect_end()
-    return gtp.generate_move(player)
+    gtp.board.require_game_length()
+    return gtp.play_result(player, gtp.think(player))
 
 
 def _kgs_genmove_cleanup(gtp: GtpSession, arguments: Arguments) -> str:
     player = arguments.player()
     arguments.expect_end()
+    gtp.board.require_game_length()
     with gtp.go_board.cleaning_up():
-        return gtp.generate_move(player, never_resign=True)
+        return gtp.play_result(player, gtp.think(player), never_resign=True)
 
 
 def _reg_genmove(gtp: GtpSession, arguments: Arguments) -> str:
     player = arguments.player()
     arguments.expect_end()
-    return gtp.board.game.text(gtp.search_move(player, AnalysisReporter(gtp.report)).move)
+    return gtp.board.game.text(gtp.think(player).move)
 
 
 def _undo(gtp: GtpSession, arguments: Arguments) -> str:

@@ -32,12 +32,12 @@ def ask(talk, *lines):
 
 def test_winning_line_is_played_again(file):
     talk = talk_with(file)
-    moves, start = tuple(WON.split()), talk.gtp.board.options_text
+    moves, start = tuple(WON.split()), talk.gtp.session.board.options_text
     OpponentDatabase(file).add(GameRecord("Ann", moves, 0, 1.0, start=start, game="tic-tac-toe"))
     ask(talk, f"{OPPONENT_COMMAND} Ann", "clear_board")
     for reply in moves[1:4:2]:
         ask(talk, "genmove b", f"play w {reply}")
-    assert tuple(talk.gtp.board.move_texts) == moves[:4]
+    assert tuple(talk.gtp.session.board.move_texts) == moves[:4]
     assert "opponent Ann: b1 scored 1/1" in talk.reports
     assert talk.gtp.close(PATIENCE)
 
@@ -45,8 +45,8 @@ def test_winning_line_is_played_again(file):
 def test_finished_game_is_saved_once(file):
     talk = talk_with(file)
     ask(talk, f"{OPPONENT_COMMAND} Ann Other", "clear_board")
-    while talk.gtp.board.game.outcome() is None:
-        ask(talk, "genmove b" if talk.gtp.board.turn == 0 else f"play w {_last(talk)}")
+    while talk.gtp.session.board.game.outcome() is None:
+        ask(talk, "genmove b" if talk.gtp.session.board.turn == 0 else f"play w {_last(talk)}")
     ask(talk, "name", "showboard", "clear_board")
     (game,) = OpponentDatabase(file).read("Ann Other", "tic-tac-toe")
     assert (game.side, game.game) == (0, "tic-tac-toe")
@@ -61,7 +61,7 @@ def test_finished_game_is_saved_once(file):
 
 
 def _last(talk):
-    return talk.gtp.board.legal_moves()[-1]
+    return talk.gtp.session.board.legal_moves()[-1]
 
 
 def test_unfinished_game_is_not_saved(file):
@@ -90,11 +90,11 @@ def test_habits_option_is_rejected_for_go(file):
 def test_game_with_engine_on_both_sides_is_not_saved(file):
     talk = talk_with(file)
     ask(talk, f"{OPPONENT_COMMAND} Ann", "clear_board")
-    while talk.gtp.board.game.outcome() is None:
-        ask(talk, "genmove b" if talk.gtp.board.turn == 0 else "genmove w")
+    while talk.gtp.session.board.game.outcome() is None:
+        ask(talk, "genmove b" if talk.gtp.session.board.turn == 0 else "genmove w")
     assert not file.exists()
     ask(talk, "clear_board")
-    while talk.gtp.board.game.outcome() is None:
-        ask(talk, "genmove b" if talk.gtp.board.turn == 0 else f"play w {_last(talk)}")
+    while talk.gtp.session.board.game.outcome() is None:
+        ask(talk, "genmove b" if talk.gtp.session.board.turn == 0 else f"play w {_last(talk)}")
     assert len(OpponentDatabase(file).read("Ann")) == 1
     assert talk.gtp.close(PATIENCE)

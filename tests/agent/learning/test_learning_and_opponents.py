@@ -105,9 +105,10 @@ def test_ponder_misses_and_analysis_are_not_learned(start) -> None:
 def test_wrapped_search_can_be_paused(start) -> None:
     talk = start(PausableEngine)
     best(talk)
-    searcher = talk.uci.agent.source.get_searcher(
-        SearchClock(Limits(nodes=1), 0.0, False), OneShotEvent()
-    )
+    agent, clock = talk.uci.agent, SearchClock(Limits(nodes=1), 0.0, False)
+    searcher = agent.source.get_searcher(clock, OneShotEvent())
+    for wrap in agent.wrappers:
+        searcher = wrap(searcher, clock)
     assert isinstance(searcher, Pausable)
     assert searcher.threads == 3
     waits = []
@@ -182,9 +183,9 @@ def test_gtp_game_updates_habits_and_experience(files) -> None:
     )  # fmt: skip
     talk.say("kempelen-opponent Ann", "clear_board")
     talk.rest()
-    while talk.gtp.board.game.outcome() is None:
-        ours = talk.gtp.board.turn == 0
-        talk.say("genmove b" if ours else f"play w {talk.gtp.board.legal_moves()[-1]}")
+    while talk.gtp.session.board.game.outcome() is None:
+        ours = talk.gtp.session.board.turn == 0
+        talk.say("genmove b" if ours else f"play w {talk.gtp.session.board.legal_moves()[-1]}")
         talk.rest()
     assert talk.gtp.close(PATIENCE)
     (game,) = habits.read("Ann", "tic-tac-toe")

@@ -20,7 +20,6 @@ from agent.limits import Limits, Overtime, SideClock
 from agent.search.catalogue import algorithms
 from agent.search.defaults import MCTS, default_algorithm, make_search
 from agent.search.searcher import GameSearcher
-from agent.threads.serial_executor import Job
 from tests.waiting import PATIENCE
 
 
@@ -65,13 +64,14 @@ def ask():
         )
         player = Agent(source, recorder, GamePositionAdapter())
         players.append(player)
-        job = Job(
-            lambda job: player.think(job, game, limits, lines, recorder, report_interval),
-            long_running=True,
-        )
-        if prepare is not None:
-            prepare(job)
-        player._submit(job)
+        search = player.prepare_search(game, limits, lines, recorder, report_interval)
+
+        def run(job):
+            if prepare is not None:
+                prepare(job)
+            search.run(job)
+
+        player.submit(run, long_running=True)
         assert player.wait(PATIENCE)
         assert len(recorder.results) == 1
         return recorder.results[0], recorder

@@ -66,14 +66,14 @@ class EngineSession:
     def await_compiled(self):
         """Wait until the compiled search is loaded; the first line starts that."""
         assert self.answer("name") == "= Kempelen\n\n"
-        ready = self.gtp._backend.ready
+        ready = self.gtp.session.backend.ready
         wait_for_any(ready, timeout=LOAD_TIMEOUT_S)
         assert ready.is_set()
 
     @property
     def searcher(self):
         """The search of the last move."""
-        return self.gtp._backend._active._search
+        return self.gtp.session.backend._active._search
 
     def close(self):
         assert self.gtp.close(PATIENCE)

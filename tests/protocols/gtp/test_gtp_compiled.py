@@ -10,8 +10,7 @@ from agent.games.connect_four import ConnectFour
 from agent.kernel.backend import CompiledBackend
 from agent.search.backend import GameBackend
 from agent.search.searcher import GameSearcher
-from protocols.gtp.protocol import GtpProtocol
-from protocols.gtp.session import Settings
+from protocols.gtp.session import GtpSession, Settings
 from tests.waiting import PATIENCE
 
 OWN = """
@@ -74,14 +73,14 @@ def test_compiled_search_is_the_default(ready):
 def test_python_algorithms_can_be_selected(start, options):
     talk = start(game="connect-four", book=False, **options)
     assert talk.answer("genmove b").strip("= \n") in set("1234567")
-    assert type(talk.gtp._backend) is GameBackend
+    assert type(talk.gtp.session.backend) is GameBackend
 
 
 def test_oversized_board_uses_python_search():
     """The game's options determine the board."""
     for width, source in ((7, CompiledBackend), (9, GameBackend)):
         settings = Settings(game="connect-four", options={"width": width})
-        assert type(GtpProtocol("", "", print, print, settings)._backend) is source
+        assert type(GtpSession("", "", print, print, settings).backend) is source
 
 
 def test_connect_four_subclass_uses_python_search(start, tmp_path):
@@ -91,7 +90,7 @@ def test_connect_four_subclass_uses_python_search(start, tmp_path):
         "class PopOut(ConnectFour):\n    '''Not quite the same.'''\n"
     )
     talk = start(game=f"{file}:PopOut", depth=2)
-    assert type(talk.gtp._backend) is GameBackend
+    assert type(talk.gtp.session.backend) is GameBackend
 
 
 def test_plays_a_complete_game(ready):
@@ -148,7 +147,7 @@ def test_analysis_of_decided_position_waits_for_input(ready):
     assert talk.hear() == "="
     assert "info move 4" in talk.hear()
     time.sleep(0.05)
-    assert talk.gtp._agent.busy
+    assert talk.gtp.session.agent.busy
     talk.say("name")
     assert talk.rest()[-1] == "= Kempelen"
 
@@ -234,7 +233,7 @@ def test_go_analysis_reports_priors_score_and_ownership(start):
     assert "scoreLead" in root
     assert len([float(owner) for owner in owners.split()]) == 25
     assert talk.answer("final_status_list alive").startswith("= ")
-    assert talk.gtp.settings.algorithm is None
+    assert talk.gtp.session.settings.algorithm is None
 
 
 def test_compiled_playouts_determine_dead_stones(start, monkeypatch):

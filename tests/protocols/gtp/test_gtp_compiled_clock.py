@@ -21,7 +21,7 @@ def talk(request, start):
 
 def test_interrupt_ends_a_long_search_at_once(talk):
     talk.say("genmove b")
-    search = SEARCHES[talk.gtp.settings.game]
+    search = SEARCHES[talk.gtp.session.settings.game]
     while not isinstance(talk.searcher, search) or not talk.searcher.progress().nodes:
         time.sleep(0.01)
     began = time.monotonic()

@@ -8,7 +8,7 @@ from agent.kernel.backend import CompiledBackend
 from agent.search.backend import GameBackend
 from agent.search.searcher import GameSearcher
 from agent.threads.scheduler import NoDeadline, SearchScheduler
-from protocols.gtp.session import OVERHEAD
+from protocols.gtp.session import OVERHEAD, GtpSession
 from tests.agent.go.evaluations import POINT_EVALUATIONS
 from tests.agent.go.test_life_and_death import OPEN_SIDE
 
@@ -47,7 +47,7 @@ def vertex(talk, colour):
 def test_compiled_search_is_the_default(ready):
     talk = ready()
     vertex(talk, "b")
-    assert type(talk.gtp._backend) is CompiledBackend
+    assert type(talk.gtp.session.backend) is CompiledBackend
     assert isinstance(talk.searcher, GoSearch)
     assert talk.searcher.progress().nodes == 300
     assert faults(talk) == []
@@ -60,9 +60,9 @@ def test_board_setup_commands_wait_for_loading(ready, monkeypatch, tmp_path, com
     talk, settled = ready(), []
     file = tmp_path / "game.sgf"
     file.write_text("(;SZ[7];B[aa])", "utf-8")
-    monkeypatch.setattr(type(talk.gtp), "wait_until_loaded", lambda gtp: settled.append(gtp))
+    monkeypatch.setattr(GtpSession, "wait_until_loaded", lambda session: settled.append(session))
     assert talk.answer(command.format(file=file)).startswith("=")
-    assert settled == [talk.gtp]
+    assert settled == [talk.gtp.session]
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_board_setup_commands_wait_for_loading(ready, monkeypatch, tmp_path, com
 def test_python_algorithms_can_be_selected(start, options):
     talk = start(size=5, book=False, **options)
     vertex(talk, "b")
-    assert type(talk.gtp._backend) is GameBackend
+    assert type(talk.gtp.session.backend) is GameBackend
 
 
 @pytest.mark.thorough
@@ -282,13 +282,13 @@ def test_pass_check_search_fits_within_the_overtime_period(ready, monkeypatch):
     assert talk.answer("kata-set-rules japanese") == "=\n\n"
     assert talk.answer("time_settings 0 10 1") == "=\n\n"
     asked = []
-    think = talk.gtp._search
+    prepare = talk.gtp.session._prepare_search
 
     def note(limits, *others):
         asked.append(limits)
-        return think(limits, *others)
+        return prepare(limits, *others)
 
-    monkeypatch.setattr(talk.gtp, "_search", note)
+    monkeypatch.setattr(talk.gtp.session, "_prepare_search", note)
     vertex(talk, "b")
     found, probed = asked
     assert found.clock.overtime.seconds + probed.movetime - OVERHEAD < 10
@@ -312,7 +312,7 @@ def test_does_not_pass_if_playouts_misjudge_dead_stones(ready):
 def test_final_score_waits_for_a_search_slot_and_stops_on_close(ready):
     talk, scheduler = ready(size=9, komi=6.5), SearchScheduler(slots=1)
     set_up(talk, *(" ".join(row) for row in OPEN_SIDE))
-    talk.gtp._scheduler = scheduler
+    talk.gtp.session._scheduler = scheduler
     other = scheduler.register(NoDeadline())
     other.acquire()
     talk.say("final_score")

@@ -18,12 +18,12 @@ from tests.support import ANY_TEXT
 @pytest.mark.parametrize(
     ("line", "call"),
     [
-        ("genmove b\n", ParsedCommand("", "genmove", ("b",))),
-        ("7 play\tblack  D4 \r\n", ParsedCommand("7", "play", ("black", "D4"))),
-        ("12", ParsedCommand("12", "", ())),
-        ("12name", ParsedCommand("", "12name", ())),
-        ("00 name # b", ParsedCommand("00", "name", ())),
-        ("na\x07me\x7f", ParsedCommand("", "name", ())),
+        ("genmove b\n", ParsedCommand("", "genmove", "b")),
+        ("7 play\tblack  D4 \r\n", ParsedCommand("7", "play", "black  D4")),
+        ("12", ParsedCommand("12", "", "")),
+        ("12name", ParsedCommand("", "12name", "")),
+        ("00 name # b", ParsedCommand("00", "name", "")),
+        ("na\x07me\x7f", ParsedCommand("", "name", "")),
         ("# a comment", None),
         (" \t\r\n", None),
         ("\x01", None),
@@ -36,7 +36,7 @@ def test_parse_line_reads_gtp_commands(line, call):
 @given(ANY_TEXT, ANY_TEXT)
 def test_response_contains_no_empty_line(line, text):
     """A response has no empty line, and an error no line end."""
-    call = parse_line(line) or ParsedCommand("1", "name", ())
+    call = parse_line(line) or ParsedCommand("1", "name", "")
     answer = success_response(call, text)
     assert answer.startswith(f"={call.id}")
     assert answer.endswith("\n")
@@ -46,9 +46,9 @@ def test_response_contains_no_empty_line(line, text):
 
 
 def test_success_formats_single_and_multi_line_text():
-    assert success_response(ParsedCommand("3", "showboard", ()), "\n A\n\n1 .\n") == "=3\n A\n1 .\n"
-    assert success_response(ParsedCommand("", "name", ()), "Kempelen") == "= Kempelen\n"
-    assert success_response(ParsedCommand("4", "quit", ())) == "=4\n"
+    assert success_response(ParsedCommand("3", "showboard", ""), "\n A\n\n1 .\n") == "=3\n A\n1 .\n"
+    assert success_response(ParsedCommand("", "name", ""), "Kempelen") == "= Kempelen\n"
+    assert success_response(ParsedCommand("4", "quit", "")) == "=4\n"
 
 
 def test_arguments_are_consumed_in_order():

@@ -67,7 +67,7 @@ def test_finished_analysis_waits_for_input(start):
     assert talk.hear() == "="
     assert talk.hear().startswith("info move ")
     time.sleep(0.1)
-    assert talk.gtp._agent.busy
+    assert talk.gtp.session.agent.busy
     talk.say("name")
     assert talk.rest()[-1] == "= Kempelen"
 
@@ -75,7 +75,8 @@ def test_finished_analysis_waits_for_input(start):
 def test_gogui_interrupt_ends_a_long_search(start):
     talk = start(seconds=1000.0)
     talk.say("genmove b")
-    while not talk.gtp._agent.pending() or talk.gtp._backend._search.progress().nodes == 0:
+    session = talk.gtp.session
+    while not session.agent.pending() or session.backend._search.progress().nodes == 0:
         time.sleep(0.01)
     talk.say("# interrupt")
     assert talk.hear().startswith("= ")
@@ -181,7 +182,7 @@ def test_user_evaluation_determines_the_move(start, tmp_path):
 )
 def test_book_and_solved_positions_need_no_search(start, game, begun, answers):
     def nodes(talk):
-        return talk.gtp._backend._search.progress().nodes
+        return talk.gtp.session.backend._search.progress().nodes
 
     colour = "bw"[len(begun)]
     plain = {"game": game, "algorithm": "alpha-beta"}
@@ -229,10 +230,10 @@ def test_killer_memory_persists_between_games(start, tmp_path):
 def test_book_is_used_only_for_its_board_size(start):
     talk = start(game="tic-tac-toe", size=4, depth=1)
     talk.answer("genmove b")
-    assert talk.gtp._backend._search.progress().nodes > 0
+    assert talk.gtp.session.backend._search.progress().nodes > 0
     talk.answer("boardsize 3")
     talk.answer("genmove b")
-    assert talk.gtp._backend._search.progress().nodes == 0
+    assert talk.gtp.session.backend._search.progress().nodes == 0
 
 
 @pytest.mark.parametrize(
@@ -272,7 +273,7 @@ def test_invalid_settings_are_rejected(start, options, message):
 def test_every_game_can_be_played_to_its_end(start, name):
     options = {"go": {"size": 4}, "pig": {}, "othello": {"size": 4}}.get(name, {})
     talk = start(game=name, playouts=5, depth=1, **options)
-    board = talk.gtp.board
+    board = talk.gtp.session.board
     for _ in range(2000):
         if not list(board.game.moves()):
             break
@@ -297,20 +298,20 @@ def test_cleanup_captures_dead_stones_before_passing(start):
         if move == "pass":
             break
         talk.answer("play w pass")
-    assert talk.gtp.board.game.stones.sets[2] == 0
-    assert talk.gtp.board.game.last_move == PASS
+    assert talk.gtp.session.board.game.stones.sets[2] == 0
+    assert talk.gtp.session.board.game.last_move == PASS
 
 
 def test_queue_of_long_lines_is_bounded(start):
     talk = start()
     held = threading.Event()
-    talk.gtp._agent.submit(lambda job: held.wait(PATIENCE))
+    talk.gtp.session.agent.submit(lambda job: held.wait(PATIENCE))
     lines = [f"{number} echo {'x ' * 30_000}" for number in range(20)]
     talk.say("name")
     reader = threading.Thread(target=talk.say, args=lines)
     reader.start()
     assert until(lambda: not talk.gtp._queue_slots._value)
-    assert len(talk.gtp._agent.pending()) < 7
+    assert len(talk.gtp.session.agent.pending()) < 7
     held.set()
     reader.join(PATIENCE)
     assert len(talk.rest()) == 1 + len(lines)
@@ -330,11 +331,11 @@ def test_game_length_is_limited(start, monkeypatch):
 def test_close_answers_unstarted_genmove_with_an_error(start):
     talk = start(seconds=1000.0, size=5)
     held = threading.Event()
-    talk.gtp._agent.submit(lambda job: held.wait(PATIENCE))
+    talk.gtp.session.agent.submit(lambda job: held.wait(PATIENCE))
     talk.say("genmove b", "3 name")
     closing = threading.Thread(target=talk.gtp.close, args=(PATIENCE,))
     closing.start()
-    assert until(lambda: talk.gtp.closing)
+    assert until(lambda: talk.gtp.session.closing)
     held.set()
     closing.join(PATIENCE)
     assert talk.hear() == "? the session has ended before a move was found"

@@ -18,6 +18,7 @@ class Oracle:
     """A backend and searcher that yields scripted lines."""
 
     max_lines = None
+    runs_user_code = False
 
     def __init__(self, infos=(), endless=False):
         self.infos = infos
@@ -65,14 +66,14 @@ def scripted(start):
     def scripted(infos, **options):
         talk = start(**{"size": 3, "komi": 0.5, **options})
         oracle = Oracle(infos)
-        talk.gtp._backend = talk.gtp._agent.source = oracle
+        talk.gtp.session.backend = talk.gtp.session.agent.source = oracle
         return talk, oracle
 
     return scripted
 
 
 def vertex(talk, text):
-    return talk.gtp.board.vertex(text)
+    return talk.gtp.session.board.vertex(text)
 
 
 def two_lines(talk):
@@ -240,7 +241,7 @@ def test_ownership_is_reported_from_blacks_perspective(known):
 def test_visits_display_reuses_the_last_search(known):
     talk, oracle = known
     talk.say("lz-analyze b")
-    wait_for(lambda: talk.gtp.board.turn == 0 and oracle.limits)
+    wait_for(lambda: talk.gtp.session.board.turn == 0 and oracle.limits)
     talk.say("")
     assert talk.rest()[-1].startswith("info move B2")
     talk._heard.clear()
@@ -389,7 +390,7 @@ def test_ponders_after_its_move_until_the_next_command(scripted):
     wait_for(lambda: len(oracle.limits) == 2)
     turn, limits = oracle.limits[1]
     assert (turn, limits.infinite) == (1, True)
-    assert talk.gtp._agent.busy
+    assert talk.gtp.session.agent.busy
     talk.say("play w C3")
     assert talk.hear() == "="
     assert talk.gtp.drain(PATIENCE)
@@ -402,7 +403,7 @@ def test_ponders_after_a_search_stopped_by_the_clock(scripted):
     talk.say("genmove b")
     assert talk.hear().startswith("= ")
     wait_for(lambda: len(oracle.limits) == 2)
-    assert not talk.gtp._agent.wait(0.2)
+    assert not talk.gtp.session.agent.wait(0.2)
     talk.say("play w C3")
     assert talk.hear() == "="
     assert talk.gtp.drain(PATIENCE)
@@ -426,19 +427,19 @@ def test_does_not_ponder_after_game_end_or_reg_genmove(scripted):
     assert [talk.hear(), talk.hear()] == ["=", "= pass"]
     talk.say("reg_genmove b")
     assert talk.hear() == "= pass"
-    assert talk.gtp._agent.wait(PATIENCE)
+    assert talk.gtp.session.agent.wait(PATIENCE)
     assert not any(limits.infinite for _, limits in oracle.limits)
 
 
 def test_changing_thread_count_replaces_the_search(start):
     talk = start(size=3)
-    before = talk.gtp._backend
+    before = talk.gtp.session.backend
     assert talk.answer("kata-set-param numSearchThreads 3") == "=\n\n"
-    assert talk.gtp._backend is not before
-    assert talk.gtp._agent.source is talk.gtp._backend
-    kept = talk.gtp._backend
+    assert talk.gtp.session.backend is not before
+    assert talk.gtp.session.agent.source is talk.gtp.session.backend
+    kept = talk.gtp.session.backend
     assert talk.answer("kata-set-param maxTime 3") == "=\n\n"
-    assert talk.gtp._backend is kept
+    assert talk.gtp.session.backend is kept
     talk.answer("kata-set-param maxVisits 7")
     assert "TEXT 7 visits" in talk.answer("kempelen-visits b")
 
