@@ -216,11 +216,15 @@ def test_paused_search_resumes_and_completes(name):
     search = make()
     rests, over = [], threading.Event()
 
+    def pause():
+        search.pause(lambda: rests.append(time.sleep(0.002)))
+
     def interrupt():
         while not over.wait(0.004):
-            search.pause(lambda: rests.append(time.sleep(0.002)))
+            pause()
 
     search.clear_stop()
+    pause()  # the search may end before the thread begins
     disturber = threading.Thread(target=interrupt)
     disturber.start()
     try:
