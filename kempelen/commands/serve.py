@@ -49,40 +49,46 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--game", metavar="G", help="game played over GTP (default: go)")
     parser.add_argument("--size", "--boardsize", metavar="VALUE", help="size of the board")
-    _configure_access(parser)
+    configure_access(parser, "clients", ", for tls and wss", "web pages that open a WebSocket")
     logging = parser.add_argument_group("logging and monitoring")
     logging.add_argument(
         "--status", metavar="HOST:PORT",
         help="address of an HTTP server for /health and /metrics, which ws addresses also serve",
     )  # fmt: skip
-    logging.add_argument(
-        "--log", metavar="FILE", help="write the server log to FILE (default: stderr)"
-    )
-    logging.add_argument(
-        "--log-format", choices=LOG_FORMATS, help="format of the log (default: text)"
-    )
+    configure_log(logging)
     configure_limits(parser)
 
 
-def _configure_access(parser: argparse.ArgumentParser) -> None:
+def configure_log(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--log", metavar="FILE", help="write the server log to FILE (default: stderr)"
+    )
+    group.add_argument(
+        "--log-format", choices=LOG_FORMATS, help="format of the log (default: text)"
+    )
+
+
+def configure_access(
+    parser: argparse.ArgumentParser, clients: str, schemes: str, pages: str
+) -> None:
+    """Add the arguments for tokens, TLS and origins. The texts are parts of their help."""
     safety = parser.add_argument_group("access")
     safety.add_argument(
-        "--tokens", metavar="FILE", help="file of hashed access tokens; clients need one of them"
-    )
+        "--tokens", metavar="FILE",
+        help=f"file of hashed access tokens; {clients} need one of them",
+    )  # fmt: skip
     safety.add_argument(
         "--new-token",
         metavar="NAME",
         help="create a token for NAME in the token file, print it, and exit",
     )
-    safety.add_argument(
-        "--certificate", metavar="FILE", help="TLS certificate (PEM), for tls and wss"
-    )
+    safety.add_argument("--certificate", metavar="FILE", help=f"TLS certificate (PEM){schemes}")
     safety.add_argument(
         "--key", metavar="FILE", help="private key of the certificate (PEM, unencrypted)"
     )
     safety.add_argument(
         "--origins", action="append", metavar="https://HOST",
-        help="allowed origin of web pages that open a WebSocket; may be repeated",
+        help=f"allowed origin of {pages}; may be repeated",
     )  # fmt: skip
     safety.add_argument(
         "--insecure", action="store_true", default=None,
@@ -169,7 +175,7 @@ async def _open(server: Server, settings: ServerSettings, log: EventLog) -> None
     if (status := settings.status_address) is not None:
         require_packages("WebSocket and HTTP", "server", lambda: __import__("websockets"))
         try:
-            opened = await server.listen_status(status)
+            opened = await server.listen(status, status_only=True)
         except OSError as error:
             raise SettingsError(f"status: {settings.status}: {error.strerror or error}") from None
         log.write("status", address=str(opened).removeprefix("tcp://"))

@@ -18,7 +18,7 @@ from agent.io.user_code import describe
 from kempelen.web.layout import request_language
 from kempelen.web.site_context import SiteContext
 from kempelen.web.translations import translate
-from protocols.server.admission import ANONYMOUS, ConnectionSlot, RejectedError
+from protocols.server.admission import ConnectionSlot, RejectedError
 from protocols.server.limits import TokenBucket
 from protocols.server.send_queue import SendQueue
 
@@ -38,10 +38,11 @@ class Channel:
 
     def __init__(self, socket: WebSocket, site: SiteContext, owner: str) -> None:
         self.owner = owner
+        self.path_params = socket.path_params
         self.visitor = site.client_key(socket)
         self.language = request_language(socket)
-        self._socket = socket
-        self._site = site
+        self.socket = socket
+        self.site = site
         self._send_queue = SendQueue(self._abort, MAX_UNSENT_BYTES)
         self._task: asyncio.Task[None] | None = None
         self._last_activity = time.monotonic()  # of sending or receiving
@@ -58,19 +59,19 @@ class Channel:
 
     async def reject(self, reason: str) -> None:
         """Close the channel with an error message. The page does not reconnect."""
-        await self._socket.close(CLOSE_REJECTED, reason)
+        await self.socket.close(CLOSE_REJECTED, reason)
 
     async def run(self, on_message: OnMessage) -> None:
         """Call `on_message` with each received object until the page disconnects."""
         self._task = asyncio.current_task()
         background = {asyncio.create_task(work) for work in (self._write(), self._expire())}
-        bucket = TokenBucket(self._site.limits.line_rate, time.monotonic())
+        bucket = TokenBucket(self.site.limits.line_rate, time.monotonic())
         try:
             while True:
                 text = await self._receive()
                 self._last_activity = time.monotonic()
                 await asyncio.sleep(bucket.reserve(time.monotonic()))
-                self._site.metrics.count("lines", "web")
+                self.site.metrics.count("lines", "web")
                 message = _decode(text)
                 if message is None:
                     self.send({"kind": "error", "text": "invalid request (expected a JSON object)"})
@@ -87,7 +88,7 @@ class Channel:
                 task.cancel()
 
     async def _receive(self) -> str:
-        message = await self._socket.receive()
+        message = await self.socket.receive()
         if message["type"] != "websocket.receive":
             raise WebSocketDisconnect
         return message.get("text") or ""  # binary messages are invalid
@@ -96,13 +97,13 @@ class Channel:
         while lines := await self._send_queue.get():
             try:
                 for line in lines:
-                    await self._socket.send_text(line.decode())
+                    await self.socket.send_text(line.decode())
             except (WebSocketDisconnect, RuntimeError, OSError):
                 return
             self._send_queue.mark_sent(lines)
 
     async def _expire(self) -> None:
-        limits, started = self._site.limits, time.monotonic()
+        limits, started = self.site.limits, time.monotonic()
         while (
             end := min(self._last_activity + limits.idle_timeout, started + limits.max_session)
         ) > time.monotonic():
@@ -166,32 +167,27 @@ async def serve_channel(
             )
             return
         await socket.accept()
-        await _serve(socket, site, owner, f"{host}:{port}", serve)
+        await _serve(Channel(socket, site, owner), f"{host}:{port}", serve)
     except (WebSocketDisconnect, RuntimeError, OSError):
         pass  # the page disconnected before it was admitted
     finally:
         slot.close()
 
 
-async def _serve(
-    socket: WebSocket,
-    site: SiteContext,
-    owner: str,
-    peer: str,
-    serve: Callable[[Channel], Awaitable[None]],
-) -> None:
+async def _serve(channel: Channel, peer: str, serve: Callable[[Channel], Awaitable[None]]) -> None:
+    site = channel.site
     session_id = next(site.session_ids)
     site.metrics.count("sessions_begun", "web")
-    site.log.write("began", session=session_id, name=owner, peer=peer)
+    site.log.write("began", session=session_id, name=channel.owner, peer=peer)
     try:
-        await serve(Channel(socket, site, owner))
+        await serve(channel)
     except Exception as error:  # noqa: BLE001 - other channels must go on
         site.log.write("failed", session=session_id, error=describe(error))
         with contextlib.suppress(RuntimeError):
-            await socket.close(CLOSE_RETRY, "internal server error; see the server log")
+            await channel.socket.close(CLOSE_RETRY, "internal server error; see the server log")
     finally:
         site.metrics.count("sessions_ended", "closed")
-        site.log.write("ended", session=session_id, name=owner)
+        site.log.write("ended", session=session_id, name=channel.owner)
 
 
 def _admit(socket: WebSocket, site: SiteContext, slot: ConnectionSlot) -> str:
@@ -201,10 +197,7 @@ def _admit(socket: WebSocket, site: SiteContext, slot: ConnectionSlot) -> str:
     owner = site.owner(socket.cookies)
     if not owner:
         raise RejectedError("token", "sign in with your token")
-    if owner == ANONYMOUS:
-        slot.admit_anonymous()
-    else:
-        slot.admit_as(owner)
+    slot.admit(owner)
     return owner
 
 

@@ -5,8 +5,8 @@ Sources: W3C 'Content Security Policy Level 3'; OWASP 'Cross-Site Request Forger
 
 from __future__ import annotations
 
-import math
 import re
+from contextlib import suppress
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import HTTPConnection
@@ -15,14 +15,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kempelen.web.responses import error_response
 from kempelen.web.site_context import SiteContext
-from protocols.server.addresses import is_ip_or_localhost
 from protocols.server.admission import RejectedError
-from protocols.urls import split_url_leniently
 
 MAX_BODY_BYTES = 4 << 20
 # Maximum total size of the request bodies in memory. Above it, large bodies are rejected.
 MAX_BUFFERED_BYTES = 64 << 20
 LARGE_BODY_BYTES = 64 << 10
+BODY_BYTES_PER_REQUEST = 64 << 10  # a body of this size counts as one additional request
 TOO_LARGE = f"request too large (at most {MAX_BODY_BYTES} bytes)"
 SAFE_METHODS = ("GET", "HEAD")
 # Content Security Policy: only files of this server may be loaded. Style sheets may contain images.
@@ -52,7 +51,6 @@ HEADERS = {
 _CONTENT_LENGTH = re.compile("[0-9]{1,9}")
 # The path prefix of static files.
 STATIC_PATH = "/static"
-_HTTP_STATUS = {"origin": 403, "host": 421, "size": 413, "requests": 429, "busy": 503}
 
 
 class SecurityMiddleware:
@@ -82,7 +80,7 @@ class SecurityMiddleware:
             # Static files are exempt from the rate limit: serving them is as cheap as a rejection,
             # and many users may share an address.
             if not scope["path"].startswith(f"{STATIC_PATH}/"):
-                self._site.charge_request(connection)
+                self._site.admission.charge_request(self._site.client_key(connection))
             self._check(scope, connection.headers)
         except RejectedError as error:
             await rejection_response(self._site, connection, error)(
@@ -99,22 +97,14 @@ class SecurityMiddleware:
             limited_receive.release()
 
     def _check(self, scope: Scope, headers: Headers) -> None:
-        """Raise RejectedError for cross-site requests and for requests that are too large.
-
-        Without tokens, the host must be an IP address or localhost, to prevent DNS rebinding.
-        """
-        host = headers.get("host", "").lower()
-        if self._site.tokens is None and not is_ip_or_localhost(
-            split_url_leniently(f"//{host}").hostname
-        ):
+        """Raise RejectedError for cross-site requests and for requests that are too large."""
+        admission, host = self._site.admission, headers.get("host", "")
+        if not admission.is_trusted_host(host):
             raise RejectedError(
                 "host", "host name not allowed; use the server's IP address or localhost"
             )
         if scope["type"] == "websocket" or scope["method"] not in SAFE_METHODS:
-            for origin in headers.getlist("origin"):
-                same_host = split_url_leniently(origin).netloc.lower() == host
-                if not same_host and origin.lower() not in self._site.origins:
-                    raise RejectedError("origin", "requests from this origin are not allowed")
+            admission.check_origin(headers.getlist("origin"), [host])
         length = headers.get("content-length", "0")
         if not _CONTENT_LENGTH.fullmatch(length) or int(length) > MAX_BODY_BYTES:
             raise RejectedError("size", TOO_LARGE)
@@ -125,8 +115,7 @@ def rejection_response(
 ) -> Response:
     """Log a rejection and return its error response."""
     site.log_rejection(connection, error)
-    headers = {"Retry-After": str(math.ceil(error.retry_after))} if error.retry_after else None
-    return error_response(connection, _HTTP_STATUS[error.code], str(error), headers)
+    return error_response(connection, error.http_status, str(error), error.http_headers)
 
 
 class _BodySizeLimiter:
@@ -155,4 +144,8 @@ class _BodySizeLimiter:
     def release(self) -> None:
         """Stop counting the body's bytes as memory, and charge them to the visitor's rate limit."""
         self._site.buffered_bytes -= self._read
-        self._site.charge_body(self._connection, self._read)
+        if self._read:
+            with suppress(RejectedError):  # this body has been read; the next request is rejected
+                self._site.admission.charge_request(
+                    self._site.client_key(self._connection), self._read / BODY_BYTES_PER_REQUEST
+                )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -30,7 +29,6 @@ from protocols.session_context import SessionContext
 
 # Rejections above this rate are not logged.
 MAX_LOGGED_PER_S = 10.0
-BODY_BYTES_PER_REQUEST = 64 << 10  # a body of this size counts as one additional request
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +67,7 @@ class SiteContext:
         log: EventLog,
         store: Database,
         tokens: TokenFile | None = None,
-        origins: frozenset[str] = frozenset(),
+        origins: Iterable[str] = (),
         offers: SiteResources = SiteResources(),
         *,
         secure: bool = False,
@@ -78,10 +76,9 @@ class SiteContext:
         self.log = log
         self.database = store
         self.tokens = tokens
-        self.origins = origins
         self.resources = offers
         self.secure = secure
-        self.admission = AdmissionControl(limits, tokens)
+        self.admission = AdmissionControl(limits, tokens, origins)
         self.metrics = Metrics()
         self.login_sessions = LoginSessions(store, tokens)
         # These agents are trusted: they receive validated input only.
@@ -104,18 +101,6 @@ class SiteContext:
     def owner(self, cookies: Mapping[str, str]) -> str:
         """Return the visitor's user name, or "" if the visitor is not authenticated."""
         return ANONYMOUS if self.tokens is None else self.login_sessions.find_name(cookies)
-
-    def charge_request(self, connection: HTTPConnection) -> None:
-        """Count an HTTP request. Raise RejectedError if the visitor's rate is too high."""
-        self.admission.charge_request(self.client_key(connection))
-
-    def charge_body(self, connection: HTTPConnection, size: int) -> None:
-        """Count a request body as additional requests in proportion to its size."""
-        if size:
-            with suppress(RejectedError):  # this body has been read; the next request is rejected
-                self.admission.charge_request(
-                    self.client_key(connection), size / BODY_BYTES_PER_REQUEST
-                )
 
     def client_key(self, connection: HTTPConnection) -> Hashable:
         """Return the key for rate limits, which is the visitor's user name or address."""

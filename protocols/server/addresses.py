@@ -48,10 +48,3 @@ class Address:
     def __str__(self) -> str:
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{self.scheme}://{host}:{self.port}"
-
-
-def is_ip_or_localhost(host: str | None) -> bool:
-    try:
-        return host == "localhost" or bool(host and ipaddress.ip_address(host))
-    except ValueError:
-        return False

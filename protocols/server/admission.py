@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ipaddress
+import math
 import time
 from collections import Counter, deque
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 
+from protocols import urls
 from protocols.server.limits import BURST_SECONDS, MAX_TRACKED_CLIENTS, RateLimiter, ServerLimits
 from protocols.server.tokens import TokenFile
 
@@ -15,6 +17,15 @@ AUTH_FAILURE_WINDOW_S = 60.0
 # disconnected without one.
 HARD_LIMIT_FACTOR = 2
 ANONYMOUS = "-"  # name of all clients of a server without tokens
+# HTTP status by rejection code. For all others, the client may try again later (503).
+_HTTP_STATUS = {
+    "token": 401,
+    "origin": 403,
+    "path": 404,
+    "size": 413,
+    "host": 421,
+    "requests": 429,
+}
 
 
 class RejectedError(Exception):
@@ -26,18 +37,23 @@ class RejectedError(Exception):
     def __init__(self, code: str, reason: str, retry_after: float = 0.0) -> None:
         super().__init__(reason)
         self.code = code
-        self.retry_after = retry_after
+        self.http_status = _HTTP_STATUS.get(code, 503)
+        self.http_headers = {"Retry-After": str(math.ceil(retry_after))} if retry_after else {}
 
 
 class AdmissionControl:
     """Counts connections, sessions, wrong tokens and requests, and enforces their limits.
 
-    If `tokens` is None, every client is admitted without a token.
+    If `tokens` is None, every client is admitted without a token. Web pages from `origins` may use
+    the server besides its own pages.
     """
 
-    def __init__(self, limits: ServerLimits, tokens: TokenFile | None) -> None:
+    def __init__(
+        self, limits: ServerLimits, tokens: TokenFile | None, origins: Iterable[str] = ()
+    ) -> None:
         self.limits = limits
         self.tokens = tokens
+        self._origins = frozenset(origin.lower() for origin in origins)
         self.sessions = 0
         self.waiting = 0
         self._per_address: Counter[str] = Counter()
@@ -53,6 +69,30 @@ class AdmissionControl:
         """Count `cost` requests of a visitor. Raise RejectedError above the request rate."""
         if seconds := self._request_limiter.try_take(visitor, time.monotonic(), cost):
             raise RejectedError("requests", "too many requests; try again later", seconds)
+
+    def is_trusted_host(self, host: str) -> bool:
+        """Return whether the value of a Host header may name this server.
+
+        Without tokens, it must be an IP address or localhost, to prevent DNS rebinding.
+        """
+        name = urls.split_url_leniently(f"//{host}").hostname
+        if self.tokens is not None or name == "localhost":
+            return True
+        try:
+            return bool(name and ipaddress.ip_address(name))
+        except ValueError:
+            return False
+
+    def check_origin(self, origins: Iterable[str], hosts: Iterable[str]) -> None:
+        """Raise RejectedError for requests of web pages from other origins.
+
+        The arguments are the Origin and Host headers. Programs send no Origin header.
+        """
+        own_hosts = {host.lower() for host in hosts if self.is_trusted_host(host)}
+        for origin in origins:
+            host = urls.split_url_leniently(origin).netloc.lower()
+            if host not in own_hosts and origin.lower() not in self._origins:
+                raise RejectedError("origin", "requests from this origin are not allowed")
 
     def authenticate(self, token: str, address: str) -> str:
         """Return the name of a token's owner.
@@ -127,19 +167,22 @@ class ConnectionSlot:
 
     def authenticate(self, token: str) -> None:
         """Admit a token's owner. Raise RejectedError for a wrong token or at a session limit."""
-        self._admit(self._admission.authenticate(token, self._address))
+        self.admit(self._admission.authenticate(token, self._address))
 
     def check_token(self, token: str) -> None:
         """Raise RejectedError if the token is wrong. Does not admit the client."""
         self._admission.authenticate(token, self._address)
 
-    def admit_as(self, name: str) -> None:
-        """Admit an authenticated user. Raise RejectedError at a session limit."""
-        self._admit(name)
-
-    def admit_anonymous(self) -> None:
-        """Admit a client without a token. Raise RejectedError at the session limit."""
-        self._admit(ANONYMOUS)
+    def admit(self, name: str) -> None:
+        """Admit an authenticated user or ANONYMOUS. Raise RejectedError at a session limit."""
+        admission, limits = self._admission, self._admission.limits
+        if admission.sessions >= limits.sessions:
+            raise RejectedError("sessions", "too many sessions; try again later")
+        if name != ANONYMOUS and admission._per_name[name] >= limits.max_sessions_per_token:
+            raise RejectedError("token_sessions", "too many sessions with your token")
+        admission._count(self, -1)
+        self.name = name
+        admission._count(self, +1)
 
     def end_session(self) -> None:
         """Stop counting the session. The connection is counted until `close` is called."""
@@ -154,15 +197,14 @@ class ConnectionSlot:
             self._closed = True
             self._admission._add(self._admission._per_address, self._address, -1)
 
-    def _admit(self, name: str) -> None:
-        admission, limits = self._admission, self._admission.limits
-        if admission.sessions >= limits.sessions:
-            raise RejectedError("sessions", "too many sessions; try again later")
-        if name != ANONYMOUS and admission._per_name[name] >= limits.max_sessions_per_token:
-            raise RejectedError("token_sessions", "too many sessions with your token")
-        admission._count(self, -1)
-        self.name = name
-        admission._count(self, +1)
+
+def bearer_token(headers: Iterable[str]) -> str | None:
+    """Return the token in a request's Authorization headers."""
+    for value in headers:
+        scheme, _, token = value.partition(" ")
+        if scheme.lower() == "bearer":
+            return token.strip()
+    return None
 
 
 def client_key(host: str, name: str = "") -> Hashable:

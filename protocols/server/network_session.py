@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
 from typing import Any
 
 from protocols.server.limits import ServerLimits, TokenBucket
@@ -30,13 +29,6 @@ THREAD_EXIT_TIMEOUT_S = 30.0
 # A client that does not read a chunk of output within this time is disconnected.
 WRITE_CHUNK_BYTES = 64 << 10
 WRITE_TIMEOUT_S = 60.0
-
-
-@dataclass(frozen=True, slots=True)
-class _EndRequest:
-    code: str
-    reason: str
-    grace: float
 
 
 class NetworkSession:
@@ -67,7 +59,7 @@ class NetworkSession:
         self._started = self._last_activity = self._loop.time()
         self._bucket = TokenBucket(limits.line_rate, self._started)
         self._send_queue = SendQueue(transport.abort)
-        self._end_request: asyncio.Future[_EndRequest] = self._loop.create_future()
+        self._end_request: asyncio.Future[tuple[str, str, float]] = self._loop.create_future()
         self._current_call: asyncio.Future[None] | None = None
         self._protocol: ThreadedLineProtocol | None = None
         self._closed = True
@@ -78,7 +70,7 @@ class NetworkSession:
         The log and the metrics use the short key `code`. The client receives `reason`.
         """
         if not self._end_request.done():
-            self._end_request.set_result(_EndRequest(code, reason, grace))
+            self._end_request.set_result((code, reason, grace))
 
     async def run(self) -> str:
         """Serve until the session ends and return the reason. The transport stays open."""
@@ -124,11 +116,11 @@ class NetworkSession:
         if writing.done():
             return writing.result()
         if self._end_request.done():
-            request = self._end_request.result()
+            code, reason, grace = self._end_request.result()
             await cancel_all([reading])
-            await self._drain(protocol, writing, request.grace)
-            self._send_queue.send(f"refused {request.reason}")
-            return request.code
+            await self._drain(protocol, writing, grace)
+            self._send_queue.send(f"refused {reason}")
+            return code
         if reading.result() in ("end of input", "quit"):
             await self._drain(protocol, writing, FINAL_REPLIES_TIMEOUT_S)
         return reading.result()

@@ -15,7 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 from agent.agent import describe
 from protocols.server.addresses import Address
-from protocols.server.admission import AdmissionControl, ConnectionSlot, RejectedError
+from protocols.server.admission import (
+    ANONYMOUS,
+    AdmissionControl,
+    ConnectionSlot,
+    RejectedError,
+)
 from protocols.server.event_log import EventLog
 from protocols.server.limits import ServerLimits
 from protocols.server.metrics import Gauges, Metrics
@@ -54,8 +59,7 @@ class Server:
         self.protocol = protocol
         self.limits = limits
         self.metrics = Metrics()
-        self.admission = AdmissionControl(limits, tokens)
-        self.origins = frozenset(origin.lower() for origin in origins)
+        self.admission = AdmissionControl(limits, tokens, origins)
         self.shutting_down = False
         self._factories = factories
         self._extra_gauges = extra_gauges
@@ -70,14 +74,20 @@ class Server:
         self._threads_abandoned = False
         self._gc_timer: asyncio.TimerHandle | None = None
 
-    async def listen(self, address: Address) -> Address:
+    async def listen(self, address: Address, *, status_only: bool = False) -> Address:
         """Listen on an address. Return the address with the actual port.
 
-        Raise OSError if listening fails, and ImportError if the package websockets is missing.
+        With `status_only`, serve only /health and /metrics over HTTP. Raise OSError if listening
+        fails, and ImportError if the package websockets is missing.
         """
         tls = self._tls if address.uses_tls else None
-        if address.uses_http:
-            return await self._listen_web(address, tls, status_only=False)
+        if address.uses_http or status_only:
+            from protocols.server.websocket import WebListener
+
+            web = WebListener(self, address.scheme, status_only=status_only)
+            opened = await web.listen(address, tls)
+            self._web_listeners.append(web)
+            return opened
         server = await asyncio.start_server(
             self._on_connection,
             address.host,
@@ -88,10 +98,6 @@ class Server:
         )
         self._servers.append(server)
         return address.with_port(server.sockets[0].getsockname()[1])
-
-    async def listen_status(self, address: Address) -> Address:
-        """Serve only /health and /metrics over HTTP. Raises the same errors as `listen`."""
-        return await self._listen_web(address, None, status_only=True)
 
     async def close(self) -> bool:
         """End all sessions. Return whether all threads have ended in time."""
@@ -146,7 +152,9 @@ class Server:
             else:
                 self._log.write("ended", session=session_id, reason="nothing received")
         except RejectedError as error:
-            self._log_session_rejection(session_id, slot, error)
+            self.metrics.count("refused", error.code)
+            name = slot.name or ""
+            self._log.write("refused", session=session_id, name=name, reason=str(error))
             await _send_line(transport, f"refused {error}")
         except ConnectionLostError as error:
             self._log.write("ended", session=session_id, reason=str(error))
@@ -196,28 +204,25 @@ class Server:
         if self.shutting_down:
             raise RejectedError("end", SHUTDOWN_MESSAGE)
         slot.check_limits()
-        if slot.name is None and self.admission.tokens is not None:
-            received = await self._first_lines(transport, self.limits.auth_timeout, "no token")
-            if not received:
-                return []
-            word, _, token = (received.pop(0) or "").partition(" ")
+        seconds, problem = self.limits.idle_timeout, "no input"
+        if needs_token := slot.name is None and self.admission.tokens is not None:
+            seconds, problem = self.limits.auth_timeout, "no token"
+        elif slot.name is None:
+            slot.admit(ANONYMOUS)
+        received = await self._first_lines(transport, seconds, problem)
+        if not received:
+            return []
+        word, space, token = (received[0] or "").partition(" ")
+        if needs_token:
             if word != AUTHORIZE:
                 raise RejectedError("token", f"expected as first line: {AUTHORIZE} TOKEN")
             slot.authenticate(token.strip())
-            await transport.write([b"authorized"])
-            return received or await self._first_lines(
-                transport, self.limits.idle_timeout, "no input"
-            )
-        if slot.name is None:
-            slot.admit_anonymous()
-        received = await self._first_lines(transport, self.limits.idle_timeout, "no input")
-        if received and (received[0] or "").startswith(f"{AUTHORIZE} "):
-            await transport.write([b"authorized"])
-            received.pop(0)
-            return received or await self._first_lines(
-                transport, self.limits.idle_timeout, "no input"
-            )
-        return received
+        elif (word, space) != (AUTHORIZE, " "):
+            return received
+        await transport.write([b"authorized"])
+        return received[1:] or await self._first_lines(
+            transport, self.limits.idle_timeout, "no input"
+        )
 
     async def _first_lines(
         self, transport: Transport, seconds: float, problem: str
@@ -265,12 +270,6 @@ class Server:
                 seconds=round(time.monotonic() - started, 3),
             )
 
-    def _log_session_rejection(
-        self, session_id: int, slot: ConnectionSlot, error: RejectedError
-    ) -> None:
-        self.metrics.count("refused", error.code)
-        self._log.write("refused", session=session_id, name=slot.name or "", reason=str(error))
-
     def _schedule_gc(self) -> None:
         """Schedule a collection of the reference cycles that ended sessions leave behind.
 
@@ -284,15 +283,6 @@ class Server:
     def _collect_garbage(self) -> None:
         self._gc_timer = None
         gc.collect()
-
-    async def _listen_web(
-        self, address: Address, tls: ssl.SSLContext | None, *, status_only: bool
-    ) -> Address:
-        from protocols.server.websocket import WebListener
-
-        web = WebListener(self, status_only=status_only)
-        self._web_listeners.append(web)
-        return await web.listen(address, tls)
 
 
 async def _send_line(transport: Transport, line: str) -> None:

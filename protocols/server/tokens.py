@@ -61,7 +61,7 @@ class TokenFile:
             stat = os.stat(self.path)
             version = stat.st_mtime_ns, stat.st_size
             if self._file_version != version:
-                self._entries = _entries(self.path)
+                self._entries = _parse(_read(self.path), self.path)
                 self._file_version = version
             self.problem = ""
         except OSError as error:
@@ -104,10 +104,6 @@ def _write_private(path: Path, text: str) -> None:
         replace_file(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
-
-
-def _entries(path: str) -> list[tuple[str, bytes, bytes]]:
-    return _parse(_read(path), path)
 
 
 def _read(path: str) -> str:

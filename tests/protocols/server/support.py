@@ -124,7 +124,9 @@ async def running(
     try:
         for scheme in schemes or ("tcp",):
             if scheme == "status":
-                run.addresses[scheme] = await server.listen_status(Address("tcp", "127.0.0.1", 0))
+                run.addresses[scheme] = await server.listen(
+                    Address("tcp", "127.0.0.1", 0), status_only=True
+                )
             else:
                 run.addresses[scheme] = await server.listen(Address(scheme, "127.0.0.1", 0))
         yield run
