@@ -14,12 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.io.command_line import split_command_line
-from kempelen.commands.serve import add_token, log_writer
+from kempelen.commands.serve import add_token, configure_access, configure_log, log_writer
 from kempelen.console.interruption import Interruption
 from kempelen.console.mqtt_arguments import require_packages
 from kempelen.console.server_settings import (
     INSECURE_WARNING,
-    LOG_FORMATS,
     ServerSettings,
     configure_limits,
     limits_from,
@@ -69,38 +68,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     offers.add_argument(
         "--lessons", type=Path, metavar="FOLDER", help="folder that contains pages of the lab"
     )
-    safety = parser.add_argument_group("access")
-    safety.add_argument(
-        "--tokens", metavar="FILE", help="file of hashed access tokens; visitors need one of them"
-    )
-    safety.add_argument(
-        "--new-token",
-        metavar="NAME",
-        help="create a token for NAME in the token file, print it, and exit",
-    )
-    safety.add_argument("--certificate", metavar="FILE", help="TLS certificate (PEM)")
-    safety.add_argument(
-        "--key", metavar="FILE", help="private key of the certificate (PEM, unencrypted)"
-    )
-    safety.add_argument(
-        "--origins", action="append", default=[], metavar="https://HOST",
-        help="allowed origin of other web pages; may be repeated",
-    )  # fmt: skip
-    safety.add_argument(
-        "--insecure", action="store_true",
-        help="allow a public address without tokens or TLS: anyone who reaches it can use this "
-        "machine, and traffic can be read and changed on the way",
-    )  # fmt: skip
-    logging = parser.add_argument_group("logging")
-    logging.add_argument(
-        "--log", metavar="FILE", help="write the server log to FILE (default: stderr)"
-    )
-    logging.add_argument(
-        "--log-format",
-        choices=LOG_FORMATS,
-        default="text",
-        help="format of the log (default: text)",
-    )
+    configure_access(parser, "visitors", "", "other web pages")
+    configure_log(parser.add_argument_group("logging"))
     configure_limits(parser)
 
 
@@ -141,10 +110,10 @@ def _settings(arguments: argparse.Namespace) -> ServerSettings:
         certificate=arguments.certificate,
         key=arguments.key,
         tokens=arguments.tokens,
-        insecure=arguments.insecure,
-        origins=tuple(arguments.origins),
+        insecure=bool(arguments.insecure),
+        origins=tuple(arguments.origins or ()),
         log=arguments.log,
-        log_format=arguments.log_format,
+        log_format=arguments.log_format or "text",
         limits=limits_from(arguments),
     )
 
@@ -188,14 +157,14 @@ async def _serve(
             log,
             store,
             settings.token_file(),
-            frozenset(origin.lower() for origin in settings.origins),
+            settings.origins,
             _shared_resources(arguments, watched_tournaments(arguments, stack)),
             secure=address.uses_tls,
         )
         server = PageServer(site)
         try:
             try:
-                opened = await server.open(address, settings.certificate, settings.key)
+                opened = await server.open(address, settings.ssl_context())
             except OSError as error:
                 reason = error.strerror or error
                 raise SettingsError(f"{_browser_url(address)}: {reason}") from None

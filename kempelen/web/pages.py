@@ -1,23 +1,27 @@
-"""The list of pages.
+"""The base class of the pages.
 
-Each page NAME has a module NAME.page with a function `make`, and the files static/NAME.js,
-static/NAME.css and static/words/NAME.LANGUAGE.json.
+Each page NAME has a module NAME.page, and the files static/NAME.js, static/NAME.css and
+static/words/NAME.LANGUAGE.json.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from importlib import import_module
-from typing import TYPE_CHECKING, Protocol
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
+from typing import Any, TypeVar
 
 from starlette.convertors import IntegerConvertor, register_url_convertor
-from starlette.routing import BaseRoute
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route, WebSocketRoute
 
-if TYPE_CHECKING:
-    from kempelen.web.site_context import SiteContext
+from kempelen.web.channel import Channel, serve_channel
+from kempelen.web.site_context import SiteContext
 
-# In the order of the navigation. The first page is shown at /.
-PAGES = ("play", "analyse", "watch", "learn")
+Result = TypeVar("Result")
+NO_LIMIT = nullcontext()
 
 
 class ShortNumberConvertor(IntegerConvertor):
@@ -29,7 +33,7 @@ class ShortNumberConvertor(IntegerConvertor):
 register_url_convertor("number", ShortNumberConvertor())
 
 
-class Page(Protocol):
+class Page:
     """A page with its routes and background work.
 
     The HTML is served at the Starlette `paths`. The navigation links to the first path.
@@ -38,8 +42,12 @@ class Page(Protocol):
     name: str
     paths: Sequence[str]
 
+    def __init__(self, site: SiteContext) -> None:
+        self.site = site
+
     def routes(self) -> Sequence[BaseRoute]:
         """Return the routes for data, uploads and channels, but not those of the page itself."""
+        raise NotImplementedError
 
     async def start(self) -> None:
         """Start background work."""
@@ -47,7 +55,33 @@ class Page(Protocol):
     async def stop(self) -> None:
         """Stop background work and save unsaved state."""
 
+    def route(
+        self, path: str, answer: Callable[[Request], Awaitable[Response]], method: str = "GET"
+    ) -> Route:
+        """Return a route for visitors who are logged in."""
 
-def make_pages(site: SiteContext) -> list[Page]:
-    """Return all pages, in the order of the navigation."""
-    return [import_module(f"kempelen.web.{name}.page").make(site) for name in PAGES]
+        async def endpoint(request: Request) -> Response:
+            if not self.site.owner(request.cookies):
+                raise HTTPException(401, "sign in with your token")
+            return await answer(request)
+
+        return Route(path, endpoint, methods=[method])
+
+    def channel_route(
+        self, path: str, serve: Callable[[Channel], Awaitable[None]]
+    ) -> WebSocketRoute:
+        return WebSocketRoute(path, lambda socket: serve_channel(socket, self.site, serve))
+
+    async def run_in_thread(
+        self,
+        request: Request,
+        function: Callable[..., Result],
+        *arguments: Any,
+        limiter: AbstractAsyncContextManager[Any] = NO_LIMIT,
+    ) -> Result:
+        """Run a slow function in a thread, one per visitor at a time.
+
+        The `limiter` counts the calls of all visitors.
+        """
+        async with self.site.visitor_locks.lock(self.site.client_key(request)), limiter:
+            return await asyncio.to_thread(function, *arguments)

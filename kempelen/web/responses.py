@@ -1,4 +1,4 @@
-"""HTTP responses with JSON objects, or with errors in the visitor's language."""
+"""JSON objects in HTTP requests and responses, and errors in the visitor's language."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from starlette.requests import HTTPConnection
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import PlainTextResponse, Response
 
 from kempelen.web.layout import request_language
@@ -20,6 +20,15 @@ class AsciiJsonResponse(Response):
 
     def render(self, content: Any) -> bytes:
         return json.dumps(content, separators=(",", ":")).encode("ascii")
+
+
+async def json_object(request: Request) -> dict[str, Any] | None:
+    """Return the JSON object in the body of a request, or None if the body is invalid."""
+    try:
+        data = await request.json()
+    except (ValueError, RecursionError):
+        return None
+    return data if isinstance(data, dict) else None
 
 
 def error_response(

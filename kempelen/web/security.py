@@ -64,9 +64,6 @@ class SecurityMiddleware:
         self._site = site
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] not in ("http", "websocket"):
-            await self._app(scope, receive, send)
-            return
         connection = HTTPConnection(scope)
 
         async def send_with_headers(message: Message) -> None:

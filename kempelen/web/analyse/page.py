@@ -8,14 +8,13 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 from collections.abc import Callable, Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route, WebSocketRoute
-from starlette.websockets import WebSocket
+from starlette.routing import BaseRoute
 
 from agent.io.user_code import describe
 from kempelen.console.settings_codec import SettingsError, encode
@@ -39,8 +38,9 @@ from kempelen.web.analyse.live_analysis import (
     go_search_resources,
     make_uci_engine,
 )
-from kempelen.web.channel import Channel, serve_channel
-from kempelen.web.responses import AsciiJsonResponse
+from kempelen.web.channel import Channel
+from kempelen.web.pages import NO_LIMIT, Page
+from kempelen.web.responses import AsciiJsonResponse, json_object
 from kempelen.web.site_context import SiteContext
 from kempelen.web.visitor_locks import VisitorLocks
 from protocols.katago_analysis.protocol import Settings
@@ -55,19 +55,18 @@ MAX_TOTAL_NODES = {"chess": 60_000_000, "go": 60_000}
 # Maximum number of concurrent reviews, and of files being read; seconds between two reports.
 MAX_CONCURRENT = 1
 REPORT_INTERVAL_S = 0.5
-_NO_LIMIT = nullcontext()
 # A search that takes longer counts as hung.
 SEARCH_TIMEOUT_S = 600.0
 
 
-class AnalysePage:
+class AnalysePage(Page):
     """The routes of the analysis page, and the searches of its visitors."""
 
     name = "analyse"
     paths = ("/analyse",)
 
     def __init__(self, site: SiteContext) -> None:
-        self.site = site
+        super().__init__(site)
         self.go = GoAnalyses(site)
         self.review_limit = asyncio.Semaphore(MAX_CONCURRENT)
         self.review_locks = VisitorLocks()  # one review per visitor at a time
@@ -75,67 +74,55 @@ class AnalysePage:
 
     def routes(self) -> Sequence[BaseRoute]:
         return (
-            Route("/analyse/load", self._load, methods=["POST"]),
-            Route("/analyse/move", self._move, methods=["POST"]),
-            Route("/analyse/record", self._record, methods=["POST"]),
-            WebSocketRoute("/analyse/channel", self._channel),
+            self.route("/analyse/load", self._load, "POST"),
+            self.route("/analyse/move", self._move, "POST"),
+            self.route("/analyse/record", self._record, "POST"),
+            self.channel_route("/analyse/channel", self._serve),
         )
-
-    async def start(self) -> None:
-        """Do nothing, because searches start on request."""
 
     async def stop(self) -> None:
         """Stop the Go searches. Chess searches stop when their channels close."""
         await asyncio.to_thread(self.go.close)
 
     async def _load(self, request: Request) -> Response:
-        self._require_login(request)
-        text = str((await _json_object(request)).get("text", ""))
+        text = str((await json_object(request) or {}).get("text", ""))
         return await self._answer(request, lambda: {"games": load_games(text)}, self._load_limit)
 
     async def _move(self, request: Request) -> Response:
-        self._require_login(request)
-        data = await _json_object(request)
+        data = await json_object(request) or {}
         study, ply, move = data.get("study"), data.get("ply"), data.get("move")
         if not (isinstance(study, dict) and isinstance(ply, int) and isinstance(move, str)):
             raise HTTPException(400, "missing study, ply or move")
         return await self._answer(request, lambda: add_move(study, max(0, ply), move))
 
     async def _record(self, request: Request) -> Response:
-        self._require_login(request)
-        data = await _json_object(request)
+        data = await json_object(request) or {}
         return await self._answer(request, lambda: annotate(data), self._load_limit)
 
     async def _answer(
         self,
         request: Request,
         make: Callable[[], dict[str, Any]],
-        limiter: AbstractAsyncContextManager[Any] = _NO_LIMIT,
+        limiter: AbstractAsyncContextManager[Any] = NO_LIMIT,
     ) -> Response:
         """Run a slow request in a thread, one per visitor at a time.
 
         The `limiter` counts the requests of all visitors. Raise HTTPException for invalid input.
         """
         try:
-            async with self.site.visitor_locks.lock(self.site.client_key(request)), limiter:
-                return await asyncio.to_thread(lambda: AsciiJsonResponse(make()))
+            return await self.run_in_thread(
+                request, lambda: AsciiJsonResponse(make()), limiter=limiter
+            )
         except AnalysisError as error:
             raise HTTPException(422, str(error)) from None
 
-    def _require_login(self, request: Request) -> None:
-        if not self.site.owner(request.cookies):
-            raise HTTPException(401, "sign in with your token")
-
-    async def _channel(self, socket: WebSocket) -> None:
-        async def serve(channel: Channel) -> None:
-            analysis = AnalysisSession(self, channel)
-            channel.send({"kind": "welcome"})  # tells a reconnected page to repeat its requests
-            try:
-                await channel.run(analysis.on_message)
-            finally:
-                await asyncio.shield(analysis.close())
-
-        await serve_channel(socket, self.site, serve)
+    async def _serve(self, channel: Channel) -> None:
+        analysis = AnalysisSession(self, channel)
+        channel.send({"kind": "welcome"})  # tells a reconnected page to repeat its requests
+        try:
+            await channel.run(analysis.on_message)
+        finally:
+            await asyncio.shield(analysis.close())
 
 
 class AnalysisSession:
@@ -305,16 +292,3 @@ def _review_message(
 def _encode_ownership(owners: Sequence[float]) -> str:
     """Encode the ownership of each point as a letter from a to u. Neutral points are k."""
     return "".join(chr(ord("k") + round(10 * owner)) for owner in owners)
-
-
-async def _json_object(request: Request) -> dict[str, Any]:
-    """Return the JSON object in the body of a request, or {} if the body is invalid."""
-    try:
-        data = await request.json()
-    except (ValueError, RecursionError):
-        return {}
-    return data if isinstance(data, dict) else {}
-
-
-def make(site: SiteContext) -> AnalysePage:
-    return AnalysePage(site)

@@ -16,10 +16,11 @@ from urllib.parse import parse_qsl
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute
 
 from agent.io.files import read_bytes
 from agent.io.sanitize import sanitize_line
+from kempelen.web.pages import Page
 from kempelen.web.responses import AsciiJsonResponse
 from kempelen.web.site_context import SiteContext
 
@@ -36,36 +37,30 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}\.html")
 _TITLE = re.compile(r"<title>([^<]*)</title>", re.IGNORECASE)
 
 
-class LearnPage:
+class LearnPage(Page):
     """Lists and serves the HTML files in the operator's folder, and makes step-by-step pages."""
 
     name = "learn"
     paths = ("/learn",)
 
     def __init__(self, site: SiteContext) -> None:
-        self._site = site
+        super().__init__(site)
         self._folder = site.resources.lessons
         self._page_lock = asyncio.Lock()
         self._waiting = 0
 
     def routes(self) -> Sequence[BaseRoute]:
         return (
-            Route("/lessons", self._list),
-            Route("/lessons/choices", self._choices),
-            Route("/lessons/steps", self._steps, methods=["POST"]),
-            Route("/lessons/{name}", self._serve_lesson),
+            self.route("/lessons", self._list),
+            self.route("/lessons/choices", self._choices),
+            self.route("/lessons/steps", self._steps, "POST"),
+            self.route("/lessons/{name}", self._serve_lesson),
         )
 
-    async def start(self) -> None: ...
-
-    async def stop(self) -> None: ...
-
     async def _list(self, request: Request) -> Response:
-        self._require_login(request)
         return AsciiJsonResponse(await asyncio.to_thread(self._list_lessons))
 
     async def _serve_lesson(self, request: Request) -> Response:
-        self._require_login(request)
         name = request.path_params["name"]
         if self._folder is None or not _NAME.fullmatch(name):
             raise HTTPException(404, "page not found")
@@ -76,12 +71,10 @@ class LearnPage:
         return _sandboxed(data)
 
     async def _choices(self, request: Request) -> Response:
-        self._require_login(request)
-        return AsciiJsonResponse(await asyncio.to_thread(self._site.resources.choices))
+        return AsciiJsonResponse(await asyncio.to_thread(self.site.resources.choices))
 
     async def _steps(self, request: Request) -> Response:
-        self._require_login(request)
-        make_page = self._site.resources.steps
+        make_page = self.site.resources.steps
         if make_page is None:
             raise HTTPException(404, "page not found")
         body = (await request.body()).decode(errors="replace")
@@ -104,10 +97,6 @@ class LearnPage:
         names = sorted(path.name for path in self._folder.glob("*.html"))
         known = [name for name in names if _NAME.fullmatch(name)][:MAX_LISTED]
         return [{"name": name, "title": _title_of(self._folder / name)} for name in known]
-
-    def _require_login(self, request: Request) -> None:
-        if not self._site.owner(request.cookies):
-            raise HTTPException(401, "sign in with your token")
 
 
 def _sandboxed(content: str | bytes) -> Response:
@@ -135,7 +124,3 @@ def _title(path: Path, changed: int, size: int) -> str:
     except (OSError, ValueError):
         match = None
     return sanitize_line(unescape(match[1])) if match else path.stem
-
-
-def make(site: SiteContext) -> LearnPage:
-    return LearnPage(site)

@@ -2,67 +2,62 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route, WebSocketRoute
-from starlette.websockets import WebSocket
+from starlette.routing import BaseRoute
 
-from kempelen.web.channel import Channel, serve_channel
+from kempelen.web.channel import Channel
+from kempelen.web.pages import Page
 from kempelen.web.play.archive import Archive, SavedGame, export_game
 from kempelen.web.play.boards import PlayedGame, replay_game
 from kempelen.web.play.game_session import GameSession
-from kempelen.web.play.setup import SetupError, form_choices, parse_setup
-from kempelen.web.responses import AsciiJsonResponse
+from kempelen.web.play.setup import form_choices, parse_setup
+from kempelen.web.responses import AsciiJsonResponse, json_object
 from kempelen.web.site_context import SiteContext
 
 # Maximum number of games in memory. Games without viewers are removed first.
 MAX_SESSIONS = 1000
 # Maximum number of saved games per visitor.
 MAX_SAVED_GAMES = 20_000
-Result = TypeVar("Result")
 UNPLAYABLE_MESSAGE = "this game is no longer available"
 
 
-class PlayPage:
+class PlayPage(Page):
     """The page for playing, with a form for new games, the saved games, and a channel per game."""
 
     name = "play"
     paths = ("/play", "/play/{game:str}")
 
     def __init__(self, site: SiteContext) -> None:
-        self._site = site
+        super().__init__(site)
         self._archive = Archive(site.database)
         self._sessions: dict[str, GameSession] = {}
 
     def routes(self) -> Sequence[BaseRoute]:
         return (
-            Route("/games", self._games, methods=["GET"]),
-            Route("/games", self._create_game, methods=["POST"]),
-            Route("/games/choices", self._choices),
-            Route("/games/{game:str}/at/{ply:number}", self._position_at),
-            Route("/games/{game:str}/record", self._record),
-            WebSocketRoute("/games/{game:str}/channel", self._channel),
+            self.route("/games", self._games),
+            self.route("/games", self._create_game, "POST"),
+            self.route("/games/choices", self._choices),
+            self.route("/games/{game:str}/at/{ply:number}", self._position_at),
+            self.route("/games/{game:str}/record", self._record),
+            self.channel_route("/games/{game:str}/channel", self._serve),
         )
-
-    async def start(self) -> None:
-        """Do nothing, because a game resumes when its page reconnects."""
 
     async def stop(self) -> None:
         await asyncio.gather(*(session.suspend() for session in self._sessions.values()))
 
     async def _choices(self, request: Request) -> Response:
-        self._require_owner(request)
         return AsciiJsonResponse(
-            await self._run_in_thread(request, form_choices, self._site.resources)
+            await self.run_in_thread(request, form_choices, self.site.resources)
         )
 
     async def _games(self, request: Request) -> Response:
-        owner = self._require_owner(request)
-        games = await self._run_in_thread(request, self._archive.list_games, owner)
+        owner = self.site.owner(request.cookies)
+        games = await self.run_in_thread(request, self._archive.list_games, owner)
         return AsciiJsonResponse(
             [
                 {
@@ -78,20 +73,16 @@ class PlayPage:
         )
 
     async def _create_game(self, request: Request) -> Response:
-        owner = self._require_owner(request)
-        try:
-            form = await request.json()
-        except (ValueError, RecursionError):
-            form = None
-        if not isinstance(form, dict):
+        owner = self.site.owner(request.cookies)
+        if (form := await json_object(request)) is None:
             raise HTTPException(400, "invalid request (expected a JSON object)")
         if self._archive.count(owner) >= MAX_SAVED_GAMES:
             raise HTTPException(429, f"too many saved games (at most {MAX_SAVED_GAMES})")
         try:
-            setup = await self._run_in_thread(request, parse_setup, form, self._site.resources)
+            setup = await self.run_in_thread(request, parse_setup, form, self.site.resources)
             game = SavedGame(secrets.token_urlsafe(9), owner, setup)
-            session = GameSession(game, self._site, self._archive)
-        except (SetupError, ValueError) as error:
+            session = GameSession(game, self.site, self._archive)
+        except ValueError as error:
             raise HTTPException(400, str(error)) from None
         game.moves = list(session.board.moves)
         self._archive.save(game)
@@ -107,37 +98,28 @@ class PlayPage:
             board = self._replay(game, moves)
             return {"ply": len(board.moves), "board": board.view(), "mover": board.mover}
 
-        return AsciiJsonResponse(await self._run_in_thread(request, position))
+        return AsciiJsonResponse(await self.run_in_thread(request, position))
 
     async def _record(self, request: Request) -> Response:
         game = self._saved_game(request)
-        board = await self._run_in_thread(request, self._replay, game, game.moves)
+        board = await self.run_in_thread(request, self._replay, game, game.moves)
         suffix, media_type, text = export_game(game, board)
         name = f"kempelen-{game.id}.{suffix}"
         headers = {"Content-Disposition": f'attachment; filename="{name}"'}
         return Response(text, media_type=media_type, headers=headers)
 
-    async def _run_in_thread(
-        self, request: Request, function: Callable[..., Result], *arguments: Any
-    ) -> Result:
-        async with self._site.visitor_locks.lock(self._site.client_key(request)):
-            return await asyncio.to_thread(function, *arguments)
-
-    async def _channel(self, socket: WebSocket) -> None:
-        async def serve(channel: Channel) -> None:
-            name = socket.path_params["game"]
-            try:
-                session = await self._session(name)
-            except ValueError as error:
-                self._log_unplayable(name, error)
-                await channel.reject(UNPLAYABLE_MESSAGE)
-                return
-            if session is None:
-                await channel.reject("game not found")
-            else:
-                await session.serve(channel)
-
-        await serve_channel(socket, self._site, serve)
+    async def _serve(self, channel: Channel) -> None:
+        name = channel.path_params["game"]
+        try:
+            session = await self._session(name)
+        except ValueError as error:
+            self._log_unplayable(name, error)
+            await channel.reject(UNPLAYABLE_MESSAGE)
+            return
+        if session is None:
+            await channel.reject("game not found")
+        else:
+            await session.serve(channel)
 
     async def _session(self, name: str) -> GameSession | None:
         """Return the session of a game, from memory or the archive, or None if it is unknown."""
@@ -147,7 +129,7 @@ class PlayPage:
                 return None
             await self._evict_idle()
             # Runs in a thread, because replaying a long game is slow.
-            session = await asyncio.to_thread(GameSession, saved, self._site, self._archive)
+            session = await asyncio.to_thread(GameSession, saved, self.site, self._archive)
             self._sessions.setdefault(name, session)  # unless another request resumed it
         return self._sessions[name]
 
@@ -164,23 +146,12 @@ class PlayPage:
             raise HTTPException(404, UNPLAYABLE_MESSAGE) from None
 
     def _log_unplayable(self, game: str, error: ValueError) -> None:
-        self._site.log.write("failed", game=game, error=str(error))
+        self.site.log.write("failed", game=game, error=str(error))
 
     def _saved_game(self, request: Request) -> SavedGame:
-        self._require_owner(request)
         name = request.path_params["game"]
         session = self._sessions.get(name)
         game = self._archive.find(name) if session is None else session.saved
         if game is None:
             raise HTTPException(404, "game not found")
         return game
-
-    def _require_owner(self, request: Request) -> str:
-        owner = self._site.owner(request.cookies)
-        if not owner:
-            raise HTTPException(401, "sign in with your token")
-        return owner
-
-
-def make(site: SiteContext) -> PlayPage:
-    return PlayPage(site)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,15 +12,14 @@ import chess
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route, WebSocketRoute
-from starlette.websockets import WebSocket
+from starlette.routing import BaseRoute, Route
 
 from agent.games import catalogue
 from agent.io.sanitize import sanitize_line
 from kempelen.console.settings_codec import SettingsError, decode
 from kempelen.match.config.game_settings import CHESS, GO, GameSettings
 from kempelen.match.live.tournament_views import TournamentView
-from kempelen.web.channel import Channel, ChannelGroup, ignore_message, serve_channel
+from kempelen.web.channel import Channel, ChannelGroup, ignore_message
 from kempelen.web.diagrams import (
     changed_cells,
     chess_diagrams,
@@ -28,6 +27,7 @@ from kempelen.web.diagrams import (
     game_diagrams,
     serve_pieces,
 )
+from kempelen.web.pages import Page
 from kempelen.web.responses import AsciiJsonResponse
 from kempelen.web.site_context import SiteContext
 
@@ -93,9 +93,8 @@ class WatchedTournament:
     def games(self, before: int) -> list[dict[str, Any]]:
         """Return at most MAX_LISTED finished games with numbers below `before`, newest first."""
         records = list(self.spectator.games.items())[:before]
-        shown = ("white", "black", "result", "termination", "detail", "started")
         return [
-            {"number": number, "key": key, **{name: record.get(name, "") for name in shown}}
+            {"number": number, "key": key, **_summary(record)}
             for number, (key, record) in reversed([*enumerate(records)][-MAX_LISTED:])
         ]
 
@@ -113,11 +112,10 @@ class WatchedTournament:
         else:
             self._check_game()
             positions = game_diagrams(self.game, moves)
-        names = ("white", "black", "result", "termination", "detail", "started")
         return {
             "key": key,
             "game": self.game.name,
-            **{name: record.get(name, "") for name in names},
+            **_summary(record),
             "book": len(record["opening"]),
             "positions": positions,
             "said": [
@@ -175,28 +173,24 @@ class WatchedTournament:
         return grid.last
 
 
-class WatchPage:
+class WatchPage(Page):
     """The routes of the watch page, and the watched tournaments."""
 
     name = "watch"
     paths = ("/watch", "/watch/{number:number}", "/watch/{number:number}/board/{board:number}")
 
-    def __init__(
-        self, site: SiteContext, spectators: Callable[[], Sequence[TournamentView]]
-    ) -> None:
-        """Create the page. The function `spectators` returns the tournaments known so far."""
-        self._site = site
-        self._spectators = spectators
+    def __init__(self, site: SiteContext) -> None:
+        super().__init__(site)
         self._watched: list[WatchedTournament] = []
         self._task: asyncio.Task[None] | None = None
 
     def routes(self) -> Sequence[BaseRoute]:
         return (
             Route("/watch/pieces.svg", serve_pieces),
-            Route("/watch/tournaments", self._list),
-            Route("/watch/{number:number}/games", self._games),
-            Route("/watch/{number:number}/games/{key:str}", self._replay),
-            WebSocketRoute("/watch/{number:number}/channel", self._channel),
+            self.route("/watch/tournaments", self._list),
+            self.route("/watch/{number:number}/games", self._games),
+            self.route("/watch/{number:number}/games/{key:str}", self._replay),
+            self.channel_route("/watch/{number:number}/channel", self._serve),
         )
 
     async def start(self) -> None:
@@ -215,7 +209,7 @@ class WatchPage:
             await self._poll()
 
     async def _poll(self) -> None:
-        for spectator in self._spectators()[len(self._watched) :]:
+        for spectator in self.site.resources.spectators()[len(self._watched) :]:
             self._watched.append(WatchedTournament(spectator))
         for watched in self._watched:
             try:
@@ -226,10 +220,9 @@ class WatchPage:
             except Exception as error:  # noqa: BLE001 - other tournaments must go on
                 failure, watched.failure = watched.failure, repr(error)[:200]
                 if watched.failure != failure:
-                    self._site.log.write("failed", page=self.name, reason=watched.failure)
+                    self.site.log.write("failed", page=self.name, reason=watched.failure)
 
     async def _list(self, request: Request) -> Response:
-        self._require_login(request)
         tournaments = [
             {"number": number, "name": watched.name, "status": watched.spectator.state.status}
             for number, watched in enumerate(self._watched, 1)
@@ -237,7 +230,6 @@ class WatchPage:
         return AsciiJsonResponse({"tournaments": tournaments})
 
     async def _games(self, request: Request) -> Response:
-        self._require_login(request)
         watched = self._find(request.path_params["number"])
         if watched is None:
             raise HTTPException(404, "tournament or game not found")
@@ -247,45 +239,36 @@ class WatchPage:
         return AsciiJsonResponse({"games": games})
 
     async def _replay(self, request: Request) -> Response:
-        self._require_login(request)
         watched = self._find(request.path_params["number"])
         key = request.path_params["key"]
         if watched is None or key not in watched.spectator.games:
             raise HTTPException(404, "tournament or game not found")
         try:
-            async with self._site.visitor_locks.lock(self._site.client_key(request)):
-                return AsciiJsonResponse(await asyncio.to_thread(watched.replay, key))
+            return AsciiJsonResponse(await self.run_in_thread(request, watched.replay, key))
         except (ValueError, LookupError, TypeError) as error:
             text = f"could not replay game {key}: {error}"
             raise HTTPException(
-                422, sanitize_line(self._site.session_context.permissions.redact(text), 300)
+                422, sanitize_line(self.site.session_context.permissions.redact(text), 300)
             ) from None
 
-    async def _channel(self, socket: WebSocket) -> None:
-        watched = self._find(socket.path_params["number"])
-
-        async def serve(channel: Channel) -> None:
-            if watched is None:
-                channel.send({"kind": "absent"})
-                await channel.run(ignore_message)
-            else:
-                await watched.subscribers.serve(channel, watched.state, ignore_message)
-
-        await serve_channel(socket, self._site, serve)
-
-    def _require_login(self, request: Request) -> None:
-        if not self._site.owner(request.cookies):
-            raise HTTPException(401, "sign in with your token")
+    async def _serve(self, channel: Channel) -> None:
+        watched = self._find(channel.path_params["number"])
+        if watched is None:
+            channel.send({"kind": "absent"})
+            await channel.run(ignore_message)
+        else:
+            await watched.subscribers.serve(channel, watched.state, ignore_message)
 
     def _find(self, number: int) -> WatchedTournament | None:
         return self._watched[number - 1] if 1 <= number <= len(self._watched) else None
+
+
+def _summary(record: Mapping[str, Any]) -> dict[str, Any]:
+    names = ("white", "black", "result", "termination", "detail", "started")
+    return {name: record.get(name, "") for name in names}
 
 
 def _marked_squares(game: str, last: Sequence[str]) -> list[str]:
     if game == CHESS:
         return [square for move in last for square in (move[:2], move[2:4])]
     return list(last)
-
-
-def make(site: SiteContext) -> WatchPage:
-    return WatchPage(site, site.resources.spectators)

@@ -3,6 +3,7 @@
 import asyncio
 import http.client
 import json
+import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -106,9 +107,9 @@ def serving(
     limits: ServerLimits = DEFAULT_LIMITS,
     offers: SiteResources = NO_RESOURCES,
     port: int = 0,
-    tls: tuple[str | None, str | None] = (None, None),
+    tls: ssl.SSLContext | None = None,
 ) -> Iterator[Served]:
-    """Run a server for the duration of the block. tls: the files of a certificate and its key."""
+    """Run a server for the duration of the block."""
     started = threading.Event()
     ends: list[Any] = []
     log: list[str] = []
@@ -125,7 +126,7 @@ def serving(
         server = PageServer(site)
         end = asyncio.Event()
         try:
-            opened = await server.open(Address("ws", "127.0.0.1", port), *tls)
+            opened = await server.open(Address("ws", "127.0.0.1", port), tls)
             ends.extend([asyncio.get_running_loop(), end, Served(site, opened.port, log)])
             started.set()
             await end.wait()

@@ -567,8 +567,7 @@ def test_silent_tls_connection_is_closed(
     certified: Certified,  # noqa: F811
 ) -> None:
     limits = ServerLimits(auth_timeout=0.3)
-    tls = (certified.certificate, certified.key)
-    with serving(tmp_path / "web.sqlite", limits=limits, tls=tls) as served:
+    with serving(tmp_path / "web.sqlite", limits=limits, tls=certified.server) as served:
         silent = [socket.create_connection(("127.0.0.1", served.port)) for _ in range(5)]
         began = time.monotonic()
         for each in silent:
