@@ -12,8 +12,6 @@ from typing import Any
 import chess
 import chess.pgn
 
-from agent.games.go import Go
-from agent.games.stones import PASS
 from agent.io.sanitize import sanitize_line
 from kempelen.console.settings_codec import SettingsError, decode
 from kempelen.match.config.time_control import TimeControl
@@ -142,11 +140,6 @@ def load_games(text: str) -> list[dict[str, Any]]:
         raise AnalysisError(sanitize_line(str(error), 300)) from None
 
 
-def game_to_json(study: AnalysedGame) -> dict[str, Any]:
-    """Return a game with all its positions as JSON for the page."""
-    return _chess_to_json(study) if isinstance(study, ParsedChessGame) else _go_to_json(study)
-
-
 def _chess_to_json(score: ParsedChessGame) -> dict[str, Any]:
     if len(score.moves) > MAX_MOVES:
         raise AnalysisError(f"game too long (at most {MAX_MOVES} moves)")
@@ -236,9 +229,7 @@ def add_move(data: Mapping[str, Any], ply: int, move: str) -> dict[str, Any]:
         raise AnalysisError("invalid point (not on the board)")
     mover = game.turn
     previous = study.query["moves"][:ply]
-    extended = _parse_go(
-        {**study.query, "moves": [*previous, ["BW"[mover], _vertex_text(game, vertex)]]}
-    )
+    extended = _parse_go({**study.query, "moves": [*previous, ["BW"[mover], game.text(vertex)]]})
     return _go_to_json(
         dataclasses.replace(extended, tree=_to_sgf_tree(extended, _player_names(data)))
     )
@@ -264,10 +255,6 @@ def _to_sgf_tree(score: ParsedGoGame, names: tuple[str, str]) -> Any:
     for key, player in zip(("PB", "PW"), names, strict=True):
         tree.get_root().set(key, player)
     return tree
-
-
-def _vertex_text(game: Go, vertex: int) -> str:
-    return "pass" if vertex == PASS else game.text(vertex)
 
 
 def _chess_move(board: chess.Board, text: str) -> str:

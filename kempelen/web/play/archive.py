@@ -8,6 +8,8 @@ import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+import chess
+
 from kempelen.match.config.game_settings import GameSettings
 from kempelen.match.game.game_result import GameResult, Termination
 from kempelen.match.records.game_record import GameRecord, MoveRecord, to_pgn
@@ -120,7 +122,7 @@ def export_game(game: SavedGame, board: PlayedGame) -> tuple[str, str, str]:
         game=1,
         white=white,
         black=black,
-        fen=game.setup.fen or _START_FEN,
+        fen=game.setup.fen or chess.STARTING_FEN,
         opening=(),
         moves=tuple(MoveRecord(move) for move in game.moves),
         result=game_result.result,
@@ -146,6 +148,3 @@ def _to_sgf(board: GtpGoBoard, record: GameRecord) -> str:
         result += reason or record.detail.partition("+")[2]
     fields = {"PB": record.black, "PW": record.white, "DT": record.started[:10], "RE": result}
     return board.sgf(fields) + "\n"
-
-
-_START_FEN = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
