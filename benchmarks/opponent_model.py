@@ -101,7 +101,7 @@ class UciEngineUnderTest:
         self._nodes = nodes
         self._lines: queue.Queue[str] = queue.Queue()
         self._uci = UciProtocol("Kempelen", "", self._lines.put, lambda _: None)
-        self._uci.book._rng = chance
+        self._uci.session.book._rng = chance
         self.score = 0
         self.say("uci", f"setoption name Hash value {MEGABYTES}")
         if file is not None:

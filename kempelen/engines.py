@@ -25,7 +25,7 @@ def create_uci_engine(
     from protocols.client.own_engine import AUTHORS
     from protocols.uci.protocol import UciProtocol
 
-    extra_options: tuple[Option[UciProtocol], ...] = ()
+    extra_options: tuple[Option, ...] = ()
     if tune:
         from protocols.uci.tuning import tuning_options
 
@@ -43,12 +43,10 @@ def create_uci_engine(
 def create_xboard_engine(
     session: LineWriter, session_context: SessionContext = STANDALONE
 ) -> XboardProtocol:
-    from protocols.client.own_engine import AUTHORS
     from protocols.xboard.protocol import XboardProtocol
 
     return XboardProtocol(
         f"{ENGINE_NAME} {__version__}",
-        AUTHORS,
         session.send,
         session.log_to,
         session_context=session_context,

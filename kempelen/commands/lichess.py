@@ -22,9 +22,9 @@ from protocols.remote.lichess import LichessClient, LichessError
 from protocols.remote.provider import FIXED_OPTIONS, EngineRegistration, LichessProvider
 from protocols.server.addresses import Address
 from protocols.stdio import SHUTDOWN_TIMEOUT, SWITCH_INTERVAL, ThreadedLineProtocol
+from protocols.uci.engine_options import OPTIONS
 from protocols.uci.options import find_option
 from protocols.uci.parsing import UciError
-from protocols.uci.protocol import OPTIONS
 
 COMMAND = "kempelen lichess"
 # The name that lichess's example provider uses.

@@ -1,17 +1,10 @@
-"""Recognize errors in Kempelen's `info string` lines, and old names of its options."""
+"""Recognize errors in Kempelen's `info string` lines."""
 
 AUTHORS = "The Kempelen authors"
 
 _INFO_STRING = "info string "
-# New option names by old names, which are still accepted.
-_RENAMED_OPTIONS = {"final choice": "MoveSelection", "game result": "GameResult"}
 _OPTION_ERROR_PREFIXES = ("evaluation ", "could not open book ")
 _SEARCH_ERROR_WORDS = (" failed: ", " returned ")
-
-
-def current_name(option: str) -> str:
-    """Return the current name of a renamed Kempelen option, or `option` itself."""
-    return _RENAMED_OPTIONS.get(option.lower(), option)
 
 
 def option_error(author: str, line: str) -> str | None:

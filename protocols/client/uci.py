@@ -18,8 +18,9 @@ from protocols.client.engine import (
     parse_bool,
     unknown_option_message,
 )
-from protocols.client.own_engine import current_name, option_error, search_error
+from protocols.client.own_engine import option_error, search_error
 from protocols.client.process import EngineError
+from protocols.uci.options import current_name
 
 # Minimum seconds between live reports. Lines in between are not parsed.
 INFO_INTERVAL = 0.2

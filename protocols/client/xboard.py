@@ -28,10 +28,10 @@ from protocols.client.engine import (
     parse_bool,
     unknown_option_message,
 )
-from protocols.client.own_engine import current_name
 from protocols.client.process import MAX_MESSAGE_LENGTH, EngineDiedError, EngineError
 from protocols.client.uci import RESIGNATION, InfoCallback, PlayResult, SearchRequest
 from protocols.tasks import cancel_all
+from protocols.uci.options import current_name
 
 SearchResult = TypeVar("SearchResult")
 

@@ -1,4 +1,4 @@
-"""A chess session for UCI and xboard. The options of both are in COMMON_OPTIONS.
+"""A chess session: engine, book, learning and agent. Front ends and in-process clients hold one.
 
 The agent is imported and created on first use, because front ends query the options of every
 installed engine and expect a fast reply.
@@ -7,16 +7,13 @@ installed engine and expect a fast reply.
 from __future__ import annotations
 
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from agent.chess.engine.levels import MAX_ELO, MAX_SKILL, MIN_ELO
-from agent.chess.engine.settings import DEFAULT_MEGABYTES, FINAL_CHOICES, SEARCHES
-from agent.chess.evaluation.loading import DEFAULT
-from agent.evaluation import HANDCRAFTED, NETWORK, check
-from openings.book_provider import MAX_MOVES, SHIPPED, VARIETIES, WEIGHTED, BookProvider
+from agent.chess.engine.settings import DEFAULT_MEGABYTES
+from agent.evaluation import check
+from openings.book_provider import BookProvider
 from protocols.session_context import STANDALONE, SessionContext
 from protocols.uci.options import Option
 from protocols.uci.parsing import UciError, shorten
@@ -50,33 +47,51 @@ class SessionComponents(NamedTuple):
     agent: Agent[chess.Board, chess.Move]
 
 
-class ChessSession(ABC):
-    """The base class of UCI and xboard sessions, which receives its agent's search reports.
+class ChessListener(Protocol):
+    """Receives the events of a chess session, in the threads of its agent."""
 
-    The function `send` must be thread-safe. The function `log_to` changes the debug log file.
+    def info(self, info: Info[chess.Move]) -> None:
+        """Receive a principal variation."""
+
+    def progress(self, progress: Progress[chess.Move], seconds: float) -> None:
+        """Receive the progress of a long search."""
+
+    def error(self, message: str) -> None:
+        """Receive the error message of a failed search or change."""
+
+    def report(self, message: str) -> None:
+        """Receive any other message for the user."""
+
+    def result(self, result: Result[chess.Move]) -> None:
+        """Receive the result of a search."""
+
+
+class ChessSession:
+    """The engine, book, learning and agent of a session, and the settings that options change.
+
+    The function `log_to` changes the debug log file. It may raise `OSError`.
     """
 
     def __init__(
         self,
-        name: str,
-        author: str,
-        send: Callable[[str], None],
-        log_to: Callable[[str], None],
+        listener: ChessListener,
+        options: tuple[Option, ...],
+        log_to: Callable[[str], None] = lambda path: None,
         make_engine: Callable[[Callable[[str], None]], ChessBackend] | None = None,
         session_context: SessionContext = STANDALONE,
     ) -> None:
-        self.finished = False
         self.permissions = session_context.permissions
-        self.name = name
-        self.author = author
-        self.log_to = log_to
+        self.options = tuple(option.for_permissions(self.permissions) for option in options)
         self.multipv = 1
-        self.book = BookProvider(self.report)
+        self.chess960 = False
+        self.show_wdl = False
+        self.listener = listener
+        self.book = BookProvider(listener.report)
+        self._log_to = log_to
         self._session_context = session_context
         self._make_engine = make_engine or self._create_default_engine
         self._session_parts: SessionComponents | None = None
         self._parts_lock = Lock()
-        self._send = send
         self._drain_deadline: float | None = None
 
     @property
@@ -108,14 +123,15 @@ class ChessSession(ABC):
         from agent.learning.opponent_model import OpponentModel
         from agent.learning.position_learner import PositionLearner
 
-        engine, opponent = self._make_engine(self.report), OpponentModel(self.report)
+        report = self.listener.report
+        engine, opponent = self._make_engine(report), OpponentModel(report)
         learning: PositionLearner[chess.Board, chess.Move] = PositionLearner(
-            ChessLearningAdapter(), self.report
+            ChessLearningAdapter(), report
         )
         self.book.adjust_weights = opponent.adjust_weights
         agent = Agent(
             engine,
-            self,
+            self.listener,
             BoardAdapter(),
             move_providers=(opponent, self.book),
             # The second wraps the first, to learn also from moves that the opponent model chose.
@@ -135,7 +151,7 @@ class ChessSession(ABC):
 
         Return False if replies are still pending after `timeout` seconds.
         """
-        if self.finished or self._session_parts is None:
+        if self._session_parts is None:
             return True
         if self._drain_deadline is None:
             self._drain_deadline = time.monotonic() + DRAIN_TIMEOUT
@@ -164,28 +180,6 @@ class ChessSession(ABC):
         """Raise `UciError` if the queue is full."""
         if self.queue_is_full:
             raise UciError("too many pending commands; command ignored")
-
-    # Callbacks of the agent, the backend and the book.
-
-    @abstractmethod
-    def info(self, info: Info[chess.Move]) -> None:
-        """Report a principal variation."""
-
-    @abstractmethod
-    def progress(self, progress: Progress[chess.Move], seconds: float) -> None:
-        """Report the progress of a long search."""
-
-    @abstractmethod
-    def error(self, message: str) -> None:
-        """Report an error."""
-
-    @abstractmethod
-    def report(self, message: str) -> None:
-        """Report any other message for the user."""
-
-    @abstractmethod
-    def result(self, result: Result[chess.Move]) -> None:
-        """Handle the result of a search."""
 
     # Changes by commands and options.
 
@@ -228,6 +222,18 @@ class ChessSession(ABC):
         """Change the evaluation. Raise `EvaluationError` immediately if `spec` is malformed."""
         check(spec)
         self.change_engine(lambda engine: engine.set_evaluation(spec))
+
+    def set_opponent(self, opponent: str) -> None:
+        """Set the opponent from `TITLE ELO computer|human NAME`, or clear it for an empty text."""
+        words = opponent.split(maxsplit=3)
+        if opponent and (len(words) < 4 or words[2] not in ("computer", "human")):
+            raise UciError("UCI_Opponent: invalid value (expected TITLE ELO computer|human NAME)")
+        name = words[3] if opponent else ""
+        self.change_opponent(lambda opponent: opponent.set_opponent(name))
+        if opponent:
+            title = "" if words[0] == "none" else f"{words[0]} "
+            elo = "" if words[1] == "none" else f" ({words[1]})"
+            self.listener.report(f"opponent: {title}{name}{elo}")
 
     def change_learning_file(self, path: str) -> None:
         """Set the file for position learning, or disable learning if `path` is empty."""
@@ -273,7 +279,7 @@ class ChessSession(ABC):
 
     def change_log(self, path: str) -> None:
         try:
-            self.log_to(path)
+            self._log_to(path)
         except OSError as error:
             raise UciError(f"cannot open log file {shorten(path)}: {error.strerror}") from None
 
@@ -282,142 +288,3 @@ def _open_own_tables(report: Callable[[str], None]) -> BuiltinTablebase:
     from openings.endgame_tables import open_builtin_tablebase  # imports the kernel
 
     return open_builtin_tablebase(report)
-
-
-def attribute_setter(name: str) -> Callable[[ChessSession, Any], None]:
-    """Return an `on_change` callback that sets an attribute of the session."""
-    return lambda session, value: setattr(session, name, value)
-
-
-def _set_overhead(session: ChessSession, milliseconds: int) -> None:
-    session.agent.overhead = milliseconds / 1e3
-
-
-def _book_setter(name: str) -> Callable[[ChessSession, Any], None]:
-    return lambda session, value: session.change_book(lambda book: setattr(book, name, value))
-
-
-COMMON_OPTIONS: tuple[Option[ChessSession], ...] = (
-    Option(
-        "Hash",
-        "spin",
-        lambda session, value: session.change_engine(lambda engine: engine.set_megabytes(value)),
-        default=DEFAULT_MEGABYTES,
-        min=1,
-        max=65536,
-        limited_by="megabytes",
-    ),
-    Option(
-        "Clear Hash",
-        "button",
-        lambda session, _: session.change_engine(lambda engine: engine.clear()),
-    ),
-    Option(
-        "Threads",
-        "spin",
-        lambda session, value: session.change_engine(lambda engine: engine.set_threads(value)),
-        default=1,
-        min=1,
-        max=256,
-        limited_by="threads",
-    ),
-    Option("MultiPV", "spin", attribute_setter("multipv"), default=1, min=1, max=256),
-    Option("Move Overhead", "spin", _set_overhead, default=10, min=0, max=5000),
-    Option("OwnBook", "check", _book_setter("enabled"), default=True),
-    Option(
-        "BookFile",
-        "string",
-        lambda session, value: session.change_book(lambda book: book.set_books(value)),
-        default=SHIPPED,
-        requires_trust=True,
-        safe_values=(SHIPPED,),
-    ),
-    Option(
-        "BookDepth",
-        "spin",
-        _book_setter("depth"),
-        default=MAX_MOVES,
-        min=0,
-        max=MAX_MOVES,
-    ),
-    Option(
-        "BookVariety",
-        "combo",
-        _book_setter("variety"),
-        default=WEIGHTED,
-        choices=VARIETIES,
-    ),
-    Option(
-        "UCI_LimitStrength",
-        "check",
-        lambda session, value: session.change_engine(lambda engine: engine.set_level(limit=value)),
-        default=False,
-    ),
-    Option(
-        "UCI_Elo",
-        "spin",
-        lambda session, value: session.change_engine(lambda engine: engine.set_level(elo=value)),
-        default=MIN_ELO,
-        min=MIN_ELO,
-        max=MAX_ELO,
-    ),
-    Option(
-        "Skill Level",
-        "spin",
-        lambda session, value: session.change_engine(lambda engine: engine.set_level(skill=value)),
-        default=int(MAX_SKILL),
-        min=0,
-        max=int(MAX_SKILL),
-    ),
-    Option(
-        "OwnTables",
-        "check",
-        lambda session, value: session.change_engine(
-            lambda engine: engine.use_builtin_tablebase(value)
-        ),
-        default=True,
-    ),
-    Option(
-        "SyzygyPath",
-        "string",
-        lambda session, value: session.change_engine(lambda engine: engine.use_syzygy(value)),
-        requires_trust=True,
-    ),
-    Option(
-        "GaviotaPath",
-        "string",
-        lambda session, value: session.change_engine(lambda engine: engine.use_gaviota(value)),
-        requires_trust=True,
-    ),
-    Option(
-        "Evaluation",
-        "string",
-        lambda session, value: session.change_evaluation(value or DEFAULT),
-        default=DEFAULT,
-        requires_trust=True,
-        safe_values=(NETWORK, HANDCRAFTED.name),
-    ),
-    Option(
-        "Search",
-        "combo",
-        lambda session, value: session.change_engine(lambda engine: engine.set_search(value)),
-        default=SEARCHES[0],
-        choices=SEARCHES,
-    ),
-    Option(
-        "MoveSelection",
-        "combo",
-        lambda session, value: session.change_engine(lambda engine: engine.set_final_choice(value)),
-        default=FINAL_CHOICES[0],
-        choices=FINAL_CHOICES,
-        old_name="Final Choice",
-    ),
-    Option("ExperienceFile", "string", ChessSession.change_learning_file, requires_trust=True),
-    Option(
-        "HabitsFile",
-        "string",
-        lambda session, value: session.change_opponent(lambda opponent: opponent.set_file(value)),
-        requires_trust=True,
-    ),
-    Option("Debug Log File", "string", ChessSession.change_log, requires_trust=True),
-)

@@ -1,25 +1,31 @@
 """Declare and parse UCI options, and call functions when their values change."""
 
-from collections.abc import Callable
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 from protocols.permissions import UNBOUNDED, Permissions, permission_denied_message
 from protocols.uci.parsing import UciError, read_number, shorten
 
+if TYPE_CHECKING:
+    from protocols.uci.chess_session import ChessSession
+
 MAX_STRING_LENGTH = 1000
+# New option names by old names, which are still accepted, but not declared.
+RENAMED_OPTIONS = {"Final Choice": "MoveSelection", "Game Result": "GameResult"}
 
 Value = int | bool | str | None
-Owner = TypeVar("Owner", contravariant=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Option(Generic[Owner]):
+class Option:
     """A UCI option with its declaration, permissions and change callback."""
 
     name: str
     type: str  # button, check, spin, combo or string
-    on_change: Callable[[Owner, Any], None]  # receives the owner and the parsed value
+    on_change: Callable[[ChessSession, Any], None]  # receives the parsed value
     default: Value = None
     min: int = 0
     max: int = 0
@@ -29,7 +35,6 @@ class Option(Generic[Owner]):
     limited_by: Literal["", "megabytes", "threads"] = ""  # permission that limits a spin option
     session_max: int = UNBOUNDED  # that limit in this session
     forbidden: bool = False  # not available in this session
-    old_name: str = ""  # still accepted, but not declared
 
     def declaration_line(self) -> str:
         words = [f"option name {self.name} type {self.type}"]
@@ -77,7 +82,7 @@ class Option(Generic[Owner]):
             return self.session_max, f"{self.name}: limited to {self.session_max} on this server"
         return value, ""
 
-    def for_permissions(self, permissions: Permissions) -> "Option[Owner]":
+    def for_permissions(self, permissions: Permissions) -> Option:
         """Return the option that is available to a session with these permissions.
 
         A string option with presets becomes a combo with the preset names.
@@ -95,7 +100,7 @@ class Option(Generic[Owner]):
             type="combo",
             default=default,
             choices=tuple(values),
-            on_change=lambda owner, name: self.on_change(owner, values[name]),
+            on_change=lambda session, name: self.on_change(session, values[name]),
         )
 
     def parse(self, text: str | None) -> Value:
@@ -121,17 +126,25 @@ class Option(Generic[Owner]):
         return number
 
 
-def find_option(options: tuple[Option[Owner], ...], name: str) -> Option[Owner]:
+def find_option(options: Iterable[Option], name: str) -> Option:
     """Find an option by name or old name, ignoring case, or raise `UciError`."""
-    wanted = " ".join(name.lower().split())
+    wanted = current_name(name).lower()
     for option in options:
-        if wanted and wanted in (option.name.lower(), option.old_name.lower()):
+        if option.name.lower() == wanted:
             return option
     raise UciError(f"unknown option: {shorten(name)}")
 
 
-def renamed_remark(option: Option[Owner], name: str) -> str:
-    """Return a message for the user if `name` is the option's old name, or ""."""
-    if not option.old_name or " ".join(name.lower().split()) != option.old_name.lower():
-        return ""
-    return f"option '{option.old_name}' is now '{option.name}'"
+def current_name(name: str) -> str:
+    """Return the current name of a renamed option, or `name` without superfluous spaces."""
+    name = " ".join(name.split())
+    return next((new for old, new in RENAMED_OPTIONS.items() if old.lower() == name.lower()), name)
+
+
+def renamed_remark(name: str) -> str:
+    """Return a message for the user if `name` is the old name of an option, or ""."""
+    name = " ".join(name.split())
+    for old, new in RENAMED_OPTIONS.items():
+        if old.lower() == name.lower():
+            return f"option '{old}' is now '{new}'"
+    return ""

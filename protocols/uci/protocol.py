@@ -1,4 +1,4 @@
-"""The UCI protocol, without I/O. Its commands are in COMMANDS, and its options in OPTIONS.
+"""The UCI protocol, without I/O. Its commands are in COMMANDS.
 
 Sources: the UCI specification of April 2006 by Rudolf Huber and Stefan Meyer-Kahlen, and the
 behaviour of common front ends.
@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 from agent.limits import Cp, Info, Limits, Progress, Result, SideClock
 from protocols.permissions import permission_denied_message
 from protocols.session_context import STANDALONE, SessionContext
-from protocols.uci.chess_session import COMMON_OPTIONS, WHITE_POINTS, ChessSession, attribute_setter
+from protocols.uci.chess_session import ChessSession
+from protocols.uci.engine_options import OPTIONS
 from protocols.uci.formatting import (
     bestmove_line,
     info_line,
@@ -51,9 +52,6 @@ if TYPE_CHECKING:
 
 Replies = Iterator[str]
 
-FORFEIT_SUFFIX = " forfeit"
-GAME_RESULTS = "*", *WHITE_POINTS, *(result + FORFEIT_SUFFIX for result in WHITE_POINTS)
-
 
 @dataclass(frozen=True, slots=True)
 class Command:
@@ -65,8 +63,8 @@ class Command:
     requires_trust: bool = False  # see `protocols.permissions`
 
 
-class UciProtocol(ChessSession):
-    """A UCI engine. The arguments are those of `ChessSession`."""
+class UciProtocol:
+    """A UCI engine. The function `send` must be thread-safe. See `ChessSession`."""
 
     def __init__(
         self,
@@ -75,15 +73,17 @@ class UciProtocol(ChessSession):
         send: Callable[[str], None],
         log_to: Callable[[str], None],
         make_engine: Callable[[Callable[[str], None]], ChessBackend] | None = None,
-        extra_options: tuple[Option[UciProtocol], ...] = (),
+        extra_options: tuple[Option, ...] = (),
         session_context: SessionContext = STANDALONE,
     ) -> None:
-        super().__init__(name, author, send, log_to, make_engine, session_context)
-        self.options = tuple(
-            option.for_permissions(self.permissions) for option in OPTIONS + extra_options
+        self.finished = False
+        self.session = ChessSession(
+            self, OPTIONS + extra_options, log_to, make_engine, session_context
         )
-        self.chess960 = False
-        self.show_wdl = False
+        self._name = name
+        self._author = author
+        self._send = send
+        self._permissions = session_context.permissions
         self._debug = False
         self._introduced = False
         self._position = CurrentPosition()
@@ -95,7 +95,7 @@ class UciProtocol(ChessSession):
             if name:
                 self._introduced = True
                 command = COMMANDS[name]
-                if command.requires_trust and not self.permissions.trusted:
+                if command.requires_trust and not self._permissions.trusted:
                     raise UciError(permission_denied_message(name))
                 yield from command.handler(self, command.parse(rest))
             elif self._introduced and line.strip():
@@ -110,10 +110,16 @@ class UciProtocol(ChessSession):
     def handle_overlong_line(self) -> Replies:
         yield info_string("line too long; ignored")
 
-    # Callbacks of the agent.
+    def drain(self, timeout: float | None = None) -> bool:
+        return self.finished or self.session.drain(timeout)
+
+    def close(self, timeout: float) -> bool:
+        return self.session.close(timeout)
+
+    # Events of the session.
 
     def info(self, info: Info[chess.Move]) -> None:
-        self._send(info_line(info, self.show_wdl))
+        self._send(info_line(info, self.session.show_wdl))
 
     def progress(self, progress: Progress[chess.Move], seconds: float) -> None:
         self._send(progress_line(progress, seconds))
@@ -125,86 +131,87 @@ class UciProtocol(ChessSession):
         self._send(self._info_string(message))
 
     def _info_string(self, message: str) -> str:
-        return info_string(self.permissions.redact(message))
+        return info_string(self._permissions.redact(message))
 
     def result(self, result: Result[chess.Move]) -> None:
         self._send(bestmove_line(result))
-        self.learning.flush()
-        self.opponent.record_move(result)
+        self.session.learning.flush()
+        self.session.opponent.record_move(result)
 
     # Command handlers, in the order of COMMANDS.
 
     def _uci(self, _: None) -> Replies:
-        yield f"id name {self.name}"
-        yield f"id author {self.author}"
-        for option in self.options:
+        yield f"id name {self._name}"
+        yield f"id author {self._author}"
+        for option in self.session.options:
             if not option.forbidden:
                 yield option.declaration_line()
         yield "uciok"
-        self.engine.start()
+        self.session.engine.start()
 
     def _is_ready(self, _: None) -> Replies:
-        if self.agent.busy:
+        if self.session.agent.busy:
             yield "readyok"
         else:
-            self.agent.submit(self._send_readyok)
+            self.session.agent.submit(self._send_readyok)
 
     def _send_readyok(self, job: Job) -> None:
         try:
-            self.prepare(job)
+            self.session.prepare(job)
         finally:
             self._send("readyok")
 
     def _set_option(self, command: SetOptionCommand) -> Replies:
-        option = find_option(self.options, command.name)
-        if renamed := renamed_remark(option, command.name):
+        option = find_option(self.session.options, command.name)
+        if renamed := renamed_remark(command.name):
             yield info_string(renamed)
-        self.require_queue_space()
+        self.session.require_queue_space()
         value, remark = option.parse_permitted(command.value)
-        option.on_change(self, value)
+        option.on_change(self.session, value)
         if remark:
             yield info_string(remark)
 
     def _new_game(self, _: None) -> Replies:
-        self.new_game()
+        self.session.new_game()
         yield from ()
 
     def _set_position(self, position: PositionCommand) -> Replies:
-        self._position.set(position, self.chess960)
+        self._position.set(position, self.session.chess960)
         yield from ()
 
     def _go(self, go: GoCommand) -> Replies:
+        session, agent = self.session, self.session.agent
         board = self._position.copy_with_history()
         problems = list(go.problems)
         if "perft" in go.numbers:
-            if not self.permissions.trusted:
+            if not self._permissions.trusted:
                 raise UciError(permission_denied_message("go perft"))
             yield from map(info_string, problems)
             depth = max(go.numbers["perft"], 1)
-            self.agent.submit(lambda job: self._perft(job, board, depth), long_running=True)
+            agent.submit(lambda job: self._perft(job, board, depth), long_running=True)
             return
         clock = go.numbers.get("btime" if board.turn else "wtime")
-        self.set_opponent_clock(None if clock is None else clock / 1e3)
+        session.set_opponent_clock(None if clock is None else clock / 1e3)
         limits = _limits(go, board, problems)
         yield from map(info_string, shorten_list(problems))
         if self._debug:
             from agent.clock import allocate_time
 
-            reserve = self.agent.lag_estimator.reserve(limits.clock)
-            budget = allocate_time(limits, self.agent.overhead, reserve, self.agent.time_factor)
+            reserve = agent.lag_estimator.reserve(limits.clock)
+            budget = allocate_time(limits, agent.overhead, reserve, agent.time_factor)
             yield info_string(f"time budget: {budget.soft:.3f} s, at most {budget.hard:.3f} s")
-        if self.queue_is_full:
+        if session.queue_is_full:
             # Every `go` needs a `bestmove`, so it waits for space instead of being dropped.
-            self.agent.stop()
-            self.agent.wait()
-        self.agent.go(board, limits, self.multipv)
+            agent.stop()
+            agent.wait()
+        agent.go(board, limits, session.multipv)
 
     def _stop(self, _: None) -> Replies:
-        self.agent.stop()
+        self.session.agent.stop()
         yield from ()
 
     def _ponder_hit(self, _: None) -> Replies:
-        self.agent.ponderhit()
+        self.session.agent.ponderhit()
         yield from ()
 
     def _quit(self, _: None) -> Replies:
@@ -229,14 +236,14 @@ class UciProtocol(ChessSession):
         yield "Moves: " + " ".join(move.uci() for move in board.legal_moves)
 
     def _evaluate(self, _: None) -> Replies:
-        self.require_queue_space()
+        self.session.require_queue_space()
         board = self._position.copy_with_history()
-        self.agent.submit(lambda job: self._send_evaluation(job, board), long_running=True)
+        self.session.agent.submit(lambda job: self._send_evaluation(job, board), long_running=True)
         yield from ()
 
     def _send_evaluation(self, job: Job, board: chess.Board) -> None:
-        kernel = self.engine.wait_for_kernel(job.stop)
-        value = self.agent.run_user_code(job, lambda: kernel.evaluate(board))
+        kernel = self.session.engine.wait_for_kernel(job.stop)
+        value = self.session.agent.run_user_code(job, lambda: kernel.evaluate(board))
         if kernel.network is not None:
             self._send_network(kernel.network, board, value)
         if not any(board.legal_moves):
@@ -260,11 +267,11 @@ class UciProtocol(ChessSession):
             self._send(info_string("endgame knowledge changes the network's score"))
 
     def _bench(self, depth: int | None) -> Replies:
-        self.agent.submit(lambda job: self._run_bench(job, depth), long_running=True)
+        self.session.agent.submit(lambda job: self._run_bench(job, depth), long_running=True)
         yield from ()
 
     def _run_bench(self, job: Job, depth: int | None) -> None:
-        self.engine.wait_for_kernel(job.stop)
+        self.session.engine.wait_for_kernel(job.stop)
         from agent.chess.search.bench import DEPTH, run
 
         nodes, seconds = 0, 0.0
@@ -276,7 +283,7 @@ class UciProtocol(ChessSession):
         self._send(f"{nodes} nodes {nodes_per_second(nodes, seconds)} nps")
 
     def _perft(self, job: Job, board: chess.Board, depth: int) -> None:
-        self.engine.wait_for_kernel(job.stop)
+        self.session.engine.wait_for_kernel(job.stop)
         from agent.agent import AgentError
         from agent.chess.board.perft import divide
 
@@ -297,24 +304,8 @@ class UciProtocol(ChessSession):
 
     def _help(self, _: None) -> Replies:
         for name, command in COMMANDS.items():
-            if self.permissions.trusted or not command.requires_trust:
+            if self._permissions.trusted or not command.requires_trust:
                 yield info_string(f"{name}: {command.help}")
-
-    def set_game_result(self, text: str) -> None:
-        """Learn from the result of the game, which must be one of GAME_RESULTS."""
-        self.learn_result(text.removesuffix(FORFEIT_SUFFIX), forfeit=text.endswith(FORFEIT_SUFFIX))
-
-    def set_opponent(self, opponent: str) -> None:
-        """Set the opponent from `TITLE ELO computer|human NAME`, or clear it for an empty text."""
-        words = opponent.split(maxsplit=3)
-        if opponent and (len(words) < 4 or words[2] not in ("computer", "human")):
-            raise UciError("UCI_Opponent: invalid value (expected TITLE ELO computer|human NAME)")
-        name = words[3] if opponent else ""
-        self.change_opponent(lambda opponent: opponent.set_opponent(name))
-        if opponent:
-            title = "" if words[0] == "none" else f"{words[0]} "
-            elo = "" if words[1] == "none" else f" ({words[1]})"
-            self._send(info_string(f"opponent: {title}{name}{elo}"))
 
 
 def _split_command(line: str) -> tuple[str, str]:
@@ -362,38 +353,6 @@ def _square_names(squares: chess.SquareSet) -> list[str]:
 
     return [chess.square_name(square) for square in squares]
 
-
-def _ignore(uci: UciProtocol, value: object) -> None:
-    """Accept an option that has no effect."""
-
-
-OPTIONS: tuple[Option[UciProtocol], ...] = (
-    *COMMON_OPTIONS,
-    # Has no effect, because `go ponder` works regardless of this option.
-    Option("Ponder", "check", _ignore, default=False),
-    Option("UCI_Chess960", "check", attribute_setter("chess960"), default=False),
-    Option("UCI_AnalyseMode", "check", ChessSession.set_analysing, default=False),
-    Option("UCI_ShowWDL", "check", attribute_setter("show_wdl"), default=False),
-    Option("UCI_Opponent", "string", UciProtocol.set_opponent),
-    # Not part of UCI. By default, the opponent model infers the result from the last position.
-    Option(
-        "GameResult",
-        "combo",
-        UciProtocol.set_game_result,
-        default=GAME_RESULTS[0],
-        choices=GAME_RESULTS,
-        old_name="Game Result",
-    ),
-    # Shown by the front end. Setting it has no effect.
-    Option(
-        "UCI_EngineAbout",
-        "string",
-        _ignore,
-        default="Kempelen, a game-playing agent server in Python, GPL-3.0-or-later. Its network "
-        "was trained on self-play positions scored by Kempelen and by Stockfish 15.1; the "
-        "hand-written evaluation was fitted to the same scores",
-    ),
-)
 
 COMMANDS: dict[str, Command] = {
     "uci": Command(parse_nothing, UciProtocol._uci, "print the engine's name and options"),

@@ -3,11 +3,11 @@
 from functools import partial
 
 from agent.chess.search.parameters import PARAMETERS, Parameter
+from protocols.uci.chess_session import ChessSession
 from protocols.uci.options import Option
-from protocols.uci.protocol import UciProtocol
 
 
-def tuning_options() -> tuple[Option[UciProtocol], ...]:
+def tuning_options() -> tuple[Option, ...]:
     return tuple(
         Option(
             parameter.name,
@@ -22,5 +22,5 @@ def tuning_options() -> tuple[Option[UciProtocol], ...]:
     )
 
 
-def _set(parameter: Parameter, uci: UciProtocol, value: int) -> None:
-    uci.change_engine(lambda engine: parameter.set(value))
+def _set(parameter: Parameter, session: ChessSession, value: int) -> None:
+    session.change_engine(lambda engine: parameter.set(value))

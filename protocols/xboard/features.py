@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from agent.chess.engine.backend import ChessBackend
-from protocols.uci.chess_session import COMMON_OPTIONS, ChessSession
+from protocols.uci.engine_options import COMMON_OPTIONS
 from protocols.uci.options import Option
 
 # Commands that the front end should send (1), and commands that the engine does not need (0).
@@ -17,7 +17,7 @@ FEATURES = (
 VARIANTS = NORMAL, FISCHERANDOM = "normal", "fischerandom"
 # Options that the protocol sets by separate commands: `memory` and `cores`.
 HASH, THREADS = "Hash", "Threads"
-OPTIONS: tuple[Option[ChessSession], ...] = tuple(
+OPTIONS: tuple[Option, ...] = tuple(
     option for option in COMMON_OPTIONS if option.name not in (HASH, THREADS)
 )
 # The tablebase formats of `egtpath`, and how to open each.
@@ -34,7 +34,7 @@ _PATH_OPTION_TYPES = {
 
 
 def feature_lines(
-    name: str, options: Iterable[Option[ChessSession]], tables: Iterable[str] = TABLEBASES
+    name: str, options: Iterable[Option], tables: Iterable[str] = TABLEBASES
 ) -> Iterator[str]:
     """Generate the reply to `protover`. The `tables` are the supported tablebase formats."""
     for features in FEATURES:
@@ -46,7 +46,7 @@ def feature_lines(
     yield "feature done=1"
 
 
-def option_declaration(option: Option[ChessSession]) -> str:
+def option_declaration(option: Option) -> str:
     """Return the declaration of an option, for example `MultiPV -spin 1 1 256`."""
     type_ = option.type
     if type_ == "string":
@@ -64,7 +64,7 @@ def option_declaration(option: Option[ChessSession]) -> str:
     return words if option.type == "button" else f"{words} {option.default or ''}"
 
 
-def to_uci_value(option: Option[ChessSession], value: str | None) -> str | None:
+def to_uci_value(option: Option, value: str | None) -> str | None:
     """Convert a value from the `option` command to the notation that `Option` parses."""
     if option.type == "check":
         return {"1": "true", "0": "false"}.get(value or "", value)

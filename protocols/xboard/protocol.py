@@ -8,13 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from agent.agent import AgentError, describe
 from agent.limits import Info, Limits, Progress, Result
 from protocols.permissions import permission_denied_message
-from protocols.uci.chess_session import COMMON_OPTIONS, ChessSession
+from protocols.uci.engine_options import COMMON_OPTIONS
 from protocols.uci.options import Option, find_option, renamed_remark
 from protocols.uci.parsing import UciError, parse_nothing
 from protocols.uci.position import MAX_GAME_PLIES, read_board
@@ -22,7 +21,6 @@ from protocols.xboard.draws import result_by_rule
 from protocols.xboard.features import (
     FISCHERANDOM,
     HASH,
-    OPTIONS,
     TABLEBASES,
     THREADS,
     VARIANTS,
@@ -71,13 +69,7 @@ class Command:
 
 
 class XboardProtocol(XboardSession):
-    """An xboard engine. The arguments are those of `ChessSession`."""
-
-    _hinting = False
-
-    @cached_property
-    def options(self) -> tuple[Option[ChessSession], ...]:
-        return tuple(option.for_permissions(self.permissions) for option in OPTIONS)
+    """An xboard engine. The arguments are those of `XboardSession`."""
 
     def handle_line(self, line: str) -> tuple[str, ...]:
         """Handle a line. The replies are sent, not returned, to keep the output in order."""
@@ -113,8 +105,8 @@ class XboardProtocol(XboardSession):
 
     def _protover(self, _: object) -> Replies:
         tables = TABLEBASES if self.permissions.trusted else ()
-        yield from feature_lines(self.name, self.options, tables)
-        self.engine.start()
+        yield from feature_lines(self.name, self.chess.options, tables)
+        self.chess.engine.start()
 
     def _rejected(self, feature: str) -> None:
         if feature.split()[:1] == ["debug"]:
@@ -135,7 +127,7 @@ class XboardProtocol(XboardSession):
         self.halt()
         if self.mode is not XboardMode.ANALYSING:
             self.mode = XboardMode.PLAYING
-        self.paused = self.chess960 = False
+        self.paused = self.chess.chess960 = False
         self.start_game()
         self.set_board(read_board(None))
         self.start_next_search()
@@ -144,14 +136,14 @@ class XboardProtocol(XboardSession):
         if name not in VARIANTS:
             raise UciError(f"unknown variant, expected one of: {', '.join(VARIANTS)}")
         self.halt()
-        self.chess960 = name == FISCHERANDOM
-        self.set_board(read_board(None, self.chess960))
+        self.chess.chess960 = name == FISCHERANDOM
+        self.set_board(read_board(None, self.chess.chess960))
         self.start_next_search()
 
     def _set_board(self, fen: str) -> Replies:
         self.halt()
         try:
-            self.set_board(read_board(fen or "-", self.chess960))
+            self.set_board(read_board(fen or "-", self.chess.chess960))
         except UciError as error:
             self.position_error, self.move_due = str(error), False
             yield warning(f"Illegal position: {str(error).removeprefix('illegal position: ')}")
@@ -185,7 +177,7 @@ class XboardProtocol(XboardSession):
         if board.turn is not white:
             words = board.fen().split()
             words[1], words[3] = "w" if white else "b", "-"
-            self.set_board(read_board(" ".join(words), self.chess960))
+            self.set_board(read_board(" ".join(words), self.chess.chess960))
         self.mode, self.move_due = XboardMode.PLAYING, False
 
     def _white(self, _: None) -> None:
@@ -204,10 +196,10 @@ class XboardProtocol(XboardSession):
     def _result(self, text: str) -> None:
         result, _, comment = text.partition(" ")
         self._force(None)
-        self.learn_result(result, forfeit=_FORFEIT_COMMENT.search(comment) is not None)
+        self.chess.learn_result(result, forfeit=_FORFEIT_COMMENT.search(comment) is not None)
 
     def _set_opponent_name(self, name: str) -> None:
-        self.change_opponent(lambda opponent: opponent.set_opponent(name))
+        self.chess.change_opponent(lambda opponent: opponent.set_opponent(name))
 
     def _go(self, _: None) -> Replies:
         self._require_legal_position()
@@ -247,7 +239,7 @@ class XboardProtocol(XboardSession):
 
     def _move_now(self, _: None) -> None:
         if self.current_search is not None and self.current_search.purpose is SearchPurpose.MOVE:
-            self.agent.stop()
+            self.chess.agent.stop()
 
     def _draw(self, _: None) -> Replies:
         if self.mode is XboardMode.PLAYING and self.move_due:
@@ -303,13 +295,13 @@ class XboardProtocol(XboardSession):
     def _analyse(self, _: None) -> None:
         self.halt()
         if self.mode is not XboardMode.ANALYSING:
-            self.set_analysing(True)
+            self.chess.set_analysing(True)
         self.mode, self.move_due, self.paused = XboardMode.ANALYSING, False, False
         self.start_next_search()
 
     def _leave_analysis(self) -> None:
         if self.mode is XboardMode.ANALYSING:
-            self.set_analysing(False)
+            self.chess.set_analysing(False)
             self.mode = XboardMode.FORCE
 
     def _exit(self, _: None) -> None:
@@ -360,29 +352,28 @@ class XboardProtocol(XboardSession):
             yield f"Hint: {self.board.xboard(search.last_info.pv[0])}"
         elif search is None and not (self.position_error or self.move_due or self._hinting):
             board, self._hinting = self.board.copy(), True
-            self.agent.submit(lambda job: self._search_hint(job, board), long_running=True)
+            self.chess.agent.submit(lambda job: self._search_hint(job, board), long_running=True)
 
     def _search_hint(self, job: Job, board: chess.Board) -> None:
         limits: Limits[chess.Move] = Limits(movetime=HINT_TIME)
-        self.opponent.off_the_record = True  # The hint is not played on the game's board.
+        self.chess.opponent.off_the_record = True  # The hint is not played on the game's board.
         try:
-            move = (
-                self.agent.prepare_search(board, limits, 1, _NullListener(self.error)).run(job).move
-            )
+            listener = _NullListener(self.error)
+            move = self.chess.agent.prepare_search(board, limits, 1, listener).run(job).move
         finally:
-            self._hinting = self.opponent.off_the_record = False
+            self._hinting = self.chess.opponent.off_the_record = False
         with self.lock:
             if move is not None and self.board == board:
                 self._send(f"Hint: {board.xboard(move)}")
 
     def _book(self, _: None) -> None:
-        self.require_queue_space()
+        self.chess.require_queue_space()
         board = self.board.copy()
-        self.reconfigure_search(lambda: self.agent.submit(lambda job: self._send_book(board)))
+        self.reconfigure_search(lambda: self.chess.agent.submit(lambda job: self._send_book(board)))
 
     def _send_book(self, board: chess.Board) -> None:
         try:
-            moves = self.book.move_probabilities(board)
+            moves = self.chess.book.move_probabilities(board)
             with self.lock:
                 for move, share in moves:
                     self._send(f" {board.san(move)}  {100 * share:.0f}%")
@@ -394,8 +385,8 @@ class XboardProtocol(XboardSession):
     # Options.
 
     def _set_option(self, argument: NamedValue) -> None:
-        option = find_option(self.options, argument.name)
-        if renamed := renamed_remark(option, argument.name):
+        option = find_option(self.chess.options, argument.name)
+        if renamed := renamed_remark(argument.name):
             self.report(renamed)
         self._change_option(option, to_uci_value(option, argument.value))
 
@@ -413,22 +404,19 @@ class XboardProtocol(XboardSession):
     def _egtpath(self, argument: NamedValue) -> None:
         if argument.name not in TABLEBASES:
             raise UciError(f"unknown tablebase format, expected one of: {', '.join(TABLEBASES)}")
-        use = TABLEBASES[argument.name]
-        self.reconfigure_search(
-            lambda: self.agent.submit(lambda job: self._use_tablebase(use, argument.value or ""))
-        )
 
-    def _use_tablebase(self, use: Callable[[ChessBackend, str], None], paths: str) -> None:
-        """Open a tablebase. A failure is not an error, because front ends send all paths."""
-        try:
-            use(self.engine, paths)
-        except AgentError as error:
-            self.report(str(error))
+        def use_tablebase(engine: ChessBackend) -> None:
+            try:
+                TABLEBASES[argument.name](engine, argument.value or "")
+            except AgentError as error:  # not shown to the user, because front ends send all paths
+                self.report(str(error))
 
-    def _change_option(self, option: Option[ChessSession], value: str | None) -> None:
-        self.require_queue_space()
+        self.reconfigure_search(lambda: self.chess.change_engine(use_tablebase))
+
+    def _change_option(self, option: Option, value: str | None) -> None:
+        self.chess.require_queue_space()
         parsed, remark = option.parse_permitted(value)
-        self.reconfigure_search(lambda: option.on_change(self, parsed))
+        self.reconfigure_search(lambda: option.on_change(self.chess, parsed))
         if remark:
             self.report(remark)
 
@@ -458,7 +446,7 @@ class _NullListener:
         """Ignore the progress."""
 
     def result(self, result: Result[Any]) -> None:
-        """Ignore the result, which `think` also returns."""
+        """Ignore the result, which `run` also returns."""
 
 
 COMMANDS: dict[str, Command] = {

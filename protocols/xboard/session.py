@@ -21,6 +21,7 @@ from protocols.uci.chess_session import ChessSession
 from protocols.uci.position import HISTORY_PLIES, read_board
 from protocols.xboard.clock import XboardClock, is_consistent
 from protocols.xboard.draws import DrawPolicy, is_claimable_draw, result_by_rule
+from protocols.xboard.features import OPTIONS
 from protocols.xboard.formatting import comment, echo, thinking_line, warning
 
 if TYPE_CHECKING:
@@ -72,28 +73,32 @@ class PendingSearch:
         return time.monotonic() - self.start_time
 
 
-class XboardSession(ChessSession):
+class XboardSession:
+    """The game and the searches of an xboard engine. The function `send` must be thread-safe."""
+
     def __init__(
         self,
         name: str,
-        author: str,
         send: Callable[[str], None],
         log_to: Callable[[str], None],
         make_engine: Callable[[Callable[[str], None]], ChessBackend] | None = None,
         session_context: SessionContext = STANDALONE,
     ) -> None:
-        super().__init__(name, author, send, log_to, make_engine, session_context)
+        self.finished = False
+        self.name = name
+        self._send = send
+        self.permissions = session_context.permissions
+        self.chess = ChessSession(self, OPTIONS, log_to, make_engine, session_context)
         self.lock = threading.RLock()
         self.mode = XboardMode.PLAYING
         self.move_due = self.paused = self.pondering = self.posting = False
-        self.chess960 = False
         self.sends_comments = True
         self.clock = XboardClock()
         self.depth: int | None = None
         self.excluded: set[chess.Move] = set()
         self.ponder_move: chess.Move | None = None  # the expected reply
         self.position_error = ""  # why the position is illegal
-        self.draw_offered = False
+        self.draw_offered = self._hinting = False
         self.draw_policy = DrawPolicy()
         self.opponent_remaining: float | None = None  # in seconds
         self.current_search: PendingSearch | None = None
@@ -118,7 +123,10 @@ class XboardSession(ChessSession):
         """Disable pondering and wait for a move that is due, as in `ChessSession.drain`."""
         with self.lock:
             self.pondering = False
-        return super().drain(timeout)
+        return self.finished or self.chess.drain(timeout)
+
+    def close(self, timeout: float) -> bool:
+        return self.chess.close(timeout)
 
     # Searches.
 
@@ -129,7 +137,7 @@ class XboardSession(ChessSession):
             search.wanted = False
             if search.purpose is SearchPurpose.MOVE:
                 self._time_used += search.elapsed()
-            self.agent.stop()
+            self.chess.agent.stop()
 
     def start_next_search(self) -> None:
         """Start the search that the state of the game requires, unless a search is running."""
@@ -198,7 +206,7 @@ class XboardSession(ChessSession):
             # The search may finish before its next iteration.
             if self.posting and hit.last_info is not None:
                 self._send(thinking_line(hit.last_info, hit.board, ""))
-            self.agent.ponderhit()
+            self.chess.agent.ponderhit()
         return None
 
     def _is_ponder_hit(self, search: PendingSearch) -> bool:
@@ -212,7 +220,7 @@ class XboardSession(ChessSession):
         if depth is not None and not clock.is_set:
             return Limits(depth=depth, ponder=ponder, search_moves=moves)
         movetime = clock.movetime
-        self.set_opponent_clock(self.opponent_remaining)
+        self.chess.set_opponent_clock(self.opponent_remaining)
         return Limits(
             depth=depth,
             movetime=None if movetime is None else max(movetime - self._time_used, 0.0),
@@ -250,8 +258,8 @@ class XboardSession(ChessSession):
         )
         self.current_search = search
         self._searches.append(search)
-        self.agent.submit(lambda job: self._mark_started(search))
-        self.agent.go(board, limits, self.multipv)
+        self.chess.agent.submit(lambda job: self._mark_started(search))
+        self.chess.agent.go(board, limits, self.chess.multipv)
 
     # Pings.
 
@@ -263,11 +271,13 @@ class XboardSession(ChessSession):
         """
         pong = f"pong {echo(number)}"
         search = self.current_search
-        if self.queue_is_full or (search is not None and len(search.pongs) >= MAX_PENDING_PONGS):
+        if self.chess.queue_is_full or (
+            search is not None and len(search.pongs) >= MAX_PENDING_PONGS
+        ):
             yield pong
         elif search is None:
             ready = self._has_moved
-            self.agent.submit(lambda job: self._pong_when_ready(job, pong, ready))
+            self.chess.agent.submit(lambda job: self._pong_when_ready(job, pong, ready))
         elif search.purpose is SearchPurpose.MOVE or not search.started:
             search.pongs.append(pong)
         else:
@@ -276,7 +286,7 @@ class XboardSession(ChessSession):
     def _pong_when_ready(self, job: Job, pong: str, ready: bool) -> None:
         try:
             if not ready:
-                self.prepare(job)
+                self.chess.prepare(job)
         finally:
             self._send(pong)
 
@@ -291,7 +301,7 @@ class XboardSession(ChessSession):
             self._send(pong)
         search.pongs.clear()
 
-    # Callbacks of the agent, the backend and the book.
+    # Events of the chess session.
 
     def info(self, info: Info[chess.Move]) -> None:
         with self.lock:
@@ -331,12 +341,12 @@ class XboardSession(ChessSession):
                 if search.purpose is SearchPurpose.MOVE:
                     self._make_move(search, result)
             elif search.purpose is SearchPurpose.MOVE:
-                self.learning.discard_prediction(search.board)
+                self.chess.learning.discard_prediction(search.board)
             self._answer_pings(search)
             if search.wanted and search.purpose is SearchPurpose.MOVE:
-                self.opponent.record_move(result)
+                self.chess.opponent.record_move(result)
                 self.start_next_search()
-        self.learning.flush()
+        self.chess.learning.flush()
 
     def _make_move(self, search: PendingSearch, result: Result[chess.Move]) -> None:
         self.move_due, self._has_moved = False, True
@@ -359,7 +369,7 @@ class XboardSession(ChessSession):
             self.ponder_move = result.ponder
 
     def accepts_draw(self) -> bool:
-        return self.draw_policy.accepts(self.board, self.opponent.draw_value)
+        return self.draw_policy.accepts(self.board, self.chess.opponent.draw_value)
 
     def start_game(self) -> None:
         """Reset all state except the position before a new game."""
@@ -368,4 +378,4 @@ class XboardSession(ChessSession):
         self.clock.new_game()
         self.opponent_remaining = None
         self.depth = None
-        self.new_game()
+        self.chess.new_game()

@@ -55,7 +55,7 @@ class Sessions:
     def ready(self):
         uci, heard = self.begin()
         ask(uci, "uci", "isready")
-        wait_for_any(uci.engine.ready, timeout=PATIENCE)
+        wait_for_any(uci.session.engine.ready, timeout=PATIENCE)
         return uci, heard
 
 
@@ -64,7 +64,7 @@ def ask(uci, *lines):
     replies = []
     for line in lines:
         replies += uci.handle_line(line)
-    assert uci.agent.wait(PATIENCE)
+    assert uci.session.agent.wait(PATIENCE)
     return replies
 
 
@@ -90,10 +90,10 @@ def test_uci_session_takes_memory_on_search_and_frees_it_on_close(sessions):
     some = sessions(64)
     uci, heard = some.ready()
     assert some.budget.free == 64
-    assert not uci.engine._searchers
+    assert not uci.session.engine._searchers
     ask(uci, "go depth 2")
     assert some.budget.free == 48
-    assert uci.engine._searchers["alphabeta"]._table.megabytes == 16
+    assert uci.session.engine._searchers["alphabeta"]._table.megabytes == 16
     assert received(heard)[-1].startswith("bestmove")
     ask(uci, "setoption name Hash value 4")
     assert some.budget.free == 60
@@ -125,11 +125,11 @@ def test_sessions_share_endgame_tables_and_opening_book(sessions):
     for uci in pair:
         ask(uci, "go movetime 100")
     one, other = pair
-    assert one.engine._builtin_tablebase is not None
-    assert one.engine._builtin_tablebase is other.engine._builtin_tablebase
-    (book,), (same,) = one.book._books, other.book._books
+    assert one.session.engine._builtin_tablebase is not None
+    assert one.session.engine._builtin_tablebase is other.session.engine._builtin_tablebase
+    (book,), (same,) = one.session.book._books, other.session.book._books
     assert book is same
-    one.book.close()
+    one.session.book.close()
     ask(other, "position startpos moves e2e4", "go movetime 100")
     assert book.reader[0].weight  # still open
     assert one.close(PATIENCE)

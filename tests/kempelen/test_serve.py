@@ -19,7 +19,7 @@ from websockets.asyncio.client import connect
 
 from kempelen.console.server_settings import OFFERABLE_OPTIONS, ServerSettings, read_file
 from protocols.server.addresses import Address
-from protocols.uci.protocol import OPTIONS
+from protocols.uci.engine_options import OPTIONS
 from tests import in_process
 from tests.pages import Page
 from tests.protocols.server.credentials import Certified, Tokens

@@ -31,7 +31,7 @@ def send(line):
     global early
     if line == "feature done=1":
         early = " ".join(name for name in heavy if name in sys.modules)
-XboardProtocol("name", "author", send, print).handle_line("protover 2")
+XboardProtocol("name", send, print).handle_line("protover 2")
 sys.exit("no features" if early is None else early or 0)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)

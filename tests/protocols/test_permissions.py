@@ -11,7 +11,8 @@ from protocols.gtp.protocol import GtpProtocol
 from protocols.gtp.session import Settings
 from protocols.permissions import LOCAL, Permissions
 from protocols.session_context import SessionContext
-from protocols.uci.protocol import COMMANDS, OPTIONS, UciProtocol
+from protocols.uci.engine_options import OPTIONS
+from protocols.uci.protocol import COMMANDS, UciProtocol
 from protocols.uci.tuning import tuning_options
 from protocols.xboard.features import OPTIONS as XBOARD_OPTIONS
 from protocols.xboard.protocol import COMMANDS as XBOARD_COMMANDS
@@ -83,8 +84,8 @@ class Talk:
     def say(self, line):
         for reply in self.uci.handle_line(line):
             self.heard.put(reply)
-        self.uci.agent.stop()
-        assert self.uci.agent.wait(PATIENCE)
+        self.uci.session.agent.stop()
+        assert self.uci.session.agent.wait(PATIENCE)
 
     def hear(self, *lines):
         for line in lines:
@@ -189,18 +190,18 @@ def begin_xboard():
 
     def begin(permissions):
         heard = queue.Queue()
-        session = XboardProtocol(
-            "test", "test", heard.put, Talk.log_to, session_context=SessionContext(permissions)
+        protocol = XboardProtocol(
+            "test", heard.put, Talk.log_to, session_context=SessionContext(permissions)
         )
-        sessions.append(session)
+        sessions.append(protocol)
 
         def say(line):
-            assert session.handle_line(line) == ()
-            session.agent.stop()
-            assert session.agent.wait(PATIENCE)
+            assert protocol.handle_line(line) == ()
+            protocol.chess.agent.stop()
+            assert protocol.chess.agent.wait(PATIENCE)
             return [heard.get() for _ in range(heard.qsize())]
 
-        return session, say
+        return protocol, say
 
     yield begin
     for each in sessions:
@@ -223,13 +224,13 @@ def test_xboard_file_commands_require_trust(begin_xboard, traps):
 
 def test_xboard_permissions_limit_resources_and_add_evaluations(begin_xboard, traps):
     offers = {"Evaluation": {"mine": traps[1]}}
-    session, say = begin_xboard(Permissions(megabytes=8, threads=2, presets=offers))
+    protocol, say = begin_xboard(Permissions(megabytes=8, threads=2, presets=offers))
     assert any(
         "Evaluation -combo *nnue /// handcrafted /// mine" in line for line in say("protover 2")
     )
     assert say("memory 500") == say("cores 9") == []
     say("option Evaluation=mine")
-    settings = session.engine._settings
+    settings = protocol.chess.engine._settings
     assert (settings.megabytes, settings.threads) == (8, 2)
     assert settings.evaluation.name == traps[1]
 
@@ -270,14 +271,14 @@ def test_untrusted_client_selects_offered_values_by_name(talk, traps):
     declared = "option name Evaluation type combo default nnue var nnue var handcrafted"
     assert f"{declared} var Mine var gone" in untrusted.hear("uci")
     assert untrusted.hear("setoption name evaluation value mine") == []
-    assert untrusted.uci.engine._settings.evaluation.name == evaluation
+    assert untrusted.uci.session.engine._settings.evaluation.name == evaluation
     said = untrusted.hear("setoption name Evaluation value gone", f"setoption name x {evaluation}")
     assert "unknown function" in said[0]
     assert evaluation not in said[0]
     (refused,) = untrusted.hear(f"setoption name Evaluation value {evaluation}")
     assert "(expected one of: nnue, handcrafted, Mine, gone)" in refused
     assert untrusted.hear("setoption name Evaluation value handcrafted") == []
-    assert untrusted.uci.engine._settings.evaluation.name == "handcrafted"
+    assert untrusted.uci.session.engine._settings.evaluation.name == "handcrafted"
 
 
 def test_hide_replaces_whole_offered_values_by_names():
@@ -313,15 +314,15 @@ def test_uci_hash_and_threads_are_limited_by_permissions(talk):
     declared = untrusted.hear("uci")
     assert "option name Hash type spin default 8 min 1 max 8" in declared
     assert "option name Threads type spin default 1 min 1 max 2" in declared
-    settings = untrusted.uci.engine._settings
+    settings = untrusted.uci.session.engine._settings
     assert settings.megabytes == 8
     said = untrusted.hear("setoption name Hash value 256", "setoption name Threads value 3")
     assert said[0] == "info string Hash: limited to 8 on this server"
     assert "info string Threads: limited to 2 on this server" in said
-    settings = untrusted.uci.engine._settings
+    settings = untrusted.uci.session.engine._settings
     assert (settings.megabytes, settings.threads) == (8, 2)
     assert untrusted.hear("setoption name Hash value 4") == []
-    assert untrusted.uci.engine._settings.megabytes == 4
+    assert untrusted.uci.session.engine._settings.megabytes == 4
 
 
 def test_trusted_uci_client_sees_unrestricted_options(talk):

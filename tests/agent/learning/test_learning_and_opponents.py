@@ -71,7 +71,7 @@ def test_moves_chosen_by_habits_are_learned_from(start, files) -> None:
     habits, experience = files
     talk = start()
     assert best(talk)[0] == "f3g1"
-    talk.uci.learning._predictions[-1].value = 900.0
+    talk.uci.session.learning._predictions[-1].value = 900.0
     _, lines = best(talk, f"{POSITION} f3g1 a7a6")
     assert any("experience: f3g1 predicted 900, found" in line for line in lines)
     best(talk, f"{POSITION} f3g1 a7a6 a2a3 b7b6")
@@ -95,17 +95,17 @@ def test_ponder_misses_and_analysis_are_not_learned(start) -> None:
     talk = start()
     talk.say(POSITION, "go ponder wtime 60000 btime 60000 nodes 300", "stop")
     assert sum(line.startswith("bestmove") for line in talk.rest()) == 1
-    assert not any(thought.is_played() for thought in talk.uci.learning._predictions)
+    assert not any(thought.is_played() for thought in talk.uci.session.learning._predictions)
     talk.ask("ucinewgame", "setoption name UCI_AnalyseMode value true")
     talk.say(POSITION, "go infinite", "stop")
     assert sum(line.startswith("bestmove") for line in talk.rest()) == 1
-    assert not talk.uci.learning._predictions
+    assert not talk.uci.session.learning._predictions
 
 
 def test_wrapped_search_can_be_paused(start) -> None:
     talk = start(PausableEngine)
     best(talk)
-    agent, clock = talk.uci.agent, SearchClock(Limits(nodes=1), 0.0, False)
+    agent, clock = talk.uci.session.agent, SearchClock(Limits(nodes=1), 0.0, False)
     searcher = agent.source.get_searcher(clock, OneShotEvent())
     for wrap in agent.wrappers:
         searcher = wrap(searcher, clock)
@@ -119,8 +119,8 @@ def test_wrapped_search_can_be_paused(start) -> None:
 def test_limited_strength_moves_are_not_learned(start) -> None:
     talk = start(WeakEngine)
     best(talk)
-    assert talk.uci.opponent.draw_value > 0
-    assert not talk.uci.learning._predictions
+    assert talk.uci.session.opponent.draw_value > 0
+    assert not talk.uci.session.learning._predictions
 
 
 def test_limited_strength_without_opponent_is_not_learned(files) -> None:
@@ -128,8 +128,8 @@ def test_limited_strength_without_opponent_is_not_learned(files) -> None:
     talk.ask("setoption name OwnBook value false")
     talk.ask(f"setoption name ExperienceFile value {files[1].path}")
     best(talk)
-    assert talk.uci.learning.active
-    assert not talk.uci.learning._predictions
+    assert talk.uci.session.learning.active
+    assert not talk.uci.session.learning._predictions
     assert talk.uci.close(PATIENCE)
 
 

@@ -74,7 +74,7 @@ def test_last_game_is_saved_after_bestmove_without_ucinewgame(talk, file, monkey
     report_calls("read")
     said = talk.ask("position startpos", GO)
     assert [line.split()[0] for line in said[-3:]] == ["bestmove", "add", "read"]
-    assert len(talk.uci.opponent._profile.games) == 1
+    assert len(talk.uci.session.opponent._profile.games) == 1
     said = talk.ask("position startpos moves a2a3 a7a6", GO)
     assert not {"add", "read"} & set(said)
     (game,) = OpponentDatabase(file).read("Ann Other")
@@ -84,7 +84,7 @@ def test_last_game_is_saved_after_bestmove_without_ucinewgame(talk, file, monkey
 def test_reported_game_is_known_without_ucinewgame(talk, file) -> None:
     play(talk, "e7e5 d7d5 c7c5 b7b5")
     talk.ask("setoption name GameResult value 1-0", "position startpos", GO)
-    assert len(talk.uci.opponent._profile.games) == 1
+    assert len(talk.uci.session.opponent._profile.games) == 1
 
 
 def test_forfeit_result_is_recorded(talk, file) -> None:
@@ -196,7 +196,7 @@ def test_less_time_is_planned_in_known_trap_line(talk, file) -> None:
     for _ in range(4):
         OpponentDatabase(file).add(won(f"{FALL[:29]} h2h3 h7h6 g2g3"))
     talk.ask("ucinewgame", "position startpos moves e2e4 e7e5 g1f3 d8g5 f3g5 a7a6", GO)
-    assert talk.uci.opponent.time_factor == 0.5
+    assert talk.uci.session.opponent.time_factor == 0.5
     assert planned() == pytest.approx(usual / 2, abs=0.01)
 
 

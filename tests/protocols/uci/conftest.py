@@ -89,13 +89,12 @@ class ScriptedEngine(ChessBackend):
 class EngineSession:
     """A session of the engine, and its output in order."""
 
-    protocol = UciProtocol
-
     def __init__(self, make_engine=ScriptedEngine, log_to=lambda path: None):
         self.heard = queue.Queue()
-        self.uci = self.protocol(
-            "Kempelen test", "The authors", self.heard.put, log_to, make_engine
-        )
+        self.uci = self.make_protocol(self.heard.put, log_to, make_engine)
+
+    def make_protocol(self, *arguments):
+        return UciProtocol("Kempelen test", "The authors", *arguments)
 
     def say(self, *lines):
         for line in lines:
@@ -113,7 +112,10 @@ class EngineSession:
 
     def rest(self):
         """Return the remaining output after all jobs are done."""
-        assert self.uci.agent.wait(PATIENCE)
+        return self.wait_for(self.uci.session.agent)
+
+    def wait_for(self, agent):
+        assert agent.wait(PATIENCE)
         lines = []
         while not self.heard.empty():
             lines.append(self.heard.get())

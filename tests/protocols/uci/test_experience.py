@@ -22,7 +22,7 @@ class Talk:
     def say(self, *lines):
         for line in lines:
             self.heard += list(self.uci.handle_line(line))
-        assert self.uci.agent.wait(60)
+        assert self.uci.session.agent.wait(60)
         heard, self.heard[:] = list(self.heard), []
         return heard
 
@@ -55,7 +55,7 @@ def test_learned_mistake_is_avoided_only_with_experience_file(talk, tmp_path):
     assert (move, lines[-1]) == (before[0], before[1][-1])
     # Make the predicted value much higher than the next one.
     board_after = f"startpos moves {move} a7a6"
-    first.uci.learning._predictions[-1].value = 900.0
+    first.uci.session.learning._predictions[-1].value = 900.0
     _, told = first.best(board_after)
     assert any(line.startswith(f"info string experience: {move} predicted 900") for line in told)
     (lesson,) = LearnedMoveDatabase(file).read_all()
@@ -88,7 +88,7 @@ def test_damaged_file_is_reported_and_engine_still_plays(talk, tmp_path):
     (told,) = session.say(f"setoption name ExperienceFile value {file}")
     assert str(file) in told
     assert "damaged" in told
-    assert not session.uci.learning.active
+    assert not session.uci.session.learning.active
     assert session.best("startpos")[0]
     assert file.read_bytes() == b"SQLite format 3\0" + bytes(1000)
 
@@ -98,18 +98,18 @@ def test_untrusted_session_cannot_set_experience_file(talk, tmp_path):
     assert not any("ExperienceFile" in line for line in session.say("uci"))
     (told,) = session.say(f"setoption name ExperienceFile value {tmp_path / 'file'}")
     assert told == "info string ExperienceFile: not available on this server"
-    assert not session.uci.learning.active
+    assert not session.uci.session.learning.active
 
 
 @pytest.mark.thorough
 def test_untrusted_session_has_pending_command_limit(talk):
     uci = talk(Permissions()).uci
     held = threading.Event()
-    uci.agent.submit(lambda job: held.wait(20.0), long_running=True)
+    uci.session.agent.submit(lambda job: held.wait(20.0), long_running=True)
     told = {reply for _ in range(2 * MAX_PENDING) for reply in uci.handle_line("eval")}
     assert told == {"info string too many pending commands; command ignored"}
-    assert len(uci.agent.pending()) == MAX_PENDING
+    assert len(uci.session.agent.pending()) == MAX_PENDING
     assert list(uci.handle_line("isready")) == ["readyok"]
-    uci.agent.stop()
+    uci.session.agent.stop()
     held.set()
-    assert uci.agent.wait(60.0)
+    assert uci.session.agent.wait(60.0)

@@ -7,7 +7,8 @@ import pytest
 
 from agent.chess.engine.backend import ChessBackend
 from protocols.uci import chess_session
-from protocols.uci.protocol import COMMANDS, OPTIONS
+from protocols.uci.engine_options import OPTIONS
+from protocols.uci.protocol import COMMANDS
 from tests.systems import posix_only
 from tests.waiting import PATIENCE
 
@@ -34,7 +35,7 @@ def test_engine_options_reach_the_engine_in_order(conversation):
         "setoption name Evaluation value <empty>",
         "ucinewgame",
     )
-    assert conversation.uci.engine.changes == [
+    assert conversation.uci.session.engine.changes == [
         ("Hash", 64),
         ("Threads", 2),
         ("Clear Hash", None),
@@ -52,14 +53,14 @@ def test_old_option_names_are_accepted_with_a_note(
     conversation, monkeypatch, old_name, new_name, value
 ):
     changes = []
-    monkeypatch.setattr(conversation.uci.engine, "set_final_choice", changes.append)
+    monkeypatch.setattr(conversation.uci.session.engine, "set_final_choice", changes.append)
     monkeypatch.setattr(
-        conversation.uci, "learn_result", lambda result, forfeit: changes.append(result)
+        conversation.uci.session, "learn_result", lambda result, forfeit: changes.append(result)
     )
-    (option,) = (option for option in OPTIONS if option.name == new_name)
-    assert not any(option.old_name in line for line in conversation.ask("uci"))
+    old_spelling = " ".join(old_name.title().split())
+    assert not any(old_spelling in line for line in conversation.ask("uci"))
     assert conversation.ask(f"setoption name {old_name} value {value}") == [
-        f"info string option '{option.old_name}' is now '{new_name}'"
+        f"info string option '{old_spelling}' is now '{new_name}'"
     ]
     assert conversation.ask(f"setoption name {new_name} value {value}") == []
     assert changes == [value, value]
@@ -67,9 +68,9 @@ def test_old_option_names_are_accepted_with_a_note(
 
 def test_options_set_during_a_search_wait_for_its_end(conversation):
     conversation.say("go infinite", "setoption name Hash value 64")
-    assert conversation.uci.engine.changes == []
+    assert conversation.uci.session.engine.changes == []
     conversation.ask("stop")
-    assert conversation.uci.engine.changes == [("Hash", 64)]
+    assert conversation.uci.session.engine.changes == [("Hash", 64)]
 
 
 @pytest.mark.parametrize(
@@ -91,7 +92,7 @@ def test_invalid_evaluation_is_rejected_immediately(conversation, spec, message)
     assert reply.startswith("info string")
     assert message in reply
     conversation.ask("stop")
-    assert conversation.uci.engine.changes == []
+    assert conversation.uci.session.engine.changes == []
 
 
 def test_missing_file_is_reported_when_option_is_set(make_conversation, tmp_path, monkeypatch):
@@ -105,14 +106,14 @@ def test_missing_file_is_reported_when_option_is_set(make_conversation, tmp_path
     for option in ("BookFile", "SyzygyPath", "GaviotaPath", "Debug Log File"):
         (reply,) = talk.ask(f"setoption name {option} value nowhere")
         assert "nowhere" in reply
-    assert not talk.uci.engine.ready.is_set()
+    assert not talk.uci.session.engine.ready.is_set()
 
 
 def test_move_overhead_and_analyse_mode_reach_player(conversation):
     conversation.say("setoption name Move Overhead value 250")
     conversation.say("setoption name UCI_AnalyseMode value true")
-    assert conversation.uci.agent.overhead == pytest.approx(0.25)
-    assert conversation.uci.agent.use_full_time
+    assert conversation.uci.session.agent.overhead == pytest.approx(0.25)
+    assert conversation.uci.session.agent.use_full_time
 
 
 def test_go_uses_clock_of_side_to_move(conversation):
@@ -151,7 +152,7 @@ def test_search_exception_is_reported_and_legal_move_returned(conversation):
         yield from ()
         raise ZeroDivisionError("division by zero")
 
-    conversation.uci.engine.scripted.search = search
+    conversation.uci.session.engine.scripted.search = search
     for _ in range(2):
         error, answer = conversation.ask("go depth 3")
         assert "ZeroDivisionError: division by zero" in error
@@ -188,7 +189,7 @@ def test_limited_search_finishes_after_end_of_input(conversation, limits):
     conversation.say("setoption name OwnBook value false")
     conversation.say("position startpos moves e2e4", f"go {limits}")
     assert conversation.uci.drain()
-    assert not conversation.uci.agent.busy
+    assert not conversation.uci.session.agent.busy
     heard = conversation.rest()
     assert heard[-1] == "bestmove a7a5 ponder a2a3"
     if limits == "depth 5":
@@ -217,7 +218,7 @@ def test_long_search_stops_after_end_of_input_timeout(conversation, monkeypatch)
 def test_drain_returns_immediately_after_quit(conversation):
     conversation.say("go infinite", "quit")
     assert conversation.uci.drain(0.0)
-    assert conversation.uci.agent.busy
+    assert conversation.uci.session.agent.busy
 
 
 def test_too_many_position_moves_are_rejected(conversation):
@@ -233,9 +234,9 @@ def test_too_many_position_moves_are_rejected(conversation):
 def test_search_board_keeps_only_recent_moves(conversation, monkeypatch):
     """Boards are copied several times while the clock runs, so they must stay small."""
     boards = []
-    search = conversation.uci.engine.scripted.search
+    search = conversation.uci.session.engine.scripted.search
     monkeypatch.setattr(
-        conversation.uci.engine.scripted,
+        conversation.uci.session.engine.scripted,
         "search",
         lambda board, *rest: boards.append(board) or search(board, *rest),
     )

@@ -152,7 +152,7 @@ def test_stop_ends_stuck_commands_without_clock(talk, file):
     talk.ask(f"setoption name Evaluation value {file}:loops")
     for command in ("go infinite", "go depth 5", "eval"):
         talk.say(command)
-        assert not talk.uci.agent.wait(0.1)
+        assert not talk.uci.session.agent.wait(0.1)
         assert complaints(talk.ask("stop"))
 
 

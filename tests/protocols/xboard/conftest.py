@@ -20,10 +20,14 @@ class PatientEngine(ScriptedEngine):
 
 
 class XboardConversation(EngineSession):
-    protocol = XboardProtocol
-
     def __init__(self, make_engine=PatientEngine, **options):
         super().__init__(make_engine, **options)
+
+    def make_protocol(self, *arguments):
+        return XboardProtocol("Kempelen test", *arguments)
+
+    def rest(self):
+        return self.wait_for(self.uci.chess.agent)
 
     @property
     def xboard(self):

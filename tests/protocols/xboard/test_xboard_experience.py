@@ -9,13 +9,13 @@ from agent.learning.learned_move_database import LearnedMoveDatabase
 def playing(conversation, tmp_path):
     file = tmp_path / "experience.db"
     conversation.ask(f"option ExperienceFile={file}", "new", "sd 1", "usermove e2e4")
-    assert conversation.xboard.agent.wait(20)
+    assert conversation.xboard.chess.agent.wait(20)
     return conversation, file
 
 
 def found(conversation, file, line):
     conversation.ask(line)
-    assert conversation.xboard.agent.wait(20)
+    assert conversation.xboard.chess.agent.wait(20)
     return [lesson.found for lesson in LearnedMoveDatabase(file).read_all()]
 
 

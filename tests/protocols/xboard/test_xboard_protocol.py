@@ -8,7 +8,7 @@ import pytest
 from agent.chess.engine.backend import ChessBackend
 from agent.limits import Cp, Info, SideClock
 from protocols.uci import chess_session
-from protocols.uci.chess_session import COMMON_OPTIONS
+from protocols.uci.engine_options import COMMON_OPTIONS
 from protocols.xboard.features import HASH, OPTIONS, THREADS, option_declaration
 from protocols.xboard.formatting import thinking_line
 from protocols.xboard.protocol import COMMANDS
@@ -18,13 +18,13 @@ from protocols.xboard.protocol import COMMANDS
 def limits(conversation, monkeypatch):
     """The limits of all searches of a conversation, in order."""
     found = []
-    search = conversation.xboard.engine.scripted.search
+    search = conversation.xboard.chess.engine.scripted.search
 
     def note(board, limits, lines=1):
         found.append(limits)
         yield from search(board, limits, lines)
 
-    monkeypatch.setattr(conversation.xboard.engine.scripted, "search", note)
+    monkeypatch.setattr(conversation.xboard.chess.engine.scripted, "search", note)
     return found
 
 
@@ -43,7 +43,7 @@ def test_every_option_is_declared_and_accepts_its_default(conversation):
 
 def test_old_option_name_is_accepted_with_a_note(conversation, monkeypatch):
     changes = []
-    monkeypatch.setattr(conversation.xboard.engine, "set_final_choice", changes.append)
+    monkeypatch.setattr(conversation.xboard.chess.engine, "set_final_choice", changes.append)
     assert not any("Final Choice" in line for line in conversation.ask("protover 2"))
     note = "# option 'Final Choice' is now 'MoveSelection'"
     assert conversation.ask("option Final Choice=bound") == [note]
@@ -53,7 +53,7 @@ def test_old_option_name_is_accepted_with_a_note(conversation, monkeypatch):
 
 def test_memory_and_cores_set_hash_and_threads(conversation):
     conversation.ask("memory 64", "cores 2", "option Clear Hash", "cores 100000")
-    assert conversation.xboard.engine.changes == [
+    assert conversation.xboard.chess.engine.changes == [
         ("Hash", 64),
         ("Threads", 2),
         ("Clear Hash", None),
@@ -67,16 +67,16 @@ def test_options_apply_immediately_during_analysis_and_pondering(conversation, l
     conversation.hear_until("move")
     conversation.say(going_on, "memory 64", "option MultiPV=3", "ping 1")
     conversation.hear_until("pong 1")
-    assert conversation.xboard.engine.changes[-1] == ("Hash", 64)
+    assert conversation.xboard.chess.engine.changes[-1] == ("Hash", 64)
     assert limits[-1].infinite or limits[-1].ponder
     conversation.ask("force")
 
 
 def test_option_set_during_search_applies_after_move(conversation):
     conversation.say("new", "st 1000", "go", "memory 64")
-    assert ("Hash", 64) not in conversation.xboard.engine.changes
+    assert ("Hash", 64) not in conversation.xboard.chess.engine.changes
     assert conversation.ask("?") == ["move a2a3"]
-    assert ("Hash", 64) in conversation.xboard.engine.changes
+    assert ("Hash", 64) in conversation.xboard.chess.engine.changes
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_draw_offer_is_accepted_only_when_losing(conversation, monkeypatch, scor
     def search(board, limits, lines=1):
         yield Info(1, score, (chess.Move.from_uci("a7a5"),), nodes=10)
 
-    monkeypatch.setattr(conversation.xboard.engine.scripted, "search", search)
+    monkeypatch.setattr(conversation.xboard.chess.engine.scripted, "search", search)
     draw_offered = ["offer draw"] if accepted else []
     conversation.say("new", "st 10", "usermove e2e4", "draw")
     assert sorted(conversation.rest()) == ["move a7a5", *draw_offered]
@@ -201,7 +201,7 @@ def test_search_error_is_shown_once_and_move_is_made(conversation, monkeypatch):
         yield from ()
         raise ZeroDivisionError("division by zero")
 
-    monkeypatch.setattr(conversation.xboard.engine.scripted, "search", search)
+    monkeypatch.setattr(conversation.xboard.chess.engine.scripted, "search", search)
     error, move = conversation.ask("new", "st 10", "go")
     assert error.startswith("tellusererror internal error: ZeroDivisionError")
     assert move.startswith("move ")
@@ -270,7 +270,7 @@ def test_quit_finishes_without_further_output(conversation):
 def test_due_move_is_made_after_end_of_input(conversation, lines):
     conversation.say("new", *lines)
     assert conversation.xboard.drain()
-    assert not conversation.xboard.agent.busy
+    assert not conversation.xboard.chess.agent.busy
     assert conversation.rest()[-1] == "move a2a3"
 
 
