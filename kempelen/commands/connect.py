@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 from threading import Event
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kempelen.console.terminal import print_error
 from kempelen.protocol_detector import ProtocolDetector
 from protocols import stdio
-from protocols.remote.credentials import TOKEN_VARIABLE, CredentialsError, read_address, read_token
+from protocols.remote.credentials import (
+    TOKEN_VARIABLE,
+    CredentialsError,
+    read_address,
+    read_certificates,
+    read_token,
+)
 from protocols.remote.engine import RemoteEngine
+from protocols.remote.transport import LineChannel
 
 if TYPE_CHECKING:
     import ssl
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Callable
 
     from protocols.remote.proxy import Proxy
     from protocols.server.addresses import Address
@@ -71,7 +77,7 @@ def run(arguments: Namespace) -> int:
             from agent.io.requirements import missing_packages
 
             raise CredentialsError(missing_packages("ws:// and wss://", "server"))
-        trust = _ssl_context(arguments.ca, address)
+        trust = _trust(arguments.ca, address)
     except CredentialsError as error:
         print_error(error, COMMAND)
         return 2
@@ -82,7 +88,14 @@ def run(arguments: Namespace) -> int:
             failed.set()  # set first, because ending the session ends the program
             session.end()
 
-        return _remote_engine(address, token, trust, arguments.timeout, session, end, protocol)
+        return RemoteEngine(
+            _proxy(protocol, arguments.timeout),
+            lambda limit: LineChannel(address, protocol, trust, token, limit),
+            session.send,
+            lambda text: print_error(f"{address}: {text}", COMMAND),
+            end,
+            arguments.timeout,
+        )
 
     def begin(session: StdioSession) -> stdio.ThreadedLineProtocol:
         if arguments.protocol:
@@ -92,41 +105,15 @@ def run(arguments: Namespace) -> int:
     return stdio.serve(begin) or int(failed.is_set())
 
 
-def _ssl_context(ca_file: str | None, address: Address) -> ssl.SSLContext | None:
-    if ca_file is not None and not address.uses_tls:
+def _trust(ca_file: str | None, address: Address) -> ssl.SSLContext | None:
+    if address.uses_tls:
+        return read_certificates(ca_file)
+    if ca_file is not None:
         raise CredentialsError(f"--ca {ca_file}: {address} does not use TLS; use tls:// or wss://")
-    if not address.uses_tls:
-        return None
-    import ssl
-
-    try:
-        return ssl.create_default_context(cafile=ca_file)
-    except OSError as error:  # includes ssl.SSLError
-        raise CredentialsError(f"certificates {ca_file}: {error.strerror or error}") from None
+    return None
 
 
-def _remote_engine(
-    address: Address,
-    token: str | None,
-    trust: ssl.SSLContext | None,
-    timeout: float,
-    session: StdioSession,
-    end: Callable[[], None],
-    protocol: str,
-) -> RemoteEngine:
-    from protocols.remote.connecting import connect
-
-    return RemoteEngine(
-        _proxy(protocol, timeout),
-        lambda limit: connect(address, protocol, trust, token, limit),
-        session.send,
-        lambda text: print_error(f"{address}: {text}", COMMAND),
-        end,
-        timeout,
-    )
-
-
-def _proxy(protocol: str, timeout: float) -> Proxy:
+def _proxy(protocol: str, timeout: float) -> Proxy[Any]:
     if protocol == "gtp":
         from protocols.remote.gtp import GtpProxy
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import _thread
 import os
 import signal
-import ssl
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable
@@ -17,7 +16,7 @@ from kempelen.console.terminal import print_error
 from kempelen.engines import create_uci_engine
 from kempelen.server_sessions import NetworkOutput
 from protocols import urls
-from protocols.remote.credentials import CredentialsError, read_token
+from protocols.remote.credentials import CredentialsError, read_certificates, read_token
 from protocols.remote.lichess import LichessClient, LichessError
 from protocols.remote.provider import FIXED_OPTIONS, EngineRegistration, LichessProvider
 from protocols.server.addresses import Address
@@ -78,7 +77,7 @@ def run(arguments: Namespace) -> int:
         token = read_token(arguments.token_file, TOKEN_VARIABLE)
         if token is None:
             raise CredentialsError(f"missing token: set {TOKEN_VARIABLE} or --token-file")
-        trust = _ssl_context(arguments.ca)
+        trust = read_certificates(arguments.ca)
         offer = EngineRegistration(
             arguments.name, arguments.threads, arguments.hash, min(arguments.depth, MAX_DEPTH),
             _parse_options(arguments.option),
@@ -134,13 +133,6 @@ def _check_url(url: str) -> None:
         raise CredentialsError(f"{url}: invalid URL (expected only a host and a port)")
     if parts.scheme == "http" and not Address("tcp", host, 80).is_loopback:
         raise CredentialsError(f"{url}: the token would be sent unencrypted; use https://")
-
-
-def _ssl_context(ca_file: str | None) -> ssl.SSLContext:
-    try:
-        return ssl.create_default_context(cafile=ca_file)
-    except OSError as error:
-        raise CredentialsError(f"certificates {ca_file}: {error.strerror or error}") from None
 
 
 def _parse_options(texts: list[str]) -> dict[str, str]:

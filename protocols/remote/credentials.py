@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import ssl
 
 from agent.io.files import read_text
 from protocols.server.addresses import Address
@@ -25,6 +26,14 @@ def read_address(text: str) -> Address:
         return Address.from_text(text)
     except ValueError as error:
         raise CredentialsError(str(error)) from None
+
+
+def read_certificates(path: str | None) -> ssl.SSLContext:
+    """Return a TLS context that trusts the file `path`, or the system's certificates if None."""
+    try:
+        return ssl.create_default_context(cafile=path)
+    except OSError as error:  # includes ssl.SSLError
+        raise CredentialsError(f"certificates {path}: {error.strerror or error}") from None
 
 
 def read_token(path: str | None, variable: str = TOKEN_VARIABLE) -> str | None:

@@ -10,10 +10,17 @@ import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator
+from math import inf
+from typing import Any
 
 from agent.io.sanitize import sanitize_line
 from protocols.remote.proxy import OutgoingLines, Proxy
-from protocols.remote.transport import LineChannel, ServerConnectionError, ServerRejectedError
+from protocols.remote.transport import (
+    LineChannel,
+    ServerConnectionError,
+    ServerRejectedError,
+    describe_error,
+)
 
 # Delay between connection attempts: initial, maximum, and maximum while a command is unanswered.
 MIN_RETRY_DELAY_S = 0.05
@@ -41,7 +48,7 @@ class RemoteEngine:
 
     def __init__(
         self,
-        proxy: Proxy,
+        proxy: Proxy[Any],
         connect: Callable[[float], LineChannel],
         send: Callable[[str], None],
         report: Callable[[str], None],
@@ -55,18 +62,18 @@ class RemoteEngine:
         self._report = report
         self._on_end = end
         self._timeout = timeout
-        # Start of the period in which the server was unreachable or rejected the session.
-        self._unreachable_since: float | None = time.monotonic()
+        # Start of the period in which the server was unreachable or rejected the session, or `inf`.
+        self._unreachable_since = time.monotonic()
         self._changed = threading.Condition()
         self._retry_now = threading.Event()
         self._channel: LineChannel | None = None
         self._has_replied = False
         self._attempted = False
         self._reason = "no server reached yet"
-        self._next_wakeup: float | None = None
+        self._next_wakeup = inf
         self._ended = False
         self._reports = 0
-        self._drain_deadline: float | None = None
+        self._drain_deadline = inf
         for work in (self._keep_connected, self._watch_deadlines):
             threading.Thread(target=work, name=f"remote{work.__name__}", daemon=True).start()
 
@@ -79,12 +86,8 @@ class RemoteEngine:
         with self._changed:
             if not self._ended:
                 now = time.monotonic()
-                if (
-                    not self._has_replied
-                    and self._channel is not None
-                    and not self._proxy.has_pending()
-                ):
-                    self._unreachable_since = now  # No command was pending before.
+                if not self._has_replied and self._connected_and_idle():
+                    self._unreachable_since = now
                 self._send_outgoing(self._proxy.on_frontend_line(line, now))
                 if self._channel is None:
                     self._retry_now.set()
@@ -92,7 +95,7 @@ class RemoteEngine:
 
     def handle_overlong_line(self) -> Iterator[str]:
         with self._changed:
-            yield from self._proxy.on_overlong_line().frontend
+            yield self._proxy.OVERLONG_REPLY
 
     def drain(self, timeout: float | None = None) -> bool:
         """Wait for pending answers after the end of input. Return whether the wait is over.
@@ -100,7 +103,7 @@ class RemoteEngine:
         The wait ends after FINAL_REPLIES_TIMEOUT_S seconds, or when no server is connected.
         """
         with self._changed:
-            if self._drain_deadline is None:
+            if self._drain_deadline == inf:
                 self._drain_deadline = time.monotonic() + FINAL_REPLIES_TIMEOUT_S
                 self._send_outgoing(self._proxy.stop())
             remaining = self._drain_deadline - time.monotonic()
@@ -136,12 +139,8 @@ class RemoteEngine:
             self._send("\n".join(outgoing.frontend))
         if outgoing.disconnect:
             self._disconnect()
-        due = self._proxy.deadline()
-        if (
-            not self._has_replied
-            or self._drain_deadline is not None
-            or (due is not None and (self._next_wakeup is None or due < self._next_wakeup))
-        ):
+        draining = self._drain_deadline < inf
+        if not self._has_replied or draining or self._proxy.deadline() < self._next_wakeup:
             self._changed.notify_all()
 
     def _disconnect(self) -> None:
@@ -152,25 +151,24 @@ class RemoteEngine:
     def _watch_deadlines(self) -> None:
         with self._changed:
             while not self._ended:
-                now, due = time.monotonic(), self._proxy.deadline()
-                give_up_at = self._give_up_time()
-                if give_up_at is not None and give_up_at <= now:
-                    self._fail(self._reason if self._channel is None else SERVER_SILENT)
-                elif due is not None and due <= now:
-                    reason = self._reason if self._channel is None else SERVER_SILENT
+                now = time.monotonic()
+                due, give_up_at = self._proxy.deadline(), self._give_up_time()
+                reason = self._reason if self._channel is None else SERVER_SILENT
+                if give_up_at <= now:
+                    self._fail(reason)
+                elif due <= now:
                     self._send_outgoing(self._proxy.on_timeout(now, reason))
                 else:
-                    times = [when for when in (due, give_up_at) if when is not None]
-                    self._next_wakeup = min(times, default=None)
-                    self._changed.wait(
-                        None if self._next_wakeup is None else self._next_wakeup - now
-                    )
+                    self._next_wakeup = min(due, give_up_at)
+                    self._changed.wait(min(self._next_wakeup - now, threading.TIMEOUT_MAX))
 
-    def _give_up_time(self) -> float | None:
-        """Return the time at which to stop trying to reach a server, or None for no limit."""
-        idle = self._channel is not None and not self._proxy.has_pending()
-        if self._has_replied or self._unreachable_since is None or idle:
-            return None
+    def _connected_and_idle(self) -> bool:
+        return self._channel is not None and not self._proxy.has_pending()
+
+    def _give_up_time(self) -> float:
+        """Return the time at which to stop trying to reach a server."""
+        if self._has_replied or self._connected_and_idle():
+            return inf
         return self._unreachable_since + self._timeout
 
     def _keep_connected(self) -> None:
@@ -219,7 +217,7 @@ class RemoteEngine:
                         self._fail(self._proxy.failure)
                     if received:
                         has_replied = self._has_replied = True
-                        self._unreachable_since = None
+                        self._unreachable_since = inf
         except OSError as error:
             lost = error
             if held:
@@ -242,21 +240,15 @@ class RemoteEngine:
             if self._ended:
                 return
             self._attempted = True
-            reason = describe(error)
+            now, reason = time.monotonic(), describe(error)
             if broken or (reason != self._reason and self._has_replied):
                 self._report_break(f"{reason}; reconnecting")
             self._reason = reason
             rejected = isinstance(error, (ServerRejectedError, ssl.SSLCertVerificationError))
-            if self._has_replied and not rejected:
-                self._unreachable_since = None
-            elif self._has_replied and self._unreachable_since is None:
-                self._unreachable_since = time.monotonic()
-            waited = (
-                0.0
-                if self._unreachable_since is None
-                else time.monotonic() - self._unreachable_since
-            )
-            if (rejected and not self._has_replied) or waited >= self._timeout:
+            if self._has_replied:
+                self._unreachable_since = min(self._unreachable_since, now) if rejected else inf
+            hopeless = rejected and not self._has_replied
+            if hopeless or now - self._unreachable_since >= self._timeout:
                 self._fail(reason)
             self._changed.notify_all()
             pending = self._proxy.has_pending()
@@ -273,7 +265,7 @@ class RemoteEngine:
 
     def _fail(self, reason: str) -> None:
         self._report(reason)
-        self._send_outgoing(self._proxy.abort(time.monotonic(), reason))
+        self._send_outgoing(self._proxy.abort(reason))
         self.exit_status, self._ended = 1, True
         self._disconnect()
         self._changed.notify_all()
@@ -283,13 +275,8 @@ class RemoteEngine:
 def describe(error: OSError | ServerRejectedError) -> str:
     if isinstance(error, ServerRejectedError):
         return f"rejected by the server: {sanitize_line(str(error), 300)}"
-    if isinstance(error, ssl.SSLCertVerificationError):
-        return (
-            f"untrusted server certificate: {sanitize_line(error.verify_message, 300)} "
-            "(use --ca FILE to trust its issuer)"
-        )
-    reason = error.strerror or str(error) or type(error).__name__
-    return f"no connection: {sanitize_line(reason, 300)}"
+    reason = describe_error(error)
+    return reason if isinstance(error, ssl.SSLCertVerificationError) else f"no connection: {reason}"
 
 
 def _preload() -> None:

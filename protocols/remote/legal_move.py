@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import chess
 
 _MOVE = re.compile(r"[a-h][1-8][a-h][1-8][qrbn]?")
 
@@ -14,34 +18,25 @@ def is_uci_move(text: str) -> bool:
 
 
 def choose_legal_move(
-    fen: str | None, moves: Sequence[str], preferred: str = "", chess960: bool = False
+    fen: str | None, moves: Sequence[str], preferred: str, chess960: bool
 ) -> str | None:
     """Return `preferred` if it is legal, or else a mate, a promotion, a capture, or any move.
 
     Moves are in UCI notation or SAN. The position `fen` defaults to the standard start position.
     Return None if there is no legal move, or if the position or a move is invalid.
     """
-    import chess
-
     from protocols.uci.parsing import UciError
-    from protocols.uci.position import read_board, read_move
-
-    def read(text: str) -> chess.Move:
-        try:
-            return read_move(board, text)
-        except UciError:
-            return board.parse_san(text)
+    from protocols.uci.position import read_board
+    from protocols.xboard.parsing import find_move
 
     try:
         board = read_board(fen, chess960)
-        for text in moves:
-            board.push(read(text))
-    except (UciError, ValueError):
+    except UciError:
         return None
-    try:
-        return board.uci(read(preferred))
-    except ValueError:
-        pass
+    for text in moves:
+        if (played := find_move(board, text)) is None:
+            return None
+        board.push(played)
 
     def value(move: chess.Move) -> int:
         captured = board.piece_type_at(move.to_square) if board.is_capture(move) else 0
@@ -50,5 +45,5 @@ def choose_legal_move(
         board.pop()
         return 100 * mates + 10 * (move.promotion or 0) + (captured or 0)
 
-    best = max(board.legal_moves, key=value, default=None)
-    return None if best is None else board.uci(best)
+    move = find_move(board, preferred) or max(board.legal_moves, key=value, default=None)
+    return None if move is None else board.uci(move)

@@ -11,12 +11,14 @@ import http.client
 import json
 import re
 import ssl
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
 from agent.io.sanitize import sanitize_line
+from protocols.remote.legal_move import is_uci_move
+from protocols.remote.transport import describe_error
 
 MAX_RESPONSE_BYTES = 1 << 20
 # Timeouts: for a response, and for a request that the server holds until work is available.
@@ -24,7 +26,6 @@ TIMEOUT_S = 20.0
 POLL_TIMEOUT_S = 90.0
 MAX_MOVES = 600
 VARIANTS = ("chess", "standard", "chess960", "fromposition")
-_MOVE = re.compile(r"[a-h][1-8][a-h][1-8][qrbnk]?")
 _ID = re.compile(r"[\w-]{1,200}")
 _LIMITS = ("movetime", "depth", "nodes")
 
@@ -75,7 +76,7 @@ class AnalysisRequest:
             raise ValueError("work: invalid position")
         if not isinstance(moves, list) or len(moves) > MAX_MOVES:
             raise ValueError(f"work: invalid moves (expected a list of at most {MAX_MOVES})")
-        if not all(isinstance(move, str) and _MOVE.fullmatch(move) for move in moves):
+        if not all(isinstance(move, str) and is_uci_move(move) for move in moves):
             raise ValueError("work: invalid move")
         limits = {
             name: _integer(work, name, 10**9) for name in _LIMITS if work.get(name) is not None
@@ -102,7 +103,7 @@ class LichessClient:
     def register(self, registration: Mapping[str, Any]) -> None:
         """Register an engine, or update the registered engine with the same name."""
         path = "/api/external-engine"
-        engines = self._json(self._request("GET", path))
+        engines = _parse_json(self._request("GET", path))
         if not isinstance(engines, list):
             raise LichessError("invalid answer: expected a list of engines")
         for engine in engines:
@@ -120,10 +121,9 @@ class LichessClient:
         Raise ValueError if the request is invalid.
         """
         connection = _connection(self._engine_url, self._tls_context, POLL_TIMEOUT_S)
-        answer = self._exchange(
-            connection, "POST", "/api/external-engine/work", {"providerSecret": secret}, {}
-        )
-        return None if answer is None else AnalysisRequest.from_json(self._json(answer))
+        body = {"providerSecret": secret}
+        answer = _exchange(connection, "POST", "/api/external-engine/work", body)
+        return None if answer is None else AnalysisRequest.from_json(_parse_json(answer))
 
     def upload(self, work: AnalysisRequest) -> AnalysisUpload:
         connection = _connection(self._engine_url, self._tls_context, TIMEOUT_S)
@@ -133,40 +133,7 @@ class LichessClient:
         self, method: str, path: str, body: Mapping[str, Any] | None = None
     ) -> bytes | None:
         connection = _connection(self._url, self._tls_context, TIMEOUT_S)
-        headers = {"Authorization": f"Bearer {self._token}"}
-        return self._exchange(connection, method, path, body, headers)
-
-    def _exchange(
-        self,
-        connection: http.client.HTTPConnection,
-        method: str,
-        path: str,
-        body: Mapping[str, Any] | None,
-        headers: dict[str, str],
-    ) -> bytes | None:
-        """Send a request. Return the response body, or None for a response without content."""
-        headers["Accept"] = "application/json"
-        data = None
-        if body is not None:
-            headers["Content-Type"] = "application/json"
-            data = json.dumps(body).encode()
-        with contextlib.closing(connection):
-            try:
-                connection.request(method, path, data, headers)
-                response = connection.getresponse()
-                content = response.read(MAX_RESPONSE_BYTES + 1)
-            except (OSError, http.client.HTTPException) as error:
-                raise _translate_error(error) from None
-        _check(response.status, content, (self._token, *(body or {}).values()))
-        if len(content) > MAX_RESPONSE_BYTES:
-            raise LichessUnavailableError(f"answer too long (at most {MAX_RESPONSE_BYTES} bytes)")
-        return None if response.status == http.client.NO_CONTENT else content
-
-    def _json(self, content: bytes | None) -> Any:
-        try:
-            return json.loads(content or b"")
-        except (ValueError, RecursionError):
-            raise LichessUnavailableError("invalid answer: expected JSON") from None
+        return _exchange(connection, method, path, body, self._token)
 
 
 class AnalysisUpload:
@@ -174,22 +141,17 @@ class AnalysisUpload:
 
     def __init__(self, connection: http.client.HTTPConnection, path: str) -> None:
         self._connection = connection
-        try:
+        with _translated_errors(self._connection):
             connection.putrequest("POST", path)
             connection.putheader("Content-Type", "text/plain")
             connection.putheader("Transfer-Encoding", "chunked")
             connection.endheaders()
-        except (OSError, http.client.HTTPException) as error:
-            connection.close()
-            raise _translate_error(error) from None
 
     def send(self, line: str) -> None:
         """Send a line immediately. Raise LichessUnavailableError if the connection is lost."""
         data = f"{line}\n".encode()
-        try:
+        with _translated_errors(self._connection):
             self._connection.send(b"%x\r\n%s\r\n" % (len(data), data))
-        except OSError as error:
-            raise _translate_error(error) from None
 
     def closed_by_server(self) -> bool:
         """Return whether the server has closed the connection or has already responded."""
@@ -206,12 +168,10 @@ class AnalysisUpload:
 
     def finish(self) -> None:
         """End the upload. Raise an error if the server rejects it."""
-        try:
+        with _translated_errors(self._connection):
             self._connection.send(b"0\r\n\r\n")
             response = self._connection.getresponse()
             content = response.read(MAX_RESPONSE_BYTES)
-        except (OSError, http.client.HTTPException) as error:
-            raise _translate_error(error) from None
         _check(response.status, content, ())
 
     def close(self) -> None:
@@ -224,6 +184,37 @@ def _connection(url: str, trust: ssl.SSLContext, timeout: float) -> http.client.
     if parts.scheme == "https":
         return http.client.HTTPSConnection(host, port, timeout=timeout, context=trust)
     return http.client.HTTPConnection(host, port, timeout=timeout)
+
+
+def _exchange(
+    connection: http.client.HTTPConnection,
+    method: str,
+    path: str,
+    body: Mapping[str, Any] | None,
+    token: str = "",
+) -> bytes | None:
+    """Send a request. Return the response body, or None for a response without content."""
+    headers = {"Accept": "application/json"}
+    if body is not None:
+        headers["Content-Type"] = "application/json"
+    if token:
+        headers["Authorization"] = f"Bearer {token}"
+    data = None if body is None else json.dumps(body).encode()
+    with contextlib.closing(connection), _translated_errors(connection):
+        connection.request(method, path, data, headers)
+        response = connection.getresponse()
+        content = response.read(MAX_RESPONSE_BYTES + 1)
+    _check(response.status, content, (token, *(body or {}).values()))
+    if len(content) > MAX_RESPONSE_BYTES:
+        raise LichessUnavailableError(f"answer too long (at most {MAX_RESPONSE_BYTES} bytes)")
+    return None if response.status == http.client.NO_CONTENT else content
+
+
+def _parse_json(content: bytes | None) -> Any:
+    try:
+        return json.loads(content or b"")
+    except (ValueError, RecursionError):
+        raise LichessUnavailableError("invalid answer: expected JSON") from None
 
 
 def _check(status: int, content: bytes, secrets: tuple[Any, ...]) -> None:
@@ -244,16 +235,16 @@ def _check(status: int, content: bytes, secrets: tuple[Any, ...]) -> None:
     raise LichessError(message)
 
 
-def _translate_error(error: Exception) -> LichessUnavailableError | LichessError:
-    if isinstance(error, ssl.SSLCertVerificationError):
-        return LichessError(
-            f"untrusted server certificate: {sanitize_line(error.verify_message, 200)} "
-            "(use --ca FILE to trust its issuer)"
-        )
-    strerror = error.strerror if isinstance(error, OSError) else None
-    return LichessUnavailableError(
-        sanitize_line(strerror or str(error) or type(error).__name__, 200)
-    )
+@contextlib.contextmanager
+def _translated_errors(connection: http.client.HTTPConnection) -> Iterator[None]:
+    """Close the connection after an error, and raise it as an error of this module."""
+    try:
+        yield
+    except (OSError, http.client.HTTPException) as error:
+        connection.close()
+        untrusted = isinstance(error, ssl.SSLCertVerificationError)
+        translated = LichessError if untrusted else LichessUnavailableError
+        raise translated(describe_error(error)) from None
 
 
 def _integer(work: Mapping[str, Any], name: str, maximum: int) -> int:

@@ -168,25 +168,20 @@ class ProviderEngine:
         self._prepare(work)
         self._send_line(" ".join(["position fen", work.fen, "moves", *work.moves]))
         self._send_line(self._go(work))
-        wanted, finished = True, False
-        try:
-            while not finished:
+        wanted, line = True, ""
+        while not line.startswith("bestmove"):
+            try:
                 if wanted and (cancelled.is_set() or upload.closed_by_server()):
-                    wanted = False
-                    self._send_line("stop")
-                try:
-                    line = self._output.get(timeout=POLL_INTERVAL_S)
-                except queue.Empty:
-                    continue
-                finished = line.startswith("bestmove")
-                if wanted and (finished or (line.startswith("info ") and " pv " in line)):
+                    raise LichessUnavailableError("cancelled")
+                line = self._output.get(timeout=POLL_INTERVAL_S)
+                if wanted and (line.startswith("bestmove") or " pv " in line):
                     upload.send(line)
-            return wanted
-        except LichessUnavailableError:
-            self._send_line("stop")
-            while not finished:
-                finished = self._output.get().startswith("bestmove")
-            return False
+            except queue.Empty:
+                pass
+            except LichessUnavailableError:
+                wanted = False
+                self._send_line("stop")
+        return wanted
 
     def close(self, timeout: float) -> bool:
         return self._uci.close(timeout)

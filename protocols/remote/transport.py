@@ -1,4 +1,4 @@
-"""Byte streams and line channels to a server over TCP or TLS.
+"""Connections to a server over TCP, TLS or WebSocket.
 
 Only one thread may receive, and any thread may send.
 """
@@ -8,21 +8,21 @@ from __future__ import annotations
 import contextlib
 import socket
 import ssl
-import sys
 import threading
+import time
 from typing import Protocol
 
 from agent.io.sanitize import sanitize_line
 from protocols.server.addresses import Address
+from protocols.sockets import configure_socket
 
 # A longer line is a protocol error.
 MAX_LINE_BYTES = 1 << 20
 CHUNK_BYTES = 1 << 16
 # A connection that accepts no data for this time counts as broken.
 SEND_TIMEOUT_S = 5.0
-# TCP keep-alive: after this time without data, the peer is probed once a second.
-KEEPALIVE_IDLE_S = 4
-KEEPALIVE_PROBES = 4
+# A server that does not respond to TCP keep-alive probes for this time counts as lost.
+PEER_TIMEOUT_S = 8
 
 
 class ServerRejectedError(Exception):
@@ -42,32 +42,17 @@ class ByteStream(Protocol):
     def receive(self) -> bytes:
         """Wait for bytes and return them. Return b"" at the end of the stream."""
 
-    def close(self) -> None:
-        """Close the stream and wake up a thread that waits in `receive`."""
-
-
-class LineChannel(Protocol):
-    """A channel of text lines to a server."""
-
-    def send(self, lines: list[str]) -> None:
-        """Send lines immediately."""
-
-    def receive(self) -> list[str]:
-        """Wait for lines and return them as printable text. Raise OSError at the end."""
-
-    def close(self) -> None:
-        """Close the channel and wake up a thread that waits in `receive`."""
-
 
 class TcpStream:
     def __init__(self, address: Address, timeout: float) -> None:
         """Connect within `timeout` seconds. Raise OSError if the connection fails."""
         self._socket = socket.create_connection((address.host, address.port), timeout)
-        with contextlib.suppress(OSError):
-            _configure_socket(self._socket)
+        self._opening = True
+        configure_socket(self._socket, PEER_TIMEOUT_S)
 
-    def use_send_timeout(self) -> None:
+    def end_opening(self) -> None:
         """Remove the timeout for receiving, and set the timeout for sending to SEND_TIMEOUT_S."""
+        self._opening = False
         self._socket.settimeout(SEND_TIMEOUT_S)
 
     def send(self, data: bytes) -> None:
@@ -78,10 +63,11 @@ class TcpStream:
             try:
                 return self._socket.recv(CHUNK_BYTES)
             except TimeoutError:
-                if self._socket.gettimeout() != SEND_TIMEOUT_S:
+                if self._opening:
                     raise
 
     def close(self) -> None:
+        """Close the stream and wake up a thread that waits in `receive`."""
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
@@ -118,9 +104,6 @@ class TlsStream:
                     return b""
             self._feed(self._tcp.receive())
 
-    def close(self) -> None:
-        self._tcp.close()
-
     def _try_handshake(self) -> bool:
         try:
             self._tls.do_handshake()
@@ -142,15 +125,48 @@ class TlsStream:
             self._tcp.send(data)
 
 
-class StreamLineChannel:
-    def __init__(self, stream: ByteStream) -> None:
-        self._stream = stream
+class LineChannel:
+    """A channel of text lines to a server."""
+
+    def __init__(
+        self,
+        address: Address,
+        protocol: str,
+        trust: ssl.SSLContext | None,
+        token: str | None,
+        timeout: float,
+    ) -> None:
+        """Connect within about `timeout` seconds and send the token.
+
+        Raise OSError if the connection fails, and ServerRejectedError if the server rejects the
+        client.
+        """
+        deadline = time.monotonic() + timeout
         self._partial = b""
+        self._tcp = TcpStream(address, timeout)
+        self._stream: ByteStream = self._tcp
+        try:
+            if address.uses_tls:
+                assert trust is not None
+                self._stream = TlsStream(self._tcp, trust, address.host)
+            if address.uses_http:
+                from protocols.remote.websocket import WebSocketStream
+
+                uri = f"{address}/{protocol}"
+                self._stream = WebSocketStream(self._stream, uri, token, deadline)
+            elif token is not None:
+                self._authorize(token)
+            self._tcp.end_opening()
+        except BaseException:
+            self._tcp.close()
+            raise
 
     def send(self, lines: list[str]) -> None:
+        """Send lines immediately."""
         self._stream.send("".join(f"{line}\n" for line in lines).encode(errors="replace"))
 
     def receive(self) -> list[str]:
+        """Wait for lines and return them as printable text. Raise OSError at the end."""
         while True:
             data = self._stream.receive()
             if not data:
@@ -161,35 +177,36 @@ class StreamLineChannel:
                     f"the server sent an overlong line (maximum {MAX_LINE_BYTES} bytes)"
                 )
             if complete:
-                return [printable(line) for line in complete]
+                return [_printable(line) for line in complete]
 
     def close(self) -> None:
-        self._stream.close()
+        """Close the channel and wake up a thread that waits in `receive`."""
+        self._tcp.close()
+
+    def _authorize(self, token: str) -> None:
+        self.send([f"authorize {token}"])
+        (answer, *_) = self.receive()
+        word, _, reason = answer.partition(" ")
+        if word == "refused":
+            raise ServerRejectedError(reason or "no reason given")
+        if answer != "authorized":
+            raise ServerConnectionError("no valid answer to the token")
 
 
-def printable(line: bytes) -> str:
+def describe_error(error: Exception) -> str:
+    """Return the reason of a failed connection as one printable line."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return (
+            f"untrusted server certificate: {sanitize_line(error.verify_message, 300)} "
+            "(use --ca FILE to trust its issuer)"
+        )
+    reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return sanitize_line(reason, 300)
+
+
+def _printable(line: bytes) -> str:
     """Return a received line as printable text. Leading spaces are kept."""
     text = line.decode(errors="replace").rstrip()
     if text.isprintable():
         return text
     return " " * (len(text) - len(text.lstrip(" "))) + sanitize_line(text, MAX_LINE_BYTES)
-
-
-def _configure_socket(stream: socket.socket) -> None:
-    """Disable Nagle's algorithm, and detect a lost network connection within seconds."""
-    stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    stream.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    idle = "TCP_KEEPALIVE" if sys.platform == "darwin" else "TCP_KEEPIDLE"
-    for name, value in (
-        (idle, KEEPALIVE_IDLE_S),
-        ("TCP_KEEPINTVL", 1),
-        ("TCP_KEEPCNT", KEEPALIVE_PROBES),
-    ):
-        if hasattr(socket, name):
-            stream.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
-    if hasattr(socket, "TCP_USER_TIMEOUT"):
-        stream.setsockopt(
-            socket.IPPROTO_TCP,
-            socket.TCP_USER_TIMEOUT,
-            (KEEPALIVE_IDLE_S + KEEPALIVE_PROBES) * 1000,
-        )

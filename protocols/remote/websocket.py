@@ -15,35 +15,24 @@ from protocols.remote.transport import (
     ByteStream,
     ServerConnectionError,
     ServerRejectedError,
-    printable,
 )
-from protocols.server.addresses import Address
 
 # HTTP statuses for a wrong token, or a page that is not allowed.
 REJECTED_STATUSES = (401, 403)
 MAX_REASON_LENGTH = 200
 
 
-class WebSocketLineChannel:
-    """A line channel over WebSocket. Each message contains one or more lines."""
+class WebSocketStream:
+    """A byte stream over WebSocket. The end of a message is also the end of a line."""
 
-    def __init__(
-        self,
-        stream: ByteStream,
-        address: Address,
-        protocol: str,
-        token: str | None,
-        deadline: float,
-    ) -> None:
+    def __init__(self, stream: ByteStream, uri: str, token: str | None, deadline: float) -> None:
         """Perform the opening handshake before the monotonic time `deadline`.
 
         Raise OSError if it fails, and ServerRejectedError if the server rejects the client.
         """
-        uri = parse_uri(f"{address}/{protocol}")
         self._stream = stream
         self._lock = threading.Lock()
-        self._partial = b""
-        self._client = ClientProtocol(uri, max_size=MAX_LINE_BYTES)
+        self._client = ClientProtocol(parse_uri(uri), max_size=MAX_LINE_BYTES)
         request = self._client.connect()
         if token is not None:
             request.headers["Authorization"] = f"Bearer {token}"
@@ -54,39 +43,29 @@ class WebSocketLineChannel:
                 raise TimeoutError("the server does not answer")
             self._feed()
         if self._client.handshake_exc is not None:
-            self._raise_handshake_error(self._client.handshake_exc)
+            _raise_handshake_error(self._client.handshake_exc)
 
-    def send(self, lines: list[str]) -> None:
+    def send(self, data: bytes) -> None:
         with self._lock:
             if self._client.state is not Stage.OPEN:
                 raise ServerConnectionError("the server closed the connection")
-            self._client.send_text("\n".join(lines).encode(errors="replace"))
+            self._client.send_text(data)
             self._flush()
 
-    def receive(self) -> list[str]:
+    def receive(self) -> bytes:
         while True:
-            lines: list[str] = []
+            data = b""
             for event in self._client.events_received():
-                if isinstance(event, Frame):
-                    lines += self._message_lines(event)
-            if lines:
-                return lines
+                if isinstance(event, Frame) and event.opcode in (Opcode.TEXT, Opcode.CONT):
+                    part = bytes(event.data)
+                    data += part if not event.fin or part.endswith(b"\n") else part + b"\n"
+            if data:
+                return data
             if self._client.state is not Stage.OPEN:
-                raise ServerConnectionError(self._close_message())
+                reason = sanitize_line(self._client.close_reason or "", MAX_REASON_LENGTH)
+                text = "the server closed the connection"
+                raise ServerConnectionError(f"{text}: {reason}" if reason else text)
             self._feed()
-
-    def close(self) -> None:
-        self._stream.close()
-
-    def _message_lines(self, frame: Frame) -> list[str]:
-        """Add a frame. Return the message's lines if the frame is its last one, or else []."""
-        if frame.opcode not in (Opcode.TEXT, Opcode.CONT):
-            return []
-        self._partial += frame.data
-        if not frame.fin:
-            return []
-        text, self._partial = self._partial, b""
-        return [printable(line) for line in text.removesuffix(b"\n").split(b"\n")]
 
     def _feed(self) -> None:
         data = self._stream.receive()
@@ -101,19 +80,13 @@ class WebSocketLineChannel:
         if data := b"".join(self._client.data_to_send()):
             self._stream.send(data)
 
-    def _close_message(self) -> str:
-        reason = self._client.close_reason
-        if reason:
-            return f"the server closed the connection: {sanitize_line(reason, MAX_REASON_LENGTH)}"
-        return "the server closed the connection"
 
-    def _raise_handshake_error(self, error: Exception) -> None:
-        if isinstance(error, InvalidStatus):
-            response = error.response
-            text = sanitize_line((response.body or b"").decode(errors="replace"), MAX_REASON_LENGTH)
-            text = text.removeprefix("refused ")
-            reason = text or f"HTTP status {response.status_code}"
-            if response.status_code in REJECTED_STATUSES:
-                raise ServerRejectedError(reason)
-            raise ServerConnectionError(f"HTTP status {response.status_code}: {reason}")
+def _raise_handshake_error(error: Exception) -> None:
+    if not isinstance(error, InvalidStatus):
         raise ServerConnectionError(f"WebSocket handshake failed: {sanitize_line(str(error))}")
+    response = error.response
+    text = sanitize_line((response.body or b"").decode(errors="replace"), MAX_REASON_LENGTH)
+    reason = text.removeprefix("refused ") or f"HTTP status {response.status_code}"
+    if response.status_code in REJECTED_STATUSES:
+        raise ServerRejectedError(reason)
+    raise ServerConnectionError(f"HTTP status {response.status_code}: {reason}")

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import socket
-import sys
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 from protocols.line_splitter import LineSplitter
+from protocols.sockets import configure_socket
 
 _CHUNK = 1 << 16
 # A peer that does not respond for this time counts as lost.
 PEER_TIMEOUT_S = 120
-_KEEPALIVE_PROBES = 4
 
 
 class ConnectionLostError(Exception):
@@ -57,7 +55,7 @@ class StreamTransport:
         self._writer = writer
         self._splitter = LineSplitter(max_line)
         self._ended = False
-        configure_socket(writer.get_extra_info("socket"))
+        configure_socket(writer.get_extra_info("socket"), PEER_TIMEOUT_S)
 
     async def receive(self) -> list[str | None]:
         while not self._ended:
@@ -111,20 +109,3 @@ def peer_names(peername: Any) -> tuple[str, str]:
         return "nobody", "nobody"  # The peer has already disconnected.
     host, port = peername[:2]
     return host, f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-
-
-def configure_socket(connection: Any) -> None:
-    """Disable Nagle's algorithm, and detect a lost peer within PEER_TIMEOUT_S seconds."""
-    options = [
-        (socket.IPPROTO_TCP, "TCP_NODELAY", 1),
-        (socket.SOL_SOCKET, "SO_KEEPALIVE", 1),
-        (socket.IPPROTO_TCP, "TCP_KEEPIDLE", PEER_TIMEOUT_S // 2),
-        (socket.IPPROTO_TCP, "TCP_KEEPINTVL", PEER_TIMEOUT_S // 2 // _KEEPALIVE_PROBES),
-        (socket.IPPROTO_TCP, "TCP_KEEPCNT", _KEEPALIVE_PROBES),
-    ]
-    if sys.platform == "linux":
-        options.append((socket.IPPROTO_TCP, "TCP_USER_TIMEOUT", PEER_TIMEOUT_S * 1000))
-    for level, name, value in options:
-        if hasattr(socket, name):
-            with contextlib.suppress(OSError):  # The connection has ended.
-                connection.setsockopt(level, getattr(socket, name), value)

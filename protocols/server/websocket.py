@@ -31,9 +31,9 @@ from protocols.server.network_session import CLOSE_TIMEOUT_S
 from protocols.server.transport import (
     PEER_TIMEOUT_S,
     ConnectionLostError,
-    configure_socket,
     peer_names,
 )
+from protocols.sockets import configure_socket
 
 if TYPE_CHECKING:
     from protocols.server.server import Server
@@ -55,7 +55,7 @@ class WebSocketTransport:
         self.host, self.peer = connection.host, connection.peer
         self._connection = connection
         self._max_line = max_line
-        configure_socket(connection.transport.get_extra_info("socket"))
+        configure_socket(connection.transport.get_extra_info("socket"), PEER_TIMEOUT_S)
 
     async def receive(self) -> list[str | None]:
         while True:

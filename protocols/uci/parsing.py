@@ -1,6 +1,7 @@
 """Parse UCI lines, without checking whether moves are legal."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 
 # Upper limit of all numbers in `go`: plies, nodes, milliseconds and moves.
@@ -44,6 +45,15 @@ GO_NUMBER_KEYWORDS = (
     "wtime btime winc binc movestogo depth nodes mate movetime perft".split()  # noqa: SIM905
 )
 _GO_KEYWORDS = {"searchmoves", "ponder", "infinite", *GO_NUMBER_KEYWORDS}
+
+
+def split_command(line: str, commands: Container[str]) -> tuple[str, str]:
+    """Return the first known command in a line and its arguments, or two empty strings."""
+    # UCI requires engines to skip unknown words before a command.
+    for word in re.finditer(r"\S+", line):
+        if word[0].lower() in commands:
+            return word[0].lower(), line[word.end() :].strip()
+    return "", ""
 
 
 def parse_nothing(text: str) -> None:

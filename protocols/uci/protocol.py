@@ -6,7 +6,6 @@ behaviour of common front ends.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from threading import Event
@@ -40,6 +39,7 @@ from protocols.uci.parsing import (
     parse_switch,
     shorten,
     shorten_list,
+    split_command,
 )
 from protocols.uci.position import CurrentPosition, read_move
 
@@ -91,7 +91,7 @@ class UciProtocol:
     def handle_line(self, line: str) -> Replies:
         """Handle one line and yield the replies. This method never raises an exception."""
         try:
-            name, rest = _split_command(line)
+            name, rest = split_command(line, COMMANDS)
             if name:
                 self._introduced = True
                 command = COMMANDS[name]
@@ -306,15 +306,6 @@ class UciProtocol:
         for name, command in COMMANDS.items():
             if self._permissions.trusted or not command.requires_trust:
                 yield info_string(f"{name}: {command.help}")
-
-
-def _split_command(line: str) -> tuple[str, str]:
-    """Return the first known command in a line and its arguments, or two empty strings."""
-    # UCI requires engines to skip unknown words before a command.
-    for word in re.finditer(r"\S+", line):
-        if word[0].lower() in COMMANDS:
-            return word[0].lower(), line[word.end() :].strip()
-    return "", ""
 
 
 def _limits(go: GoCommand, board: chess.Board, problems: list[str]) -> Limits[chess.Move]:

@@ -7,8 +7,8 @@ import ssl
 import threading
 import time
 
-from protocols.remote.connecting import connect
 from protocols.remote.engine import RemoteEngine
+from protocols.remote.transport import LineChannel
 from protocols.remote.uci import UciProxy
 from protocols.server.addresses import Address
 from tests.waiting import PATIENCE
@@ -123,7 +123,7 @@ class Front:
         address = Address(scheme, "127.0.0.1", port)
         self.engine = RemoteEngine(
             proxy or UciProxy(timeout),
-            lambda seconds: connect(address, "uci", trust, token, seconds),
+            lambda seconds: LineChannel(address, "uci", trust, token, seconds),
             self._hear,
             self.reports.append,
             self.ended.set,

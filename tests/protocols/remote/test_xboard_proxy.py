@@ -159,7 +159,7 @@ def test_legal_move_is_played_without_server_or_search_output():
 
 def test_giving_up_reports_error_and_plays_move():
     proxy = talk("new", "time 100", "go")
-    frontend = proxy.abort(0.0, "wrong token").frontend
+    frontend = proxy.abort("wrong token").frontend
     assert frontend[-1] == "tellusererror wrong token"
     assert any(line.startswith("move ") for line in frontend)
 
@@ -181,7 +181,7 @@ def test_overdue_move_is_made_at_most_once(events):
     proxy, now = talk(), 0.0
     for kind, line in events:
         now += 1.0
-        thought = proxy._thinking_since is not None
+        thought = bool(proxy._pending)
         if kind in ("on_frontend_line", "on_server_line"):
             getattr(proxy, kind)(line, now)
         elif kind == "overdue":
@@ -189,7 +189,7 @@ def test_overdue_move_is_made_at_most_once(events):
             assert disconnect == proxy._connected
             moves = [each for each in frontend if each.startswith("move ")]
             assert len(moves) <= thought
-            assert not moves or proxy._thinking_since is None
-            assert proxy.deadline() is None or proxy.deadline() > now
+            assert not moves or not proxy._pending
+            assert proxy.deadline() > now
         else:
             getattr(proxy, kind)(now)
