@@ -6,7 +6,7 @@ A thread pool handles the lines of each session in order, so the event loop neve
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Executor
 from typing import Any
 
@@ -32,10 +32,7 @@ WRITE_TIMEOUT_S = 60.0
 
 
 class NetworkSession:
-    """Passes lines between a transport and a protocol until either ends or a limit is reached.
-
-    The lines in `initial_lines` were received before the session started.
-    """
+    """Passes lines between a transport and a protocol until either ends or a limit is reached."""
 
     def __init__(
         self,
@@ -45,7 +42,6 @@ class NetworkSession:
         pool: Executor,
         limits: ServerLimits,
         metrics: Metrics,
-        initial_lines: Sequence[str | None] = (),
     ) -> None:
         self.name = name
         self.lines = 0
@@ -54,7 +50,6 @@ class NetworkSession:
         self._pool = pool
         self._limits = limits
         self._metrics = metrics
-        self._initial_lines = list(initial_lines)
         self._loop = asyncio.get_running_loop()
         self._started = self._last_activity = self._loop.time()
         self._bucket = TokenBucket(limits.line_rate, self._started)
@@ -72,14 +67,17 @@ class NetworkSession:
         if not self._end_request.done():
             self._end_request.set_result((code, reason, grace))
 
-    async def run(self) -> str:
-        """Serve until the session ends and return the reason. The transport stays open."""
+    async def run(self, received: list[str | None]) -> str:
+        """Serve until the session ends and return the reason. The transport stays open.
+
+        The lines in `received` arrived before the session started.
+        """
         protocol = await self._loop.run_in_executor(
             self._pool, self._factory, self._send_queue.send
         )
         self._protocol, self._closed = protocol, False
         writing = asyncio.create_task(self._write())
-        reading = asyncio.create_task(self._read(protocol))
+        reading = asyncio.create_task(self._read(protocol, received))
         try:
             await self._wait_for_end(writing, reading)
             reason = await self._finish(protocol, writing, reading)
@@ -146,9 +144,8 @@ class NetworkSession:
             await asyncio.wait(ends, timeout=THREAD_EXIT_TIMEOUT_S)
         return self._closed and all(end.done() for end in ends)
 
-    async def _read(self, protocol: ThreadedLineProtocol) -> str:
+    async def _read(self, protocol: ThreadedLineProtocol, received: list[str | None]) -> str:
         """Handle lines until the protocol finishes or the input ends. Return the reason."""
-        received, self._initial_lines = self._initial_lines, []
         try:
             while True:
                 for line in received:

@@ -251,14 +251,13 @@ class Server:
             self._pool,
             self.limits,
             self.metrics,
-            initial_lines,
         )
         task = asyncio.current_task()
         assert task is not None
         self._connections[task] = session
         reason = "failed"
         try:
-            reason = await session.run()
+            reason = await session.run(initial_lines)
         finally:
             self.metrics.count("sessions_ended", reason)
             self._log.write(

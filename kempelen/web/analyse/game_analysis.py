@@ -25,7 +25,7 @@ from kempelen.match.review.go_review import (
     game_property,
     parse_sgf,
 )
-from kempelen.match.review.move_annotation import GameReview, PositionEval, annotator_name
+from kempelen.match.review.move_annotation import PositionEval, annotator_name
 from kempelen.web.diagrams import chess_diagrams, diagram
 from protocols.gtp.sgf import SgfError, SgfGame, parse_trees, read_point, write
 from protocols.katago_analysis.fields import FieldReader, QueryError
@@ -268,11 +268,6 @@ def _chess_move(board: chess.Board, text: str) -> str:
         return board.parse_uci(f"{text.strip()}q").uci()
     except ValueError:
         raise AnalysisError("illegal move") from None
-
-
-def review_to_json(review: GameReview) -> list[dict[str, Any]]:
-    names = ("move", "best", "line", "expected", "cp", "mate", "lead", "loss", "grade", "player")
-    return [{name: getattr(move, name) for name in names} for move in review.moves]
 
 
 def annotate(data: Mapping[str, Any]) -> dict[str, str]:

@@ -30,7 +30,6 @@ from kempelen.web.analyse.game_analysis import (
     annotate,
     load_games,
     parse_game,
-    review_to_json,
 )
 from kempelen.web.analyse.live_analysis import (
     ChessAnalysis,
@@ -270,13 +269,14 @@ def _review_message(
         review = review_chess(study, known)
     else:
         review = review_go(study, known)
+    names = ("move", "best", "line", "expected", "cp", "mate", "lead", "loss", "grade", "player")
     message = {
         "kind": "review",
         "done": done,
         "total": len(study.moves) + 1,
         "finished": limits is not None,
         "start": review.start,
-        "moves": encode(review_to_json(review)),
+        "moves": encode([{name: getattr(move, name) for name in names} for move in review.moves]),
         "tallies": encode(review.tallies),
     }
     if limits is not None:

@@ -7,6 +7,7 @@ import json
 import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Any
 
 import chess
 
@@ -86,20 +87,17 @@ class Archive:
         return [_read(row) for row in rows]
 
 
-def _read(row: tuple[object, ...]) -> SavedGame:
+def _read(row: tuple[Any, ...]) -> SavedGame:
     name, owner, setup, moves, clocks, result, termination, detail, began, changed = row
-    game_result = None
-    if result:
-        game_result = GameResult(str(result), Termination(str(termination)), str(detail))
     return SavedGame(
-        str(name),
-        str(owner),
-        GameSetup(**json.loads(str(setup))),
-        json.loads(str(moves)),
-        json.loads(str(clocks)),
-        game_result,
-        float(str(began)),
-        float(str(changed)),
+        name,
+        owner,
+        GameSetup(**json.loads(setup)),
+        json.loads(moves),
+        json.loads(clocks),
+        GameResult(result, Termination(termination), detail) if result else None,
+        began,
+        changed,
     )
 
 
