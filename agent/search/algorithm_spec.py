@@ -69,13 +69,11 @@ class AlgorithmSpec:
         ending: TerminalScoring = DEFAULT_SCORING,
         seed: int | None = None,
         node_limit: float = inf,
-        kind: type[Search[Any]] | None = None,
     ) -> Search[Any]:
         """Return a search for a game.
 
         - `scale`: the utility that Monte Carlo tree search counts as a full win.
         - `ending`: the scoring of finished games.
-        - `kind`: a subclass of the algorithm's class to use instead of that class.
 
         Raise ValueError if the algorithm cannot search this game or does not support an option.
         """
@@ -113,7 +111,7 @@ class AlgorithmSpec:
             options["killer_memory"] = LearnedPositions.from_file(file, game, surprise)
         elif "surprise" in self.options:
             raise ValueError(f"{self.text}: surprise requires killer_memory=FILE")
-        return (kind or self.search_class)(evaluate, self.search_class.options(**options))
+        return self.search_class(evaluate, self.search_class.options(**options))
 
     def _ordering(self, game: Game[Any], evaluate: Callable[[Any], float]) -> Ordering[Any]:
         options = {name: value for name, value in self.options.items() if name in ORDERING_OPTIONS}
@@ -198,7 +196,6 @@ _INTERNAL_OPTIONS = {
     "ending",
     "killer_memory",
     "node_limit",
-    "observe",
     "ordering",
     "policy",
     "seed",

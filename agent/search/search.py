@@ -22,6 +22,7 @@ from agent.search.terminal_scoring import (
 )
 
 Move = TypeVar("Move")
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 MAX_DEPTH = 200
 # Evaluations beyond half a win approach a full win asymptotically.
@@ -62,6 +63,15 @@ class SearchOptions:
     node_limit: float = inf
 
 
+def recursion(method: Method) -> Method:
+    """Mark the recursive method of an algorithm, whose calls a tracer reports.
+
+    Its first arguments are the game, the depth and the ply.
+    """
+    method.is_recursion = True  # type: ignore[attr-defined]
+    return method
+
+
 class Search(ABC, Generic[Move]):
     """A search algorithm with its options and statistics.
 
@@ -97,6 +107,8 @@ class Search(ABC, Generic[Move]):
         # Search only these moves at the root. If empty, search all moves.
         self.root_moves: frozenset[Move] = frozenset()
         self.counts = SearchStats()
+        # A Tracer of agent.search.tracing, which observes each step, or None.
+        self.tracer: Any = None
         self._max_player = 0
         self._root_ply = 0
         # Scoring of finished games in the current search, and whether all values are integers.
@@ -209,17 +221,21 @@ class Search(ABC, Generic[Move]):
     def _leaf_value(self, game: Game[Move], depth: int, ply: int) -> float | None:
         outcome = game.outcome()
         if outcome is not None:
-            self.counts.leaves += 1
-            return self._scoring.value(-outcome if game.turn else outcome, ply)
-        if self._learned_moves and ply > 0:
-            lesson = self._learned_moves.get(game.key())
-            if lesson is not None and self._trusts(lesson, depth):
-                self.counts.leaves += 1
-                return self._learned_value(-lesson.found, ply)
-        if depth > 0:
+            value = self._scoring.value(-outcome if game.turn else outcome, ply)
+        elif self._learned_moves and (lesson := self._lesson(game, depth, ply)) is not None:
+            value = self._learned_value(-lesson.found, ply)
+        elif depth > 0:
             return None
+        else:
+            value = self._evaluate_leaf(game, ply)
         self.counts.leaves += 1
-        return self._evaluate_leaf(game, ply)
+        if self.tracer is not None:
+            self.tracer.evaluated(value)
+        return value
+
+    def _lesson(self, game: Game[Move], depth: int, ply: int) -> LearnedMove | None:
+        lesson = self._learned_moves.get(game.key()) if ply > 0 else None
+        return lesson if lesson is not None and self._trusts(lesson, depth) else None
 
     def _trusts(self, lesson: LearnedMove, depth: int) -> bool:
         return is_trusted(lesson, depth)
@@ -244,7 +260,7 @@ class Search(ABC, Generic[Move]):
     def _leaf_for_max(self, game: Game[Move], depth: int, ply: int) -> float | None:
         """Visit a node. Return its value for MAX if it is a leaf, otherwise None."""
         value = self._leaf(game, depth, ply)
-        return value if value is None or self._is_max(game) else -value
+        return value if value is None or game.turn == self._max_player else -value
 
     def _visit(self, game: Game[Move], ply: int) -> None:
         counts = self.counts
@@ -258,6 +274,8 @@ class Search(ABC, Generic[Move]):
         if ply + 1 >= len(lines):
             lines.extend([()] * (ply + 2 - len(lines)))
         lines[ply] = ()
+        if self.tracer is not None:
+            self.tracer.visited()
 
     def _update_pv(self, ply: int, move: Move) -> None:
         self._pv_table[ply] = (move, *self._pv_table[ply + 1])
@@ -277,6 +295,8 @@ class Search(ABC, Generic[Move]):
         self.counts.cutoffs += 1
         if self.ordering is not None and move is not None:
             self.ordering.record_cutoff(game, move, depth, ply)
+        if self.tracer is not None:
+            self.tracer.cut_off(move)
 
     def _undo_to_root(self, game: Game[Move], ply: int) -> None:
         for _ in range(ply - self._root_ply):

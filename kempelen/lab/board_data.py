@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from agent.game import NotatedGame
-from agent.games.backgammon import Backgammon
 from agent.games.checkers import Checkers
 from agent.games.connect_four import ConnectFour
 from agent.games.go import Go
@@ -24,6 +23,7 @@ GRID_TYPES: dict[type[Any], str] = {
     ConnectFour: "holes",
     Othello: "discs",
     Checkers: "men",
+    Go: "stones",
 }
 SIGNS = frozenset(".XOxbBwW")
 
@@ -31,16 +31,14 @@ SIGNS = frozenset(".XOxbBwW")
 def board_data(game: NotatedGame[Any]) -> dict[str, Any] | None:
     """Return JSON data for a picture of the board, or None for a `Tree`, which has no board.
 
-    The key "look" is the drawing style: a value of `GRID_TYPES`, "stones", "pieces", "heaps", "pig"
-    or "text".
+    The key "look" is the drawing style: a value of `GRID_TYPES`, "pieces", "heaps", "pig" or
+    "text".
     """
     while isinstance(game, (BeamLimitedGame, SymmetryReducedGame)):
         game = game.game
     if isinstance(game, Tree):
         return None
-    if isinstance(game, Nim):
-        return {"look": "heaps", "heaps": list(game.heaps)}
-    if isinstance(game, Grundy):
+    if isinstance(game, (Nim, Grundy)):
         return {"look": "heaps", "heaps": list(game.heaps)}
     if isinstance(game, Pig):
         scores, player, rolled, rolling = game.state
@@ -50,10 +48,6 @@ def board_data(game: NotatedGame[Any]) -> dict[str, Any] | None:
     for kind, look in GRID_TYPES.items():
         if isinstance(game, kind):
             return {"look": look, "rows": _grid_rows(text)}
-    if isinstance(game, Go):
-        return {"look": "stones", "rows": _grid_rows(text)}
-    if isinstance(game, Backgammon):
-        return {"look": "text", "lines": text.splitlines()}
     if type(game).__module__.startswith("agent.games.chess"):
         return {"look": "pieces", "rows": [line.replace(" ", "") for line in text.splitlines()]}
     return {"look": "text", "lines": text.splitlines()}

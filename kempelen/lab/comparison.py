@@ -17,8 +17,8 @@ from agent.game import format_line
 from agent.games.random_tree import RandomTree
 from agent.search import tree_complexity
 from agent.search.algorithm_spec import AlgorithmSpec
-from agent.search.depth_schedule import DepthParity, DepthResult, depths, search_depths
-from agent.search.search import Search, SearchResult
+from agent.search.depth_schedule import DepthParity, depths, search_depths
+from agent.search.search import SearchResult
 from agent.search.stats import SearchStats, SearchStopped
 from kempelen.console.argument_types import positive_int
 from kempelen.console.terminal import with_progress
@@ -131,34 +131,32 @@ def _measure(
         with limit_arguments.time_limited(search, arguments.movetime):
             if arguments.deepen is None:
                 result = search.search(problem.game, problem.depth)
-            for iteration in _levels(search, problem, arguments.deepen):
-                result = iteration.found
-                iterations.append(
-                    _level(iteration, problem, search.counts.nodes, time.perf_counter() - started)
-                )
+            else:
+                stopped = True
+                last = depths(problem.depth, arguments.deepen)[-1]
+                for depth, result in search_depths(
+                    search, problem.game, problem.depth, arguments.deepen
+                ):
+                    seconds = time.perf_counter() - started
+                    line = format_line(problem.game, result.pv)
+                    iterations.append(
+                        CompletedIteration(
+                            *(depth, result.value, result.decided, line[0] if line else None),
+                            *(search.counts.nodes, seconds),
+                        )
+                    )
+                    if depth == last or search.counts.seldepth < depth:  # the tree is complete
+                        stopped = False
+                        break
     except SearchStopped:
         stopped = True
     seconds = time.perf_counter() - started
     value, pv, decided = None, [], False
     if result is not None:
         value, pv, decided = result.value, format_line(problem.game, result.pv), result.decided
-    if arguments.deepen is not None:
-        stopped = not iterations or not _is_last_level(
-            iterations[-1], problem, search, arguments.deepen
-        )
     return Measurement(
         *(algorithm.text, position, value, decided, pv[0] if pv else None, pv, seconds),
         *(search.counts, tuple(iterations), stopped),
-    )
-
-
-def _level(
-    iteration: DepthResult, problem: SearchProblem, nodes: int, seconds: float
-) -> CompletedIteration:
-    result = iteration.found
-    line = format_line(problem.game, result.pv)
-    return CompletedIteration(
-        iteration.depth, result.value, result.decided, line[0] if line else None, nodes, seconds
     )
 
 
@@ -166,23 +164,6 @@ def _as_json(measured: Measurement) -> dict[str, Any]:
     data = asdict(measured)
     data["counts"]["evaluations"] = measured.counts.evaluations
     return data
-
-
-def _levels(
-    search: Search[Any], problem: SearchProblem, horizon: DepthParity | None
-) -> Iterator[DepthResult]:
-    if horizon is None:
-        return
-    for iteration in search_depths(search, problem.game, problem.depth, horizon):
-        yield iteration
-        if search.counts.seldepth < iteration.depth:  # the tree is complete
-            return
-
-
-def _is_last_level(
-    level: CompletedIteration, problem: SearchProblem, search: Search[Any], horizon: DepthParity
-) -> bool:
-    return level.depth == depths(problem.depth, horizon)[-1] or search.counts.seldepth < level.depth
 
 
 def theory_for(problem: SearchProblem, seed: int) -> dict[str, float] | None:
@@ -255,11 +236,7 @@ def _levels_table(
     headings = map(translate, ("depth", "value", "move", "nodes", "time"))
     rows = table(f"{measured.algorithm}{suffix}: {translate('iterations')}", *headings)
     for level in measured.levels:
-        value = (
-            language.format_outcome(level.value, translate)
-            if level.decided
-            else format_value(level.value)
-        )
+        value = _format_value(level.value, level.decided, translate)
         move = language.translate_move(level.move or "", translate)
         rows.add_row(str(level.depth), value, move, str(level.nodes), _time(level.seconds))
     if not measured.levels:
@@ -290,7 +267,7 @@ def _rows(
         elif finished:
             head = [
                 name,
-                _value(finished[0], translate),
+                _format_value(finished[0].value or 0, finished[0].decided, translate),
                 language.translate_move(finished[0].move or "", translate),
             ]
         else:
@@ -302,9 +279,8 @@ def _rows(
         yield [*head, *shown, _time(seconds)]
 
 
-def _value(measured: Measurement, translate: language.Translator) -> str:
-    value = measured.value or 0
-    return language.format_outcome(value, translate) if measured.decided else format_value(value)
+def _format_value(value: float, decided: bool, translate: language.Translator) -> str:
+    return language.format_outcome(value, translate) if decided else format_value(value)
 
 
 def _time(seconds: float) -> str:

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from kempelen.console import pictures
 from kempelen.lab import algorithm_arguments, language, limit_arguments, problems, tree_picture
-from kempelen.lab.search_tree import search_tree
-from kempelen.lab.traced_search import trace_search
+from kempelen.lab.traced_search import trace_from
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -24,10 +23,8 @@ def configure(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     path = pictures.check_picture(arguments.output, libraries=tree_picture.LIBRARIES)
     translate = language.translator(arguments.lang)
-    traced = trace_search(arguments, translate)
-    root = search_tree(
-        traced.problem.game, traced.problem.depth, traced.events, traced.pv, translate
-    )
+    traced = trace_from(arguments, translate)
+    root = traced.tree(translate)
     title = f"{traced.algorithm.text}: {traced.counts.leaves} {translate('leaves')}, "
     title += f"{traced.counts.nodes} {translate('nodes')}"
     pictures.save(tree_picture.tree_figure(root, title, translate), path)

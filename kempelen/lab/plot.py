@@ -20,7 +20,7 @@ from agent.games.tree import evaluate
 from agent.search import algorithm_spec, tree_complexity
 from agent.search.algorithm_spec import AlgorithmSpec
 from agent.search.catalogue import algorithms as catalogue
-from agent.search.tracing.search_tracing import Evaluated, Event, traced
+from agent.search.tracing import Evaluated, Event, traced
 from agent.search.tree_cursor import Label
 from kempelen.console import pictures
 from kempelen.console.argument_types import positive_int
@@ -107,7 +107,7 @@ def run(arguments: Namespace) -> int:
     shapes = sorted({(b, depth) for depth in range(1, d + 1)} | {(n, d) for n in range(2, b + 1)})
     tasks = [(algorithm, *shape) for shape in shapes for algorithm in specs]
     measurements = (
-        Point(algorithm.text, n, depth, _mean_leaves(algorithm, n, depth, arguments))
+        Point(algorithm.text, n, depth, fmean(_leaves(algorithm, n, depth, arguments)))
         for algorithm, n, depth in tasks
     )
     translate = language.translator(arguments.lang)
@@ -197,34 +197,20 @@ def _parse_algorithms(text: str | None) -> list[AlgorithmSpec]:
     return [AlgorithmSpec(name, kind, {}) for name, kind in catalogue().items() if kind.exact]
 
 
-def _mean_leaves(
-    algorithm: AlgorithmSpec, branching: int, depth: int, arguments: Namespace
-) -> float:
-    return fmean(_leaves(algorithm, branching, depth, arguments))
-
-
 def _leaves(
     algorithm: AlgorithmSpec, branching: int, depth: int, arguments: Namespace
 ) -> Iterator[int]:
     for index in range(arguments.trees):
         game: Any = RandomTree(branching, depth, arguments.seed + index)
         problem = SearchProblem("random-tree", game, evaluate, depth, float(branching**depth))
+        search = problem.search(algorithm, seed=arguments.seed)
+        evaluated: set[Label] = set()
+
+        def record(event: Event, evaluated: set[Label] = evaluated) -> None:
+            if isinstance(event, Evaluated):
+                evaluated.add(event.label)
+
         if arguments.distinct:
-            yield _distinct_leaves(algorithm, problem, arguments.seed)
-        else:
-            search = problem.search(algorithm, seed=arguments.seed)
-            search.search(game, depth)
-            yield search.counts.leaves
-
-
-def _distinct_leaves(algorithm: AlgorithmSpec, problem: SearchProblem, seed: int) -> int:
-    seen: set[Label] = set()
-
-    def record(event: Event) -> None:
-        if isinstance(event, Evaluated):
-            seen.add(event.label)
-
-    problem.search(algorithm, seed=seed, kind=traced(algorithm.search_class, record)).search(
-        problem.game, problem.depth
-    )
-    return len(seen)
+            traced(search, record)
+        search.search(game, depth)
+        yield len(evaluated) if arguments.distinct else search.counts.leaves

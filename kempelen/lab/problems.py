@@ -46,24 +46,10 @@ class SearchProblem:
         return isinstance(self.game, ChanceGame)
 
     def search(
-        self,
-        algorithm: AlgorithmSpec,
-        *,
-        seed: int = 0,
-        node_limit: float = inf,
-        kind: type[Search[Any]] | None = None,
+        self, algorithm: AlgorithmSpec, *, seed: int = 0, node_limit: float = inf
     ) -> Search[Any]:
-        """Create a search for the problem.
-
-        `kind` is an optional subclass to use instead of the algorithm's search class.
-        """
         return algorithm.new(
-            self.game,
-            self.evaluate,
-            scale=self.scale,
-            seed=seed,
-            node_limit=node_limit,
-            kind=kind,
+            self.game, self.evaluate, scale=self.scale, seed=seed, node_limit=node_limit
         )
 
 

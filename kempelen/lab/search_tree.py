@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from agent.game import CHANCE, ChanceGame, NotatedGame
 from agent.games.tree import Tree
-from agent.search.tracing.search_tracing import (
+from agent.search.tracing import (
     BegunAnew,
     Counted,
     CutOff,
@@ -87,7 +87,7 @@ def search_tree(
     too large.
     """
     notes = _NodeRecords(events, translate)
-    principal = _line_labels(game, pv)
+    principal = set(line_labels(game, pv))
     widths = (False, False), (True, False), (True, True)
     for below_cuts in (True, False):
         if notes.is_monte_carlo and below_cuts:
@@ -118,14 +118,13 @@ def format_short_value(value: float, translate: language.Translator = str) -> st
     )
 
 
-def _line_labels(game: NotatedGame[Any], pv: Iterable[Any]) -> set[Label]:
-    label: Label = ()
-    labels = {label}
+def line_labels(game: NotatedGame[Any], pv: Iterable[Any]) -> list[Label]:
+    """Return the labels of all nodes on a line of play, from the root."""
+    labels: list[Label] = [()]
     for move in pv:
-        label = (*label, 1 + list(game.moves()).index(move))
-        labels.add(label)
+        labels.append((*labels[-1], 1 + list(game.moves()).index(move)))
         game.play(move)
-    for _ in range(len(label)):
+    for _ in labels[1:]:
         game.undo()
     return labels
 
@@ -249,19 +248,8 @@ class _NodeRecords:
 
     def _returned_value(self, label: Label, value: float | bool) -> str:
         entered = self._entered.get(label)
-        if entered is not None and entered.test is not None:
-            sign, bound = entered.test
-            opposite = {"≥": "<", ">": "≤"}
-            return (
-                f"{sign if value else opposite[sign]}{format_short_value(bound, self._translate)}"
-            )
-        if entered is not None and entered.window is not None:
-            alpha, beta = entered.window
-            if value <= alpha:
-                return f"≤{format_short_value(value, self._translate)}"
-            if value >= beta:
-                return f"≥{format_short_value(value, self._translate)}"
-        return format_short_value(value, self._translate)
+        relation, value = ("", value) if entered is None else entered.meaning(value)
+        return f"{relation}{format_short_value(value, self._translate)}"
 
 
 class _Builder:

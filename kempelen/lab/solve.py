@@ -79,7 +79,8 @@ def run(arguments: Namespace) -> int:
     translate = language.translator(arguments.lang)
     try:
         with working(translate("solving")):
-            solution = solve(problem, arguments)
+            limit = limit_arguments.node_limit_from(arguments)
+            solution = solve_position(problem, limit, arguments.movetime)
     except SearchStopped:
         print(f"{problem.name}: {translate('stopped')}")
         return 1
@@ -94,14 +95,6 @@ def run(arguments: Namespace) -> int:
             tree_picture.tree_figure(root, title, translate, strategy=True), arguments.output
         )
     return 0
-
-
-def solve(problem: SearchProblem, arguments: Namespace) -> Solution:
-    """Solve the problem within the limits given by `--nodes` and `--movetime`.
-
-    Raise SearchStopped if a limit is reached.
-    """
-    return solve_position(problem, limit_arguments.node_limit_from(arguments), arguments.movetime)
 
 
 def solve_position(

@@ -154,18 +154,11 @@ def _tree(replay: Replay, localized: RecordingFormatter) -> RichTree:
     neighbours = {number for number in seen if nodes[number].parent in path}
     shown = sorted(path | (set(seen) if len(seen) <= MAX_NODES else neighbours))[: 2 * MAX_NODES]
     branches: dict[int, RichTree] = {}
-    for number in sorted(shown, key=lambda n: (_depth(nodes, n), n)):
+    for number in shown:
         text = _node(replay, localized, number, step.node if step else -1)
         parent = branches.get(nodes[number].parent)
         branches[number] = RichTree(text) if parent is None else parent.add(text)
     return branches.get(0, RichTree("ε"))
-
-
-def _depth(nodes: Any, node: int) -> int:
-    depth = 0
-    while nodes[node].parent >= 0:
-        node, depth = nodes[node].parent, depth + 1
-    return depth
 
 
 def _node(replay: Replay, localized: RecordingFormatter, number: int, current: int) -> str:

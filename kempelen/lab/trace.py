@@ -17,7 +17,7 @@ from agent.games.tree import Tree
 from agent.search.algorithms.mcts import UCT
 from agent.search.algorithms.sss_star import SSSStar, write_state
 from agent.search.terminal_scoring import utility
-from agent.search.tracing.search_tracing import (
+from agent.search.tracing import (
     BegunAnew,
     CutOff,
     Entered,
@@ -28,12 +28,12 @@ from agent.search.tracing.search_tracing import (
     PlayedOut,
     Returned,
 )
-from agent.search.tree_cursor import Label
+from agent.search.tree_cursor import Label, TreeCursor
 from kempelen.lab import algorithm_arguments, language, limit_arguments, problems
 from kempelen.lab.language import format_label, format_value, format_window
 from kempelen.lab.output import print_plain, table
 from kempelen.lab.problems import SearchProblem
-from kempelen.lab.traced_search import trace_search
+from kempelen.lab.traced_search import trace_from
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -46,7 +46,7 @@ def configure(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """Print the steps of a search, or those before the limit that stopped it."""
     translate = language.translator(arguments.lang)
-    traced = trace_search(arguments, translate)
+    traced = trace_from(arguments, translate)
     events = traced.events
     if arguments.json:
         for event in events:
@@ -109,8 +109,9 @@ def _print_steps(
         translate("step"),
     ]
     rows = table("", *headings, right=len(headings))
+    cursor = TreeCursor(problem.game)
     for row, (event, text) in enumerate(described_steps(events, translate), 1):
-        played, is_chance = _node_move(problem.game, event.label)
+        played, is_chance = _node_move(problem.game, cursor, event.label)
         move = language.translate_move(played, translate)
         mover = translate("chance") if is_chance else "MAX" if event.maximises else "MIN"
         cells = ["  " * len(event.label) + format_label(event.label)]
@@ -118,21 +119,13 @@ def _print_steps(
     print_plain(rows)
 
 
-def _node_move(game: NotatedGame[Any], path: Label) -> tuple[str, bool]:
-    text = ""
-    plies = 0
-    for number in path:
-        if number == 0:
-            text = "-"
-            break
-        move = list(game.moves())[number - 1]
-        text = game.text(move)
-        game.play(move)
-        plies += 1
-    is_chance = game.turn == CHANCE
-    for _ in range(plies):
-        game.undo()
-    return text, is_chance
+def _node_move(game: NotatedGame[Any], cursor: TreeCursor[Any], label: Label) -> tuple[str, bool]:
+    if 0 in label:
+        return "-", False
+    cursor.go_to(label[:-1])
+    text = game.text(list(game.moves())[label[-1] - 1]) if label else ""
+    cursor.go_to(label)
+    return text, game.turn == CHANCE
 
 
 def describe(event: Event, translate: language.Translator) -> str:

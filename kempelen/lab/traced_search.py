@@ -4,52 +4,71 @@ from __future__ import annotations
 
 from argparse import Namespace
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from agent.search import algorithm_spec
 from agent.search.algorithm_spec import AlgorithmSpec
 from agent.search.stats import SearchStats, SearchStopped
-from agent.search.tracing.search_tracing import Event, traced
+from agent.search.tracing import Event, traced
 from kempelen.lab import language, limit_arguments, problems
 from kempelen.lab.output import working
 from kempelen.lab.problems import SearchProblem
+from kempelen.lab.search_tree import SearchTreeNode, search_tree
 
 
 @dataclass(frozen=True)
 class TracedSearch:
     """A search with its trace events.
 
-    `pv`, the principal variation, is empty if a limit stopped the search.
+    `stopped` tells whether a limit stopped the search. `pv`, the principal variation, is then
+    empty.
     """
 
     problem: SearchProblem
     algorithm: AlgorithmSpec
     events: list[Event]
     counts: SearchStats
+    stopped: bool
     pv: tuple[Any, ...] = ()
 
+    def tree(self, translate: language.Translator) -> SearchTreeNode:
+        """Return the searched tree for drawing."""
+        problem = self.problem
+        return search_tree(problem.game, problem.depth, self.events, self.pv, translate)
 
-def trace_search(arguments: Namespace, translate: language.Translator) -> TracedSearch:
-    """Run the search that the arguments describe, and record its events.
+
+def trace_search(
+    problem: SearchProblem,
+    algorithm: AlgorithmSpec,
+    *,
+    seed: int = 0,
+    node_limit: float = inf,
+    seconds: float | None = None,
+    detailed: bool = False,
+) -> TracedSearch:
+    """Run a search within limits, and record its events."""
+    events: list[Event] = []
+    search = problem.search(algorithm, seed=seed, node_limit=node_limit)
+    pv, stopped = (), False
+    try:
+        with limit_arguments.time_limited(search, seconds):
+            traced(search, events.append, detailed=detailed)
+            pv = search.search(problem.game, problem.depth).pv
+    except SearchStopped:
+        stopped = True
+    return TracedSearch(problem, algorithm, events, search.counts, stopped, pv)
+
+
+def trace_from(arguments: Namespace, translate: language.Translator) -> TracedSearch:
+    """Trace the search that the arguments describe.
 
     Raise ValueError, OSError or EvaluationError if the arguments are invalid.
     """
     problem = problems.problem_from(arguments)
     algorithm = algorithm_spec.parse(arguments.algorithm)
-    events: list[Event] = []
-    search = problem.search(
-        algorithm,
-        seed=arguments.seed,
-        node_limit=limit_arguments.node_limit_from(arguments),
-        kind=traced(algorithm.search_class, events.append),
-    )
-    pv: tuple[Any, ...] = ()
-    try:
-        with (
-            working(translate("searching")),
-            limit_arguments.time_limited(search, arguments.movetime),
-        ):
-            pv = search.search(problem.game, problem.depth).pv
-    except SearchStopped:
-        pass
-    return TracedSearch(problem, algorithm, events, search.counts, pv)
+    limit = limit_arguments.node_limit_from(arguments)
+    with working(translate("searching")):
+        return trace_search(
+            problem, algorithm, seed=arguments.seed, node_limit=limit, seconds=arguments.movetime
+        )

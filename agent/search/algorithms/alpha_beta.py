@@ -10,7 +10,7 @@ from math import inf
 from typing import Any, TypeVar, cast
 
 from agent.game import Game, SupportsQuiescence
-from agent.search.search import Search, SearchOptions, SearchResult, next_up
+from agent.search.search import Search, SearchOptions, SearchResult, next_up, recursion
 from agent.search.transposition_table import Entry, TranspositionTable
 
 Move = TypeVar("Move")
@@ -109,6 +109,7 @@ class AlphaBeta(Search[Move]):
     def _root(self, game: Game[Move], depth: int) -> float:
         return self._value(game, depth, 0, -inf, inf)
 
+    @recursion
     def _value(self, game: Game[Move], depth: int, ply: int, alpha: float, beta: float) -> float:
         if self.beyond is not None:
             depth += self._extension(game, self.beyond, ply)
@@ -149,19 +150,19 @@ class AlphaBeta(Search[Move]):
             return self._best(game, self._moves(game, ply), 0, ply, alpha, beta)
         self._visit(game, ply)
         outcome = game.quick_outcome()
-        stand = self._stand_pat(game, outcome, ply)
+        if outcome is None:
+            stand = self._evaluate_leaf(game, ply)
+        else:
+            stand = self._scoring.value(-outcome if game.turn else outcome, ply)
+        self.counts.leaves += 1
+        if self.tracer is not None:
+            self.tracer.evaluated(stand)
         if outcome is not None or stand >= beta:
             return stand
         noisy_moves = list(game.noisy_moves())
         if self.ordering is not None:
             noisy_moves = self.ordering.sort(game, noisy_moves, ply)
         return max(stand, self._best(game, noisy_moves, 0, ply, max(alpha, stand), beta))
-
-    def _stand_pat(self, game: Game[Move], outcome: float | None, ply: int) -> float:
-        self.counts.leaves += 1
-        if outcome is not None:
-            return self._scoring.value(-outcome if game.turn else outcome, ply)
-        return self._evaluate_leaf(game, ply)
 
     def _probe_table(
         self,
@@ -194,6 +195,8 @@ class AlphaBeta(Search[Move]):
         if entry is not None and entry.depth == depth:
             lower, upper = max(lower, entry.lower), min(upper, entry.upper)
         table.put(key, Entry(depth, lower, upper, first))
+        if self.tracer is not None:
+            self.tracer.stored(key, depth, lower, upper, first)
         return value
 
     def _best(

@@ -4,7 +4,7 @@ from math import inf
 from typing import TypeVar
 
 from agent.game import Game
-from agent.search.search import Search
+from agent.search.search import Search, recursion
 
 Move = TypeVar("Move")
 
@@ -17,6 +17,7 @@ class FailHardAlphaBeta(Search[Move]):
     def _root(self, game: Game[Move], depth: int) -> float:
         return self._value(game, depth, 0, -inf, inf)
 
+    @recursion
     def _value(self, game: Game[Move], depth: int, ply: int, alpha: float, beta: float) -> float:
         leaf = self._leaf_for_max(game, depth, ply)
         if leaf is not None:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from agent.game import Game
-from agent.search.algorithms.win_loss import WIN, WinLossSearch
+from agent.search.algorithms.win_loss import LOSS, WIN, WinLossSearch
+from agent.search.search import recursion
 
 Move = TypeVar("Move")
 
@@ -46,10 +47,13 @@ class AndOr(WinLossSearch[Move]):
 
     def _can_force(self, game: Game[Move], depth: int) -> bool:
         self._solved: dict[tuple[Hashable, int], Strategy[Move] | None] = {}
+        if self.tracer is not None:
+            self.tracer.cleared_table()
         self.strategy = self._solve(game, depth, 0)
         self._pv_table[0] = tuple(_main_line(self.strategy))
         return self.strategy is not None
 
+    @recursion
     def _solve(self, game: Game[Move], depth: int, ply: int) -> Strategy[Move] | None:
         key = game.key(), depth
         if key in self._solved:
@@ -65,6 +69,9 @@ class AndOr(WinLossSearch[Move]):
             strategy = self._solve_and(game, depth, ply)
         self._solved[key] = strategy
         self.counts.peak_open = len(self._solved)
+        if self.tracer is not None:
+            value = LOSS if strategy is None else WIN
+            self.tracer.stored(key, depth, value, value, after_return=True)
         return strategy
 
     def _solve_or(self, game: Game[Move], depth: int, ply: int) -> Strategy[Move] | None:

@@ -89,6 +89,8 @@ class BStar(Search[Move]):
         while True:
             if not current.children:
                 cursor.go_to(current.label)
+                if self.tracer is not None:
+                    self.tracer.expanding(root)
                 self._expand(game, cursor, current, depth)
             best, *others = sorted(current.children, key=_optimism, reverse=True)
             if current.tighten() and current.parent is not None:
@@ -99,6 +101,8 @@ class BStar(Search[Move]):
                 break
             else:
                 current = self._choose(best, others[0]) if others else best
+        if self.tracer is not None:
+            self.tracer.narrowed(root)
         cursor.go_to(())
         self._pv_table[0] = (cursor.moves[()][best.label[0] - 1],)
         return best.pessimistic

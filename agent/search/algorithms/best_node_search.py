@@ -62,6 +62,8 @@ class BestNodeSearch(AlphaBeta[Move]):
         low, high = -inf, inf
         while True:
             guess = self._next_guess(low, high, first, len(moves))
+            if self.tracer is not None:
+                self.tracer.guessed(guess, len(moves))
             values = {move: self._test(game, move, depth, ply, guess) for move in moves}
             better = [move for move in moves if values[move] >= guess]
             if better:

@@ -8,7 +8,7 @@ from math import frexp, inf
 from typing import TypeVar, cast
 
 from agent.game import CHANCE, ChanceGame, Game
-from agent.search.search import Search
+from agent.search.search import Search, recursion
 
 Move = TypeVar("Move")
 
@@ -46,10 +46,8 @@ class Expectiminimax(Search[Move]):
             except WinValueExceeded:
                 for field in fields(counts):
                     setattr(self.counts, field.name, getattr(counts, field.name))
-                self._on_restart(self._win)
-
-    def _on_restart(self, win: float) -> None:
-        """Handle a restart with `win` as the new value of a win. Tracing overrides this."""
+                if self.tracer is not None:
+                    self.tracer.restarted(self._win)
 
     def _evaluate_leaf(self, game: Game[Move], ply: int) -> float:
         value = super()._evaluate_leaf(game, ply)
@@ -59,6 +57,7 @@ class Expectiminimax(Search[Move]):
         self._undo_to_root(game, ply)
         raise WinValueExceeded
 
+    @recursion
     def _value(self, game: Game[Move], depth: int, ply: int) -> float:
         if game.turn == CHANCE:
             return self._chance_value(cast(ChanceGame[Move], game), depth, ply)

@@ -123,7 +123,10 @@ class UCT(Search[Move]):
             return self._result(mean_reward_for(0, root), ())
         best = self.final_child(root)
         value = best.mean() if best.proven is None else best.proven
-        return SearchResult(value, tuple(self.pv_from(root)))
+        pv = tuple(self.pv_from(root))
+        if self.tracer is not None and pv:
+            self.tracer.counted(root)
+        return SearchResult(value, pv)
 
     def iterations(
         self, game: Game[Move], max_depth: int | None, lines: int
@@ -212,7 +215,10 @@ class UCT(Search[Move]):
 
     def _run_playout(self, game: Game[Move], root: Node[Move], depth: int) -> None:
         path = self._select(game, root)
+        selected = len(path)
         self._expand(game, path, depth)
+        if self.tracer is not None:
+            self.tracer.reached(path[-1], expanded=len(path) > selected)
         reward, played = self._simulate(game, path, depth)
         for _ in path[1:]:
             game.undo()
@@ -301,6 +307,8 @@ class UCT(Search[Move]):
                         child.rave_total += for_player0(child.player, reward)
                 if node.probability is None:
                     later.add((node.player, node.move))
+        if self.tracer is not None:
+            self.tracer.backed_up(path, reward, len(played))
 
     def _evaluate_leaves(
         self,
@@ -326,6 +334,8 @@ class UCT(Search[Move]):
                     break
                 try:
                     reward = self._terminal_reward(game, path[-1], ply)
+                    if self.tracer is not None:
+                        self.tracer.reached(path[-1], judged=reward is None)
                     if reward is None and id(path[-1]) not in waiting:
                         legal = list(game.moves())
                         remaining = self._remaining_depth(depth, path)
@@ -410,7 +420,9 @@ class UCT(Search[Move]):
     def _descend(self, game: Game[Move], path: list[Node[Move]]) -> None:
         parent, chance = path[-1], self._chance
         if chance is None or not parent.is_chance_node:
-            child = max(parent.children, key=lambda child: self._upper_bound(parent, child))
+            child = max(parent.children, key=lambda child: self.upper_bound(parent, child))
+            if self.tracer is not None:
+                self.tracer.selected(parent, child)
             game.play(child.move)
             path.append(child)
         while chance is not None and game.turn == CHANCE:
@@ -420,7 +432,7 @@ class UCT(Search[Move]):
             game.play(event.move)
             path.append(event)
 
-    def _upper_bound(self, parent: Node[Move], child: Node[Move]) -> float:
+    def upper_bound(self, parent: Node[Move], child: Node[Move]) -> float:
         """Return the UCB1 bound on a child's reward, or the PUCT bound if the child has a prior."""
         if child.proven is not None:
             return child.proven if child.proven >= 0 else -inf
@@ -448,7 +460,7 @@ class UCT(Search[Move]):
                 return won, not lost, -inf, 0
             if self.final == "mean":
                 return won, not lost, child.mean(), child.visits
-            return won, not lost, self._upper_bound(node, child), child.mean()
+            return won, not lost, self.upper_bound(node, child), child.mean()
 
         return max(node.children, key=merit)
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from agent.game import Game
 from agent.search.algorithms.win_loss import LOSS, WIN, WinLossSearch
-from agent.search.search import Search
+from agent.search.search import Search, recursion
 
 Move = TypeVar("Move")
 
@@ -21,6 +21,7 @@ class Minimax(Search[Move]):
     def _root(self, game: Game[Move], depth: int) -> float:
         return self._value(game, depth, 0)
 
+    @recursion
     def _value(self, game: Game[Move], depth: int, ply: int) -> float:
         leaf = self._leaf_for_max(game, depth, ply)
         if leaf is not None:
@@ -48,6 +49,7 @@ class WinLossMinimax(WinLossSearch[Move]):
     def _can_force(self, game: Game[Move], depth: int) -> bool:
         return self._value(game, depth, 0) == WIN
 
+    @recursion
     def _value(self, game: Game[Move], depth: int, ply: int) -> float:
         leaf = self._leaf_for_max(game, depth, ply)
         if leaf is not None:

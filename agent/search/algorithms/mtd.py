@@ -10,7 +10,7 @@ from math import inf
 from typing import Any, TypeVar
 
 from agent.game import Game
-from agent.search.search import Search, SearchOptions, next_down, next_up
+from agent.search.search import Search, SearchOptions, next_down, next_up, recursion
 
 Move = TypeVar("Move")
 
@@ -64,6 +64,7 @@ class MTD(Search[Move]):
         self._trace_pv(game, depth, value)
         return value
 
+    @recursion
     def _value(self, game: Game[Move], depth: int, ply: int, alpha: float, beta: float) -> float:
         self._visit(game, ply)
         key = game.key(), depth
@@ -79,20 +80,22 @@ class MTD(Search[Move]):
             known = self._memory[key] = Bounds()
         leaf = self._leaf_value(game, depth, ply)
         if leaf is not None:
-            known.lower = known.upper = leaf
-            return leaf
-        best = -inf
-        for move in self._moves(game, ply):
-            game.play(move)
-            best = max(best, -self._value(game, depth - 1, ply + 1, -beta, -alpha))
-            game.undo()
-            if best >= beta:
-                self._record_cutoff(game, move, depth, ply)
-                break
-        if best < beta:
-            known.upper = best
+            best = known.lower = known.upper = leaf
         else:
-            known.lower = best
+            best = -inf
+            for move in self._moves(game, ply):
+                game.play(move)
+                best = max(best, -self._value(game, depth - 1, ply + 1, -beta, -alpha))
+                game.undo()
+                if best >= beta:
+                    self._record_cutoff(game, move, depth, ply)
+                    break
+            if best < beta:
+                known.upper = best
+            else:
+                known.lower = best
+        if self.tracer is not None:
+            self.tracer.stored(key, depth, known.lower, known.upper, after_return=True)
         return best
 
     def _trace_pv(self, game: Game[Move], depth: int, value: float) -> None:

@@ -7,7 +7,7 @@ from math import inf
 from typing import TypeVar
 
 from agent.game import Game
-from agent.search.search import Search
+from agent.search.search import Search, recursion
 
 Move = TypeVar("Move")
 
@@ -21,6 +21,7 @@ class Negamax(Search[Move]):
     def _root(self, game: Game[Move], depth: int) -> float:
         return self._value(game, depth, 0)
 
+    @recursion
     def _value(self, game: Game[Move], depth: int, ply: int) -> float:
         leaf = self._leaf(game, depth, ply)
         if leaf is not None:

@@ -7,7 +7,7 @@ the lecture notes 'Tema 2: Búsqueda en juegos'.
 from typing import TypeVar
 
 from agent.game import Game
-from agent.search.search import Search
+from agent.search.search import Search, recursion
 
 Move = TypeVar("Move")
 
@@ -20,6 +20,7 @@ class Scout(Search[Move]):
     def _root(self, game: Game[Move], depth: int) -> float:
         return self._eval(game, depth, 0)
 
+    @recursion
     def _eval(self, game: Game[Move], depth: int, ply: int) -> float:
         leaf = self._leaf_for_max(game, depth, ply)
         if leaf is not None:
@@ -32,13 +33,14 @@ class Scout(Search[Move]):
         self._update_pv(ply, first)
         for move in others:
             game.play(move)
-            if self._test(game, depth - 1, ply + 1, best, or_equal=not maximise) == maximise:
+            if self._test(game, depth - 1, ply + 1, best, not maximise) == maximise:
                 self.counts.researches += 1
                 best = self._eval(game, depth - 1, ply + 1)
                 self._update_pv(ply, move)
             game.undo()
         return best
 
+    @recursion
     def _test(self, game: Game[Move], depth: int, ply: int, bound: float, or_equal: bool) -> bool:
         leaf = self._leaf_for_max(game, depth, ply)
         if leaf is not None:

@@ -6,13 +6,12 @@ alternatives to SSS*' (1987).
 """
 
 from bisect import insort
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from math import inf
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from agent.game import Game
-from agent.search.search import Search, SearchOptions
+from agent.search.search import Search
 from agent.search.tree_cursor import Label, TreeCursor
 
 Move = TypeVar("Move")
@@ -26,13 +25,6 @@ class State(NamedTuple):
     bound: float
 
 
-@dataclass(frozen=True, kw_only=True)
-class SSSStarOptions(SearchOptions):
-    """Options for SSS*. `observe` is called with the sorted open list before each step."""
-
-    observe: Callable[[Sequence[State]], None] | None = None
-
-
 class SSSStar(Search[Move]):
     """SSS* search, which always continues with the leftmost state that has the greatest bound.
 
@@ -40,24 +32,18 @@ class SSSStar(Search[Move]):
     """
 
     name = "sss-star"
-    options = SSSStarOptions
     # 1 if the root maximises. -1 if the root minimises; values are then negated.
     _sign = 1
-
-    def __init__(
-        self, evaluate: Callable[[Any], float], options: SSSStarOptions = SSSStarOptions()
-    ) -> None:
-        super().__init__(evaluate, options)
-        self._observe = options.observe
 
     def _root(self, game: Game[Move], depth: int) -> float:
         cursor = TreeCursor(game)
         self._bounds: dict[Label, float] = {}
-        self._open = [State((), False, inf)]
+        self._open: list[State] = []
+        self._insert(State((), False, inf))
         while True:
             self.counts.peak_open = max(self.counts.peak_open, len(self._open))
-            if self._observe is not None:
-                self._observe(self._open)
+            if self.tracer is not None:
+                self.tracer.listed(self._open)
             state = self._open.pop(0)
             if not state.solved:
                 cursor.go_to(state.label)
@@ -67,6 +53,8 @@ class SSSStar(Search[Move]):
             if not state.label:
                 break
             self._propagate_to_parent(cursor, state)
+        if self.tracer is not None:
+            self.tracer.solved(self._bounds, self._sign)
         cursor.go_to(())
         self._pv_table[0] = self._variation(cursor)
         return self._sign * state.bound
@@ -97,6 +85,8 @@ class SSSStar(Search[Move]):
 
     def _insert(self, state: State) -> None:
         insort(self._open, state, key=open_list_key)
+        if self.tracer is not None:
+            self.tracer.inserted(state)
 
     def _maximises(self, label: Label) -> bool:
         return (len(label) % 2 == 0) == (self._sign > 0)

@@ -15,20 +15,20 @@ from agent.games.tree import Node, Tree, evaluate
 from agent.search import algorithm_spec
 from agent.search.algorithms.mtd import MTD
 from agent.search.algorithms.sss_star import SSSStar
-from agent.search.tracing.search_tracing import (
+from agent.search.tracing import (
     CutOff,
     Entered,
     Evaluated,
     Event,
     Listed,
     Returned,
-    traced,
 )
 from agent.search.tree_cursor import Label
 from kempelen.lab import trace
 from kempelen.lab.exercises.marking import Mark, format_number, mark_answer, parse_parts
 from kempelen.lab.language import Translator, format_label, format_value
 from kempelen.lab.problems import UNLIMITED_DEPTH, SearchProblem
+from kempelen.lab.traced_search import trace_search
 
 # Leaf values are integers from 1 to MAX_LEAF_VALUE.
 MAX_LEAF_VALUE = 20
@@ -272,12 +272,8 @@ def random_tree(random: Random, spec: ExerciseSpec) -> Node:
 
 
 def search_events(root: Node, algorithm: str) -> tuple[Event, ...]:
-    spec = algorithm_spec.parse(algorithm)
-    events: list[Event] = []
     problem = SearchProblem("tree", Tree(root), evaluate, UNLIMITED_DEPTH)
-    search = problem.search(spec, kind=traced(spec.search_class, events.append))
-    search.search(problem.game, problem.depth)
-    return tuple(events)
+    return tuple(trace_search(problem, algorithm_spec.parse(algorithm)).events)
 
 
 def iter_nodes(root: Node, path: Label = ()) -> Iterator[tuple[Label, Node]]:

@@ -4,7 +4,7 @@ from random import Random
 
 from agent.games.tree import Node
 from agent.search.algorithms.sss_star import State, write_state
-from agent.search.tracing.search_tracing import Listed
+from agent.search.tracing import Listed
 from kempelen.lab import trace
 from kempelen.lab.exercises.exercise import (
     Exercise,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isfinite
 from random import Random
@@ -10,7 +11,7 @@ from typing import Any
 from agent.games.tree import Node, Tree, evaluate
 from agent.search import mcts_node
 from agent.search.algorithms.mcts import UCT, UCTOptions
-from agent.search.tracing.search_tracing import Counted, Event, PlayedOut, traced
+from agent.search.tracing import Counted, Event, PlayedOut, traced
 from agent.search.tree_cursor import Label
 from kempelen.lab.exercises.exercise import Exercise, ExerciseSpec, VisibleNode, random_tree
 from kempelen.lab.language import Translator, format_label
@@ -20,24 +21,6 @@ from kempelen.lab.problems import UNLIMITED_DEPTH
 PLAYOUTS = (8, 30)
 # Minimum difference between the two best bounds, so that hand calculation finds the best one.
 MARGIN = 0.05
-
-
-class UCTWithBounds(UCT[Any]):
-    """A UCT search that exposes its upper confidence bounds."""
-
-    def bounds(self) -> dict[Label, float]:
-        """Return the upper confidence bound of each node in the last tree, except the root."""
-        bounds: dict[Label, float] = {}
-
-        def collect(parent: mcts_node.Node[Any], path: Label) -> None:
-            for child in parent.children:
-                label = (*path, child.move)
-                bounds[label] = self._upper_bound(parent, child)
-                collect(child, label)
-
-        if self.tree is not None:
-            collect(self.tree, ())
-        return bounds
 
 
 @dataclass(frozen=True)
@@ -104,7 +87,7 @@ class UctPath(Exercise):
         playouts, seed = random.randint(*PLAYOUTS), random.randrange(1 << 30)
         before, search = _run_uct(root, playouts, seed)
         counted = tuple(event for event in before if isinstance(event, Counted))
-        bounds = search.bounds()
+        bounds = dict(_upper_bounds(search, search.tree, ())) if search.tree else {}
         after, _ = _run_uct(root, playouts + 1, seed)
         last = [event for event in after if isinstance(event, PlayedOut)][-1]
         path = last.label[:-1] if last.expanded else last.label
@@ -113,11 +96,20 @@ class UctPath(Exercise):
         return UctPath(spec, root, counted, (format_label(path),), tuple(sorted(bounds.items())))
 
 
-def _run_uct(root: Node, playouts: int, seed: int) -> tuple[list[Event], UCTWithBounds]:
+def _upper_bounds(
+    search: UCT[Any], parent: mcts_node.Node[Any], path: Label
+) -> Iterator[tuple[Label, float]]:
+    """Yield the upper confidence bound of each node below the parent."""
+    for child in parent.children:
+        label = (*path, child.move)
+        yield label, search.upper_bound(parent, child)
+        yield from _upper_bounds(search, child, label)
+
+
+def _run_uct(root: Node, playouts: int, seed: int) -> tuple[list[Event], UCT[Any]]:
     events: list[Event] = []
-    kind: Any = traced(UCTWithBounds, events.append)
-    search: UCTWithBounds = kind(evaluate, UCTOptions(playouts=playouts, seed=seed))
-    search.search(Tree(root), UNLIMITED_DEPTH)
+    search = UCT[Any](evaluate, UCTOptions(playouts=playouts, seed=seed))
+    traced(search, events.append).search(Tree(root), UNLIMITED_DEPTH)
     return events, search
 
 

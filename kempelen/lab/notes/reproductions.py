@@ -19,18 +19,17 @@ from agent.games.nim import Nim
 from agent.games.random_tree import RandomTree
 from agent.games.tic_tac_toe import TicTacToe
 from agent.games.tree import EXAMPLE, Tree
-from agent.search import tree_complexity
+from agent.search import algorithm_spec, tree_complexity
 from agent.search.algorithms.best_node_search import BestNodeOptions, BestNodeSearch
 from agent.search.algorithms.sss_star import write_state
 from agent.search.beam_limited_game import BeamLimitedGame
 from agent.search.catalogue import algorithm
-from agent.search.search import SearchResult
-from agent.search.stats import SearchStats
 from agent.search.symmetry_reduced_game import SymmetryReducedGame
-from agent.search.tracing.search_tracing import CutOff, Entered, Evaluated, Event, Listed, traced
+from agent.search.tracing import CutOff, Entered, Evaluated, Event, Listed, traced
 from kempelen.lab import language, solve
 from kempelen.lab.problems import UNLIMITED_DEPTH, SearchProblem
 from kempelen.lab.search_tree import SearchTreeNode, search_tree
+from kempelen.lab.traced_search import TracedSearch, trace_search
 
 if TYPE_CHECKING:
     from agent.games.tree import Node
@@ -87,18 +86,6 @@ class NoteFigure:
     pictures: tuple[TreePicture, ...] = ()
 
 
-@dataclass(frozen=True)
-class _SearchRun:
-    game: NotatedGame[Any]
-    depth: int
-    found: SearchResult[Any]
-    counts: SearchStats
-    events: list[Event]
-
-    def tree(self, translate: language.Translator) -> SearchTreeNode:
-        return search_tree(self.game, self.depth, self.events, self.found.pv, translate)
-
-
 def build_figures(localize: Localize, translate: language.Translator) -> Iterator[NoteFigure]:
     """Yield all figures in the order of the lecture notes."""
     for make in FIGURE_BUILDERS:
@@ -110,12 +97,9 @@ def _run(
     game: NotatedGame[Any],
     depth: int = UNLIMITED_DEPTH,
     evaluate: Callable[[Any], float] = lambda game: 0.0,
-) -> _SearchRun:
-    events: list[Event] = []
-    kind = algorithm(name)
-    search = traced(kind, events.append)(evaluate, kind.options())
-    found = search.search(game, depth)
-    return _SearchRun(game, depth, found, search.counts, events)
+) -> TracedSearch:
+    problem = SearchProblem(name, game, evaluate, depth)
+    return trace_search(problem, algorithm_spec.parse(name))
 
 
 def _sss_star(localize: Localize, translate: language.Translator) -> NoteFigure:
@@ -576,9 +560,8 @@ def _best_node(localize: Localize, translate: language.Translator) -> NoteFigure
     rows = []
     for children in (2, 3, 4):
         events: list[Event] = []
-        kind: Any = traced(BestNodeSearch, events.append)
-        search = kind(lambda game: 0.0, BestNodeOptions(low=0, high=12))
-        search.search(
+        search = BestNodeSearch[Any](lambda game: 0.0, BestNodeOptions(low=0, high=12))
+        traced(search, events.append).search(
             Tree([[place, place + 2] for place in range(5, 5 + children)]), UNLIMITED_DEPTH
         )
         guess = next(

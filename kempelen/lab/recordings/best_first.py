@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Sequence
 from math import inf
 from typing import Any
 
 from agent.game import NotatedGame
 from agent.search.algorithm_spec import AlgorithmSpec
-from agent.search.algorithms.sss_star import DualStar, State
-from agent.search.tracing.detailed_tracing import OpenListChanged
-from agent.search.tracing.search_tracing import (
+from agent.search.algorithms.sss_star import DualStar, State, open_list_key
+from agent.search.tracing import (
     Entered,
     Evaluated,
     Event,
     Narrowed,
+    OpenListChanged,
     Returned,
     Visited,
 )
+from agent.search.tree_cursor import Label
 from kempelen.lab.recordings.recorder import Recorder, recorded_value
 from kempelen.lab.recordings.recording import NodeName, Row, Sentence, Splice, Value
 
@@ -53,17 +56,19 @@ class OpenListRecorder(Recorder):
             self.add_step("done", 0, ("done", ()))
 
     def _update_list(self, event: OpenListChanged) -> None:
-        removed_states: list[State] = []
-        added: list[State] = []
+        added = event.added
+        removed: list[State] = []
         splices: list[Splice] = []
-        for start, removed, states in event.splices:
-            removed_states += self._open[start : start + removed]
-            added += states
-            self._open[start : start + removed] = states
-            splices.append((start, removed, [self._add_row(state) for state in states]))
+        for start, length in self._removals():
+            removed += self._open[start : start + length]
+            del self._open[start : start + length]
+            splices.append((start, length, []))
+        start = bisect_left(self._open, open_list_key(added[0]), key=open_list_key)
+        self._open[start:start] = added
+        splices.append((start, 0, [self._add_row(state) for state in added]))
         self.splice_list("open", *splices)
         added_labels = {state.label for state in added}
-        for state in removed_states:
+        for state in removed:
             if state.label not in added_labels:
                 self.set_fields(self.node_number(state.label), status=None)
         if self._state is None:
@@ -71,8 +76,30 @@ class OpenListRecorder(Recorder):
                 "list", 0, ("list", (NodeName(0), recorded_value(self._sign * event.state.bound)))
             )
         else:
-            self._step(self._state, added, len(removed_states) - 1)
+            self._step(self._state, added, len(removed) - 1)
         self._state = event.state
+
+    def _removals(self) -> list[tuple[int, int]]:
+        """Return the start and length of each part of the list that the last step removed.
+
+        The first state is removed first, then states below its parent, from the end of the list.
+        """
+        if self._state is None:
+            return []
+        removals = [(0, 1)]
+        parent = self._state.label[:-1]
+        if self._state.solved and self._takes_all(parent):
+            for at in range(len(self._open) - 2, -1, -1):
+                if self._open[at + 1].label[: len(parent)] != parent:
+                    continue
+                if removals[-1][0] == at + 1:
+                    removals[-1] = at, removals[-1][1] + 1
+                else:
+                    removals.append((at, 1))
+        return removals
+
+    def _takes_all(self, label: Label) -> bool:
+        return (len(label) % 2 == 0) == (self._sign > 0)
 
     def _add_row(self, state: State) -> Row:
         label, solved, bound = state
@@ -81,7 +108,7 @@ class OpenListRecorder(Recorder):
         self.set_fields(node, seen=True, status=status, value=value)
         return node, (NodeName(node), status, value)
 
-    def _step(self, state: State, added: list[State], n_others: int) -> None:
+    def _step(self, state: State, added: Sequence[State], n_others: int) -> None:
         label, parent = state.label, state.label[:-1]
         node = self.node_number(label)
         name = NodeName(node)
@@ -90,11 +117,10 @@ class OpenListRecorder(Recorder):
             if self._leaf is not None:
                 kind, sentence = "leaf", ("leaf", (name, self._leaf))
             else:
-                is_all = (len(label) % 2 == 0) == (self._sign > 0)
-                kind = "all" if is_all or len(added) > 1 else "first"
+                kind = "all" if self._takes_all(label) or len(added) > 1 else "first"
                 sentence = (kind, (name,))
         elif added[0].label == parent:
-            if (len(parent) % 2 == 0) == (self._sign > 0):
+            if self._takes_all(parent):
                 kind = "parent"
                 if n_others:
                     self.count("cutoffs")

@@ -6,8 +6,7 @@ from typing import Any
 
 from agent.game import NotatedGame
 from agent.search.algorithm_spec import AlgorithmSpec
-from agent.search.tracing.detailed_tracing import BackedUp, Selected
-from agent.search.tracing.search_tracing import Counted, Event, PlayedOut, Visited
+from agent.search.tracing import BackedUp, Counted, Event, PlayedOut, Selected, Visited
 from agent.search.tree_cursor import Label
 from kempelen.lab.pseudocode import with_evaluation
 from kempelen.lab.recordings.recorder import Recorder, recorded_value

@@ -14,16 +14,15 @@ from agent.search.algorithm_spec import AlgorithmSpec
 from agent.search.algorithms.b_star import BStar
 from agent.search.algorithms.mcts import UCT
 from agent.search.algorithms.sss_star import SSSStar
-from agent.search.stats import SearchStopped
-from agent.search.tracing.detailed_tracing import traced_in_detail
-from agent.search.tracing.search_tracing import Event
-from kempelen.lab import comparison, limit_arguments, problems
+from kempelen.lab import comparison, problems
 from kempelen.lab.problems import SearchProblem
 from kempelen.lab.recordings.best_first import BStarRecorder, OpenListRecorder
 from kempelen.lab.recordings.playouts import PlayoutRecorder
 from kempelen.lab.recordings.recorder import Recorder
 from kempelen.lab.recordings.recording import RecordedNode, Recording
 from kempelen.lab.recordings.recursion import RecursionRecorder
+from kempelen.lab.search_tree import line_labels
+from kempelen.lab.traced_search import trace_search
 
 # Default limits of recorded nodes and playouts.
 MAX_NODES, MAX_PLAYOUTS = 20_000, 200
@@ -60,19 +59,12 @@ def record_search(
     if issubclass(algorithm.search_class, UCT) and "playouts" not in algorithm.options:
         options = algorithm.options | {"playouts": MAX_PLAYOUTS}
         algorithm = replace(algorithm, options=options)
-    events: list[Event] = []
-    kind = traced_in_detail(algorithm.search_class, events.append)
-    search = problem.search(algorithm, seed=seed, node_limit=max_nodes, kind=kind)
-    pv: tuple[Any, ...] = ()
-    stopped = False
-    try:
-        with limit_arguments.time_limited(search, seconds):
-            pv = search.search(problem.game, problem.depth).pv
-    except SearchStopped:
-        stopped = True
-    stopped = stopped or search.counts.nodes >= max_nodes
+    traced = trace_search(
+        problem, algorithm, seed=seed, node_limit=max_nodes, seconds=seconds, detailed=True
+    )
     recorder = _recorder(problem.game, algorithm)
-    recorder.record(events)
+    recorder.record(traced.events)
+    line = line_labels(problem.game, traced.pv)
     return Recording(
         problem.name,
         algorithm.text,
@@ -80,8 +72,8 @@ def record_search(
         recorder.steps,
         recorder.listing,
         comparison.theory_for(problem, seed),
-        _variation_nodes(problem.game, recorder, pv),
-        stopped,
+        tuple(recorder.numbers[each] for each in line if each in recorder.numbers),
+        traced.stopped or traced.counts.nodes >= max_nodes,
         _editable_tree(problem.game, recorder.nodes),
     )
 
@@ -116,22 +108,3 @@ def _recorder(game: NotatedGame[Any], algorithm: AlgorithmSpec) -> Recorder:
     if issubclass(algorithm.search_class, BStar):
         return BStarRecorder(game, algorithm)
     return RecursionRecorder(game, algorithm)
-
-
-def _variation_nodes(
-    game: NotatedGame[Any], recorder: Recorder, principal: tuple[Any, ...]
-) -> tuple[int, ...]:
-    numbers = {
-        (node.parent, node.place): number for number, node in enumerate(recorder.nodes) if number
-    }
-    path, plies = [0], 0
-    for move in principal:
-        node = numbers.get((path[-1], list(game.moves()).index(move) + 1))
-        if node is None:
-            break
-        path.append(node)
-        game.play(move)
-        plies += 1
-    for _ in range(plies):
-        game.undo()
-    return tuple(path)

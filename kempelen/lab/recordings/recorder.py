@@ -10,8 +10,8 @@ from typing import Any
 from agent.game import CHANCE, ChanceGame, NotatedGame
 from agent.games.tree import Tree
 from agent.search.algorithm_spec import AlgorithmSpec
-from agent.search.tracing.search_tracing import Event
-from agent.search.tree_cursor import Label
+from agent.search.tracing import Event
+from agent.search.tree_cursor import Label, TreeCursor
 from kempelen.lab import language
 from kempelen.lab.board_data import board_data
 from kempelen.lab.pseudocode import pseudocode
@@ -47,8 +47,8 @@ class Recorder(ABC):
         self.listing, self._step_lines = pseudocode(algorithm)
         self._game = game
         self._max_player = 0 if game.turn == CHANCE else game.turn
-        self._numbers: dict[Label, int] = {}
-        self._path: list[int] = []
+        self.numbers: dict[Label, int] = {}
+        self._go_to = TreeCursor(game).go_to
         self._fields: dict[tuple[int, str], Value] = {}
         self._lists: dict[str, list[Row]] = {}
         self._changes: list[Change] = []
@@ -78,7 +78,7 @@ class Recorder(ABC):
 
     def node_number(self, label: Label) -> int:
         """Return the number of the node with this label. Create the node if it does not exist."""
-        known = self._numbers.get(label)
+        known = self.numbers.get(label)
         if known is not None:
             return known
         parent = self.node_number(label[:-1]) if label else SEARCH_NODE
@@ -92,7 +92,7 @@ class Recorder(ABC):
         elif label:
             move = "pass"
         self._go_to(label)
-        number = self._numbers[label] = len(self.nodes)
+        number = self.numbers[label] = len(self.nodes)
         name = getattr(self._game, "name", None)
         known_value = self._game.outcome() if isinstance(self._game, Tree) else None
         self.nodes.append(
@@ -198,22 +198,6 @@ class Recorder(ABC):
         if self._is_and_or:
             return "or" if maximises else "and"
         return "max" if maximises else "min"
-
-    def _go_to(self, label: Label) -> None:
-        n_shared = 0
-        while (
-            n_shared < min(len(label), len(self._path)) and label[n_shared] == self._path[n_shared]
-        ):
-            n_shared += 1
-        while len(self._path) > n_shared:
-            self._game.undo()
-            self._path.pop()
-        for place in label[n_shared:]:
-            if place:
-                self._game.play(self._moves()[place - 1])
-            else:
-                self._game.play_null_move()  # type: ignore[attr-defined]
-            self._path.append(place)
 
     def _add_all_nodes(self) -> None:
         labels: list[Label] = [()]

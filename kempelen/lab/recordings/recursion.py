@@ -6,14 +6,15 @@ from typing import Any
 from agent.game import NotatedGame
 from agent.search.algorithm_spec import AlgorithmSpec
 from agent.search.algorithms.mtd import MTD
-from agent.search.tracing.detailed_tracing import Guessed, Stored
-from agent.search.tracing.search_tracing import (
+from agent.search.tracing import (
     BegunAnew,
     CutOff,
     Entered,
     Evaluated,
     Event,
+    Guessed,
     Returned,
+    Stored,
     Visited,
 )
 from agent.search.tree_cursor import Label
@@ -256,18 +257,10 @@ class RecursionRecorder(Recorder):
         return sentences
 
     def _value_text(self, event: Returned, entered: Entered | None) -> str:
-        if entered is not None and entered.test is not None:
-            sign, bound = entered.test
-            opposite = {"≥": "<", ">": "≤"}
-            return f"{sign if event.value else opposite[sign]}{recorded_value(bound)}"
-        value = recorded_value(float(event.value) if isinstance(event.value, bool) else event.value)
-        if entered is not None and entered.window is not None and self._evaluated != event.label:
-            alpha, beta = entered.window
-            if event.value <= alpha and alpha > -inf:
-                return f"≤{value}"
-            if event.value >= beta and beta < inf:
-                return f"≥{value}"
-        return str(value)
+        relation, value = "", event.value
+        if entered is not None and (entered.test or self._evaluated != event.label):
+            relation, value = entered.meaning(value)
+        return f"{relation}{recorded_value(float(value) if isinstance(value, bool) else value)}"
 
     def _show_stack(self) -> None:
         rows: list[Row] = []

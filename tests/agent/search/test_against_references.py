@@ -9,7 +9,7 @@ import pytest
 from agent.games.random_tree import RandomTree
 from agent.games.tree import Tree, evaluate
 from agent.search.catalogue import algorithm, algorithms
-from agent.search.tracing.search_tracing import Counted, Evaluated, PlayedOut, traced
+from agent.search.tracing import Counted, Evaluated, PlayedOut, traced
 from tests.agent.search import references
 from tests.agent.search.test_book_listings import LISTINGS
 
@@ -51,7 +51,7 @@ def trees(thorough):
 
 def watched(name, root, **options):
     kind, events = algorithm(name), []
-    search = traced(kind, events.append)(evaluate, kind.options(**options))
+    search = traced(kind(evaluate, kind.options(**options)), events.append)
     return search.search(Tree(root), 99), events
 
 

@@ -84,14 +84,6 @@ def test_rejects_options_the_game_does_not_support(text, message):
         algorithm_spec.parse(f"pvs+{text}").new(Nim(), nothing)
 
 
-def test_configuration_can_create_a_subclass():
-    class Mine(AlphaBeta):
-        pass
-
-    search = algorithm_spec.parse("alpha-beta+killers").new(Nim(), nothing, kind=Mine)
-    assert type(search) is Mine
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -15,7 +15,7 @@ from agent.games.tree import Tree, evaluate
 from agent.search.algorithms.mtd import MTD
 from agent.search.catalogue import algorithm
 from agent.search.search import next_down, next_up
-from agent.search.tracing.search_tracing import Entered, Evaluated, Returned, traced
+from agent.search.tracing import Entered, Evaluated, Returned, traced
 
 
 def is_leaf(node):
@@ -123,7 +123,7 @@ def whole_trees(count):
 def watched(name, root, depth=99):
     """Return the result of an algorithm and its events."""
     events = []
-    search = traced(algorithm(name), events.append)(evaluate)
+    search = traced(algorithm(name)(evaluate), events.append)
     return search.search(Tree(root), depth), events
 
 
@@ -194,7 +194,7 @@ def test_draw_score_does_not_imply_integer_windows(name):
         if isinstance(event, Entered):
             windows.append(event.window)
 
-    traced(algorithm(name), tell)(shares).search(game, 6)
+    traced(algorithm(name)(shares), tell).search(game, 6)
     assert any(low == 0 for low, _ in windows)
     assert (0, 1) not in windows
 

@@ -11,7 +11,7 @@ from agent.games.nim import Nim
 from agent.games.othello import Othello
 from agent.games.tree import Tree
 from agent.search.catalogue import algorithm, algorithms
-from agent.search.tracing.search_tracing import CutOff, Visited, traced
+from agent.search.tracing import CutOff, Visited, traced
 from kempelen.lab import search_tree as sketch_module
 from kempelen.lab.search_tree import search_tree
 from tests.support import searching
@@ -198,7 +198,7 @@ def test_missing_library_error_says_what_to_install(lab, monkeypatch):
 def drawn(game, name, depth, **options):
     """The tree of a search as drawn, and the leaves of the picture."""
     events = []
-    search = searching(traced(algorithm(name), events.append), lambda game: 0.0, **options)
+    search = traced(searching(algorithm(name), lambda game: 0.0, **options), events.append)
     pv = search.search(game, depth).pv
     root = search_tree(game, depth, events, pv)
     return root, [node for node in root.iter_nodes() if not node.children]

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from agent.search.tracing.search_tracing import Evaluated
+from agent.search.tracing import Evaluated
 from kempelen.lab import language
 from kempelen.lab.exercises.exercise import ExerciseSpec, search_events
 from kempelen.lab.exercises.generator import KINDS, make_exercise, make_exercises

@@ -2,7 +2,6 @@
 
 import json
 import string
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -12,7 +11,7 @@ from agent.games.batch_evaluation import BatchEvaluation
 from agent.games.tree import Tree, read_tree
 from agent.search import algorithm_spec
 from agent.search.catalogue import algorithms
-from agent.search.tracing.search_tracing import CutOff, Evaluated, traced
+from agent.search.tracing import CutOff, Evaluated, Listed
 from kempelen.lab import pseudocode
 from kempelen.lab.language import SPANISH_MOVES
 from kempelen.lab.problems import UNLIMITED_DEPTH, SearchProblem
@@ -20,6 +19,7 @@ from kempelen.lab.recordings.record_search import MAX_NODES, record_search
 from kempelen.lab.recordings.recorder import recorded_value
 from kempelen.lab.recordings.recording import SEARCH_NODE, NodeName, Replay, diff_rows
 from kempelen.lab.step_sentences import SENTENCES, WORDS
+from kempelen.lab.traced_search import trace_search
 
 NODES = 120  # of a recording of a game
 SAMPLE = ("nim", "pig", "tree")
@@ -105,8 +105,7 @@ BY_PLAYOUTS = "uct", "ucb1", "alphazero"
 def test_final_state_matches_the_search_result_and_counts(name):
     at = subject_of("tree")
     algorithm = algorithm_spec.parse(f"{name}+playouts=40" if name in BY_PLAYOUTS else name)
-    events = []
-    search = at.search(algorithm, kind=traced(algorithm.search_class, events.append))
+    search = at.search(algorithm)
     found = search.search(at.game, at.depth)
     replay = at_end(record_search(at, algorithm))
     counts = replay.fields[SEARCH_NODE]
@@ -177,11 +176,8 @@ def test_open_list_matches_the_algorithm_at_every_step(game, options, name):
     kind = catalogue.find(game)
     at = SearchProblem(game, kind.new(**options), kind.evaluate, UNLIMITED_DEPTH)
     algorithm = algorithm_spec.parse(name)
-    wanted = []
-    options = replace(
-        algorithm.search_class.options(), observe=lambda states: wanted.append(tuple(states))
-    )
-    algorithm.search_class(at.evaluate, options).search(at.game, at.depth)
+    events = trace_search(at, algorithm).events
+    wanted = [event.states for event in events if isinstance(event, Listed)]
     replay = Replay(record_search(at, algorithm))
     labels = [()]
     for place in replay.recording.nodes[1:]:
@@ -444,9 +440,7 @@ def test_detailed_events_do_not_change_leaf_and_cutoff_counts():
     for name in ("alpha-beta+table", "mtd-f", "bns", "and-or"):
         at = subject_of("tree")
         algorithm = algorithm_spec.parse(name)
-        events = []
-        kind = traced(algorithm.search_class, events.append)
-        at.search(algorithm, kind=kind).search(at.game, at.depth)
+        events = trace_search(at, algorithm).events
         replay = at_end(record_search(at, algorithm))
         leaves = sum(isinstance(event, Evaluated) for event in events)
         cuts = sum(isinstance(event, CutOff) for event in events)

@@ -89,7 +89,7 @@ def test_solver_never_plays_a_proven_loss():
 def test_upper_bound_is_ucb1():
     parent, child = Node("", 1, visits=10), Node("a", 0, visits=4, total=2)
     search = UCT(evaluate, UCTOptions(exploration=2))
-    assert search._upper_bound(parent, child) == pytest.approx(0.5 + 2 * sqrt(log(10) / 4))
+    assert search.upper_bound(parent, child) == pytest.approx(0.5 + 2 * sqrt(log(10) / 4))
 
 
 def test_every_move_is_tried_before_any_is_tried_twice():

@@ -3,7 +3,8 @@ from pathlib import Path
 
 from agent.games.tree import EXAMPLE, Tree, evaluate, read_tree
 from agent.search.algorithms.alpha_beta import AlphaBeta
-from agent.search.algorithms.sss_star import DualStar, SSSStar, SSSStarOptions, State, write_state
+from agent.search.algorithms.sss_star import DualStar, SSSStar, State, write_state
+from agent.search.tracing import Listed, traced
 
 DATA = Path(__file__).parents[3] / "data" / "trees"
 ROWS = Path(__file__).parents[4] / "kempelen" / "lab" / "notes" / "sss_star.txt"
@@ -11,10 +12,12 @@ ROWS = Path(__file__).parents[4] / "kempelen" / "lab" / "notes" / "sss_star.txt"
 
 def test_states_match_the_lecture_notes_row_by_row():
     rows = []
-    search = SSSStar(
-        evaluate,
-        SSSStarOptions(observe=lambda states: rows.append(", ".join(map(write_state, states)))),
-    )
+
+    def tell(event):
+        if isinstance(event, Listed):
+            rows.append(", ".join(map(write_state, event.states)))
+
+    search = traced(SSSStar(evaluate), tell)
     found = search.search(read_tree(DATA / "sss_star.yaml"), 4)
     expected = ROWS.read_text(encoding="utf-8").splitlines()
     assert [f"{number} {row}" for number, row in enumerate(rows, 1)] == expected
@@ -32,9 +35,10 @@ def test_alpha_beta_has_no_cutoffs_in_the_example():
 
 
 def test_dual_star_raises_its_bound_to_the_value():
-    last = []
-    search = DualStar(evaluate, SSSStarOptions(observe=lambda states: last.append(states[0].bound)))
+    events = []
+    search = traced(DualStar(evaluate), events.append)
     assert search.search(Tree(EXAMPLE), 4).value == 11
+    last = [event.states[0].bound for event in events if isinstance(event, Listed)]
     # It works on negated values, whose bounds fall.
     assert last == sorted(last, reverse=True)
     assert last[-1] == -11

@@ -17,7 +17,7 @@ from agent.search.algorithms.scout import Scout
 from agent.search.algorithms.sss_star import SSSStar
 from agent.search.catalogue import algorithms
 from agent.search.stats import SearchStopped
-from agent.search.tracing.search_tracing import (
+from agent.search.tracing import (
     BegunAnew,
     Counted,
     CutOff,
@@ -28,7 +28,6 @@ from agent.search.tracing.search_tracing import (
     Returned,
     Visited,
     traced,
-    tracked_label,
 )
 from agent.search.transposition_table import TranspositionTable
 from tests.support import searching
@@ -39,7 +38,7 @@ SMALL = [[3, 12], [2, 4]]
 
 def watch(kind, game, depth, **options):
     events = []
-    search = searching(traced(kind, events.append), evaluate, **options)
+    search = traced(searching(kind, evaluate, **options), events.append)
     return search, search.search(game, depth), events
 
 
@@ -60,7 +59,7 @@ def test_observing_does_not_change_the_search(name, game_name):
     alone = searching(kind, games.evaluation(game_name), **options)
     expected = alone.search(game, depth)
     events = []
-    search = searching(traced(kind, events.append), games.evaluation(game_name), **options)
+    search = traced(searching(kind, games.evaluation(game_name), **options), events.append)
     assert search.search(game, depth) == expected
     assert search.counts == alone.counts
     assert len(of(Visited, events)) == search.counts.nodes
@@ -84,7 +83,7 @@ def test_observing_does_not_change_the_search(name, game_name):
 )
 def test_every_leaf_and_cutoff_is_reported(kind, options):
     events, evaluation = [], games.evaluation("connect-four")
-    search = searching(traced(kind, events.append), evaluation, **options)
+    search = traced(searching(kind, evaluation, **options), events.append)
     search.search(games.new_game("connect-four"), 4)
     assert len(of(Evaluated, events)) == search.counts.leaves
     assert len(of(CutOff, events)) == search.counts.cutoffs > 0
@@ -92,7 +91,7 @@ def test_every_leaf_and_cutoff_is_reported(kind, options):
 
 def test_expectiminimax_reports_a_restart():
     events = []
-    search = traced(Expectiminimax, events.append)(lambda game: 5 * game.state.rolled)
+    search = traced(Expectiminimax(lambda game: 5 * game.state.rolled), events.append)
     game = games.new_game("pig")
     alone = Expectiminimax(search.evaluate)
     assert search.search(game, 2) == alone.search(game, 2)
@@ -186,6 +185,22 @@ def test_mcts_reports_playouts_and_visits():
     assert visits[1,] + visits[2,] == 30
 
 
+def test_playouts_from_a_dice_roll_have_rewards_for_max():
+    """At a chance node MAX is player 0, who wins on every roll here."""
+    game = games.new_game("backgammon")
+    search = searching(UCT, lambda game: -1.0 if game.turn else 1.0, playouts=20, seed=1)
+    events = []
+    traced(search, events.append).search(game, 1)
+    assert {event.reward > 0 for event in of(PlayedOut, events)} == {True}
+
+
+def test_search_without_a_tracer_is_left_alone():
+    search = searching(AlphaBeta, evaluate)
+    search.search(Tree(SMALL), 2)
+    assert search.tracer is None
+    assert not {"_value", "search"} & vars(search).keys()
+
+
 def test_stopped_search_restores_the_observed_game():
     game = RandomTree(3, 4)
     with pytest.raises(SearchStopped):
@@ -205,5 +220,5 @@ def test_rejects_a_game_that_cannot_be_observed():
         def undo(self):
             pass
 
-    with pytest.raises(TypeError, match="Rigid: cannot be traced"), tracked_label(Rigid()):
-        pass
+    with pytest.raises(TypeError, match="Rigid: cannot be traced"):
+        watch(AlphaBeta, Rigid(), 1)

@@ -1,1 +1,0 @@
-"""Search tracing, which reports every visited node, returned value and cut-off."""
