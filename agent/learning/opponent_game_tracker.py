@@ -68,7 +68,7 @@ class GameTracker:
             and len(new) >= len(known) - 2
             and (len(new) > 1 or len(known) <= 2)
             and new[:common] == known[:common]
-            and _root(board) == _root(self._board)
+            and start_fen(board) == start_fen(self._board)
         )
 
     def record_position(
@@ -112,15 +112,11 @@ class GameTracker:
 
     def to_record(self, opponent: str) -> GameRecord | None:
         """Return the record of the game, or None if it is too short or has no usable result."""
-        import chess
-
         moves = self._board.move_stack
         points, known = self._points()
         if self._mixed or points is None or len(moves) < MIN_PLIES:
             return None
-        root = self._board.root()
-        first = int(root.turn != self.side)
-        start = "" if root.fen() == chess.STARTING_FEN and not root.chess960 else root.fen()
+        first = int(self._board.root().turn != self.side)
         plies = range(first, min(len(moves), MAX_PLIES), 2)
         return GameRecord(
             opponent=normalize_name(opponent),
@@ -129,7 +125,7 @@ class GameTracker:
             points=round(points, 3),
             known=known,
             forfeit=self.forfeit and known == REPORTED,
-            start=start,
+            start=start_fen(self._board),
             scores=tuple(self._scores.get(ply) for ply in plies),
             seconds=tuple(self._seconds),
             lowest=self._lowest_clock_share(),
@@ -186,5 +182,10 @@ def repeating_moves(board: chess.Board) -> Iterator[chess.Move]:
                 yield move
 
 
-def _root(board: chess.Board) -> str:
-    return board.root().fen()
+def start_fen(board: chess.Board) -> str:
+    """Return the initial position of the game, which is "" if it is the standard position."""
+    import chess
+
+    root = board.root()
+    fen = root.fen()
+    return "" if fen == chess.STARTING_FEN and not root.chess960 else fen

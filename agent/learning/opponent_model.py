@@ -1,255 +1,132 @@
-"""Opponent model for chess, which stores games and adapts the agent's play to the opponent."""
+"""Opponent models, which store games and repeat lines that scored well against the same opponent.
+
+A model is a move provider, used before the opening book.
+"""
 
 from __future__ import annotations
 
-import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import Any, cast
 
+from agent.game import ChanceGame, Game, NotatedGame, parse_move
 from agent.learning.opponent_database import OpponentDatabase, OpponentDatabaseError
-from agent.learning.opponent_game_record import CHESS, normalize_name
-from agent.learning.opponent_game_tracker import GameTracker
+from agent.learning.opponent_game_record import MAX_PLIES, GameRecord, normalize_name
 from agent.learning.opponent_profile import LineStats, OpponentProfile
-from agent.learning.opponent_search import OpponentAwareSearch
-from agent.limits import Cp, Info, Limits, Result
-
-if TYPE_CHECKING:
-    import chess
-    from chess.polyglot import Entry
-
-    from agent.agent import Searcher
-    from agent.clock import SearchClock
-
-# Multiplies book weights, so that small weights are not rounded to 0.
-_SCALE = 1000
+from agent.limits import Cp, Info, Limits
 
 
-class OpponentModel:
-    """Stores chess games by opponent, and adapts the agent's play to the opponent.
-
-    The model is a move provider, adjusts book weights, wraps the search, and scales the thinking
-    time. It does nothing until a file and an opponent are set. Methods must be called in the
-    agent's thread.
+class OpponentModel(ABC):
+    """Stores games by opponent. All methods must be called in the agent's thread.
 
     - `report`: receives messages for the user.
-    - `analysing`: true in analysis mode, when nothing is recorded or adapted.
-    - `off_the_record`: true while requests are ignored, because they are not part of the game.
-    - `time_factor`: the factor for the thinking time of the agent's next move. Thread-safe.
-    - `opponent_clock`: the opponent's remaining time in seconds, or None. Thread-safe.
+    - `path`: the file of stored games, or "" to store nothing.
     """
 
-    def __init__(
-        self, report: Callable[[str], None], now: Callable[[], float] = time.monotonic
-    ) -> None:
-        self.analysing = self.off_the_record = False
-        self.time_factor = 1.0
-        self.opponent_clock: float | None = None
+    def __init__(self, report: Callable[[str], None], game_name: str, path: str = "") -> None:
         self._report = report
-        self._now = now
-        self._file: OpponentDatabase | None = None
+        self._game_name = game_name
+        self._file = OpponentDatabase(path) if path else None
         self._name = ""
         self._profile: OpponentProfile | None = None
-        self._tracker: GameTracker | None = None
-        # Whether the last request was for analysis. If so, its result is not a move of the game.
-        self._analysed = False
-        # Games that ended without a reported result and are not saved yet.
-        self._unsaved_games: list[GameTracker] = []
-        self._stale = False
-
-    def set_file(self, path: str) -> None:
-        """Use another file, or "" to store nothing. Report the problem if the file is unusable."""
-        self.finish()
-        self._file = OpponentDatabase(path) if path else None
-        self._load()
 
     def set_opponent(self, name: str) -> None:
         """Set the opponent of the next game, or "" if it is unknown."""
-        name = normalize_name(name)
-        if name != self._name:
-            self.finish()
-            self._name = name
+        self._name = normalize_name(name)
         self._load()
 
+    def new_game(self) -> None:
+        self._load()
+
+    def probe(self, position: Any, limits: Limits[Any], lines: int) -> Info[Any] | None:
+        """Return a move that scored well against this opponent, or None if there is none."""
+        line = None if self._profile is None else self._line(self._profile, position)
+        text = line.proven_move if line else None
+        if line is None or text is None or lines > 1 or limits.search_moves:
+            return None
+        after = line.children[text]
+        if pv := self._variation(position, text, after):
+            points, games = after.decided_points, after.decided_games
+            self._report(f"opponent {self._name}: {text} scored {points:g}/{games}")
+            return Info(depth=1, score=Cp(0), pv=pv, seldepth=len(pv))
+        return None
+
+    @abstractmethod
+    def _line(self, profile: OpponentProfile, position: Any) -> LineStats | None:
+        """Return the statistics of the line that leads to the position."""
+
+    @abstractmethod
+    def _variation(self, position: Any, text: str, after: LineStats) -> tuple[Any, ...]:
+        """Return the move `text` and further moves of the line, or () if it must not be played."""
+
     def _load(self) -> None:
-        self._profile, self.time_factor, self._stale = None, 1.0, False
-        if self._file is None:
-            return
+        self._profile = None
         try:
-            games = self._file.read(self._name or None, CHESS)
+            games = self._file.read(self._name or None, self._game_name) if self._file else []
+            self._profile = OpponentProfile(games) if self._file and self._name else None
         except OpponentDatabaseError as error:
             self._disable(error)
-            return
-        if self._name:
-            self._profile = OpponentProfile(games)
-            self.time_factor = self._profile.time_factor(None)
+
+    def _save(self, game: GameRecord) -> None:
+        try:
+            if self._file is not None:
+                self._file.add(game)
+        except OpponentDatabaseError as error:
+            self._disable(error)
 
     def _disable(self, error: OpponentDatabaseError) -> None:
         self._report(f"{error}; playing without it")
-        self._file, self._profile, self.time_factor = None, None, 1.0
+        self._file, self._profile = None, None
 
-    # Tracking the game.
 
-    def record_position(self, board: chess.Board, limits: Limits[chess.Move]) -> None:
-        if self._profile is None:
+class GameOpponentModel(OpponentModel):
+    """The opponent model of a session that knows the rules of its game.
+
+    It stores finished games in which the agent played exactly one side. `line` returns a
+    description of the initial position, such as the board size, and the moves played so far.
+    """
+
+    def __init__(
+        self,
+        report: Callable[[str], None],
+        game_name: str,
+        path: str,
+        line: Callable[[], tuple[str, Sequence[str]]],
+    ) -> None:
+        super().__init__(report, game_name, path)
+        self._played = line
+        self._side: int | None = None
+        self._over = self._mixed = False
+
+    def _load(self) -> None:
+        super()._load()
+        self._side = None
+        self._over = self._mixed = False
+
+    def record_if_over(self, game: Game[Any]) -> None:
+        if self._profile is None or self._side is None or self._over:
             return
-        self._analysed = self.analysing or limits.infinite or limits.mate is not None
-        if self._analysed:
-            if self._tracker is not None:
-                self._tracker.ignore_thinking_time()
-            return
-        if self._tracker is not None and not self._tracker.continues_with(board):
-            # The agent's clock may be running, so write the file after the move.
-            self._unsaved_games.append(self._tracker)
-            self._tracker = None
-        if self._tracker is None:
-            self._tracker = GameTracker(board)
-        self._tracker.record_position(
-            board, self.opponent_clock, self._now(), guessed=limits.ponder
-        )
+        outcome, (start, moves) = game.outcome(), self._played()
+        self._over = outcome is not None
+        if outcome is not None and moves and not self._mixed:
+            points = 0.5 if outcome == 0 else float((outcome > 0) == (self._side == 0))
+            played = tuple(moves[:MAX_PLIES])
+            name = self._game_name
+            self._save(GameRecord(self._name, played, self._side, points, start=start, game=name))
 
-    def record_move(self, result: Result[chess.Move]) -> None:
-        """Record the agent's move, save finished games, and update the opponent's profile."""
-        tracker = None if self._analysed else self._tracker
-        if self._profile is not None and tracker is not None and result.move is not None:
-            info = result.info
-            score = info.score if info is not None and info.nodes else None
-            tracker.record_move(result.move, score, self._now())
-        self._save_games()
-        if self._stale:
-            self._load()
-        if self._profile is not None and self._tracker is not None:
-            self.time_factor = self._profile.time_factor(self._line(self._tracker.board))
-
-    def record_result(self, result: str, *, forfeit: bool = False) -> None:
-        """Record the result in PGN notation, or discard the game if it is "*".
-
-        `forfeit` is true if the clock, a lost connection or an illegal move decided the game.
-        """
-        if result == "*":
-            self._tracker = None
-        if self._tracker is not None:
-            self._tracker.result, self._tracker.forfeit = result, forfeit
-            self.finish()
-
-    def finish(self) -> None:
-        if self._tracker is not None:
-            self._unsaved_games.append(self._tracker)
-            self._tracker = None
-        self._save_games()
-
-    def _save_games(self) -> None:
-        trackers, self._unsaved_games = self._unsaved_games, []
-        for game in filter(None, (tracker.to_record(self._name) for tracker in trackers)):
-            if self._file is None or not self._name:
-                return
-            try:
-                self._file.add(game)
-                self._stale = True
-            except OpponentDatabaseError as error:
-                self._disable(error)
-
-    def new_game(self) -> None:
-        self.finish()
-        self._load()
-
-    # Adapting the agent's play.
-
-    def probe(
-        self, board: chess.Board, limits: Limits[chess.Move], lines: int
-    ) -> Info[chess.Move] | None:
-        """Record the position. Return a line that scored well against this opponent, or None."""
-        if self.off_the_record:
+    def probe(self, position: Game[Any], limits: Limits[Any], lines: int) -> Info[Any] | None:
+        if limits.infinite or lines > 1 or limits.search_moves:
             return None
-        self.record_position(board, limits)
-        if self._profile is None or self._tracker is None or self._analysed:
-            return None
-        if lines > 1 or limits.search_moves:
-            return None
-        line = self._line(board)
-        text = line.proven_move if line else None
-        if line is None or text is None:
-            return None
-        move = _parse_legal(board, text)
-        if move is None or _repeats(board, move):
-            return None
-        after = line.children[text]
-        points, games = after.decided_points, after.decided_games
-        self._report(f"opponent {self._name}: {text} scored {points:g}/{games}")
-        pv = [move]
-        if after.children:
-            most_frequent = max(after.children, key=lambda reply: after.children[reply].games)
-            board.push(move)
-            reply = _parse_legal(board, most_frequent)
-            board.pop()
-            pv += [reply] if reply else []
-        return Info(depth=1, score=Cp(0), pv=tuple(pv), seldepth=len(pv))
+        self._mixed |= self._side not in (None, position.turn)
+        self._side = position.turn
+        return None if isinstance(position, ChanceGame) else super().probe(position, limits, lines)
 
-    @property
-    def draw_value(self) -> int:
-        """The value of a draw for the agent in this game, in centipawns. Thread-safe."""
-        profile, tracker = self._profile, self._tracker
-        if profile is None or tracker is None:
-            return 0
-        return profile.draw_value(_side(tracker.board, tracker))
+    def _line(self, profile: OpponentProfile, position: Game[Any]) -> LineStats | None:
+        start, moves = self._played()
+        return profile.find_line(start, position.turn, moves)
 
-    def adjust_weights(self, board: chess.Board, entries: list[Entry]) -> list[Entry]:
-        """Return the book entries, with weights adjusted by the results of their moves."""
-        if self._profile is None or (line := self._line(board)) is None:
-            return entries
-        return [
-            entry._replace(
-                weight=round(entry.weight * _SCALE * line.weight_factor(entry.move.uci()))
-            )
-            for entry in entries
-        ]
-
-    def wrap(
-        self, searcher: Searcher[chess.Board, chess.Move], clock: SearchClock[chess.Move]
-    ) -> Searcher[chess.Board, chess.Move]:
-        """Return a wrapper of `searcher` that uses the opponent's profile, or `searcher` itself."""
-        if self.off_the_record or self._analysed:
-            return searcher
-        if self._profile is None or self._tracker is None or not self._profile.games:
-            return searcher
-        line = self._line(self._tracker.board)
-        acceptance = self._profile.repetition_acceptance
-        return OpponentAwareSearch(
-            searcher, acceptance, self.draw_value, line, clock.expected_remaining
-        )
-
-    def _line(self, board: chess.Board) -> LineStats | None:
-        assert self._profile is not None
-        return self._profile.find_line(
-            _start_fen(board), _side(board, self._tracker), _uci_moves(board)
-        )
-
-
-def _uci_moves(board: chess.Board) -> Sequence[str]:
-    return [move.uci() for move in board.move_stack]
-
-
-def _start_fen(board: chess.Board) -> str:
-    import chess
-
-    root = board.root()
-    fen = root.fen()
-    return "" if fen == chess.STARTING_FEN and not root.chess960 else fen
-
-
-def _side(board: chess.Board, tracker: GameTracker | None) -> int:
-    our_colour = board.turn if tracker is None else tracker.side
-    return int(board.root().turn != our_colour)
-
-
-def _parse_legal(board: chess.Board, text: str) -> chess.Move | None:
-    import chess
-
-    move = chess.Move.from_uci(text)
-    return move if board.is_legal(move) else None
-
-
-def _repeats(board: chess.Board, move: chess.Move) -> bool:
-    board.push(move)
-    repeats = board.is_repetition(2)
-    board.pop()
-    return repeats
+    def _variation(self, position: Game[Any], text: str, after: LineStats) -> tuple[Any, ...]:
+        try:
+            return (parse_move(cast("NotatedGame[Any]", position), text),)
+        except ValueError:
+            return ()

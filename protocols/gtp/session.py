@@ -26,7 +26,7 @@ from agent.games.position_adapter import GamePositionAdapter
 from agent.games.stones import PASS
 from agent.kernel.backend import DEFAULT_SEARCH_CONFIG, CompiledBackend, SearchConfig
 from agent.learning.game_learning_adapter import SURPRISE_THRESHOLD, game_label
-from agent.learning.opponent_game_model import GameOpponentModel
+from agent.learning.opponent_model import GameOpponentModel
 from agent.learning.position_learning_searcher import PositionLearningSearcher
 from agent.limits import Info, Limits, Overtime, Result, SideClock
 from agent.search import algorithm_spec
@@ -137,11 +137,10 @@ class GtpSession:
             raise ValueError("--opponents: not supported for Go")
         board = self.board
         self.opponent = GameOpponentModel(
-            settings.habits,
-            game_type.name,
-            lambda: board.move_texts,
-            lambda: board.options_text,
             report,
+            game_type.name,
+            settings.habits,
+            lambda: (board.options_text, board.move_texts),
         )
         self._random = Random(settings.search_config.seed)
         self._advisor: ProviderChain[Any] = ProviderChain(self._create_advisors)

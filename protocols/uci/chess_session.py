@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from agent.chess.endgames.builtin_tablebase import BuiltinTablebase
     from agent.chess.engine.backend import ChessBackend
     from agent.clock import SearchClock
-    from agent.learning.opponent_model import OpponentModel
+    from agent.learning.chess_opponent_model import ChessOpponentModel
     from agent.learning.position_learner import PositionLearner
     from agent.limits import Info, Progress, Result
     from agent.threads.serial_executor import Job
@@ -43,7 +43,7 @@ class SessionComponents(NamedTuple):
 
     engine: ChessBackend
     learning: PositionLearner[chess.Board, chess.Move]
-    opponent: OpponentModel
+    opponent: ChessOpponentModel
     agent: Agent[chess.Board, chess.Move]
 
 
@@ -103,7 +103,7 @@ class ChessSession:
         return self._get_parts().learning
 
     @property
-    def opponent(self) -> OpponentModel:
+    def opponent(self) -> ChessOpponentModel:
         return self._get_parts().opponent
 
     @property
@@ -120,11 +120,11 @@ class ChessSession:
         from agent.agent import Agent
         from agent.chess.engine.board_adapter import BoardAdapter
         from agent.chess.engine.learning import ChessLearningAdapter
-        from agent.learning.opponent_model import OpponentModel
+        from agent.learning.chess_opponent_model import ChessOpponentModel
         from agent.learning.position_learner import PositionLearner
 
         report = self.listener.report
-        engine, opponent = self._make_engine(report), OpponentModel(report)
+        engine, opponent = self._make_engine(report), ChessOpponentModel(report)
         learning: PositionLearner[chess.Board, chess.Move] = PositionLearner(
             ChessLearningAdapter(), report
         )
@@ -209,7 +209,7 @@ class ChessSession:
         """Call `change` with the book provider after all pending jobs."""
         self.agent.submit(lambda job: change(self.book))
 
-    def change_opponent(self, change: Callable[[OpponentModel], None]) -> None:
+    def change_opponent(self, change: Callable[[ChessOpponentModel], None]) -> None:
         """Call `change` with the opponent model after all pending jobs."""
         self.agent.submit(lambda job: change(self.opponent))
 
