@@ -21,7 +21,7 @@ from math import inf
 from typing import Any, get_args, get_type_hints
 
 from agent.game import ChanceGame, Game, HasPatterns, SupportsQuiescence
-from agent.learning.game_learning_adapter import SURPRISE_THRESHOLD
+from agent.learning.learning_adapter import SURPRISE_THRESHOLD
 from agent.search.algorithms.alpha_beta import ExtensionRule
 from agent.search.algorithms.expectiminimax import Expectiminimax
 from agent.search.algorithms.mcts import UCT

@@ -12,8 +12,8 @@ from typing import Any, Generic, TypeVar
 
 from agent.agent import AgentError
 from agent.game import Game
-from agent.learning.game_learning_adapter import SURPRISE_THRESHOLD, GameLearningAdapter, parse_key
 from agent.learning.learned_move import LearnedMove
+from agent.learning.learning_adapter import SURPRISE_THRESHOLD, LearningAdapter, parse_key
 from agent.learning.position_learner import PositionLearner
 from agent.learning.position_learning_searcher import DEPTH_MARGIN
 
@@ -42,7 +42,7 @@ class LearnedPositions(Generic[Move]):
         `report` receives messages about learned moves. Raise ValueError if the file is invalid or
         positions of the game cannot be stored.
         """
-        experience = PositionLearner[Game[Any], Any](GameLearningAdapter(game, surprise), report)
+        experience = PositionLearner[Game[Any], Any](LearningAdapter(game, surprise), report)
         try:
             experience.open_file(str(path))
         except AgentError as error:

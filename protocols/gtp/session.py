@@ -25,7 +25,7 @@ from agent.games.go import Go
 from agent.games.position_adapter import GamePositionAdapter
 from agent.games.stones import PASS
 from agent.kernel.backend import DEFAULT_SEARCH_CONFIG, CompiledBackend, SearchConfig
-from agent.learning.game_learning_adapter import SURPRISE_THRESHOLD, game_label
+from agent.learning.learning_adapter import SURPRISE_THRESHOLD, game_label
 from agent.learning.opponent_model import GameOpponentModel
 from agent.learning.position_learning_searcher import PositionLearningSearcher
 from agent.limits import Info, Limits, Overtime, Result, SideClock

@@ -2,9 +2,9 @@ import pytest
 
 from agent.game import parse_move
 from agent.games import catalogue as games
-from agent.learning.game_learning_adapter import GameLearningAdapter
 from agent.learning.learned_move import LearnedMove
 from agent.learning.learned_move_database import LearnedMoveDatabase
+from agent.learning.learning_adapter import LearningAdapter
 from agent.learning.position_learner import PositionLearner
 from agent.limits import Cp, Info
 from agent.search import algorithm_spec
@@ -25,7 +25,7 @@ def played(name, moves, **options):
 
 def surprised(game, move, reply, after, report=lambda message: None):
     """Return a memory with a move that was predicted to win and then lost."""
-    memory = LearnedPositions(PositionLearner(GameLearningAdapter(game), report))
+    memory = LearnedPositions(PositionLearner(LearningAdapter(game), report))
     memory.experience.enable()
     memory.experience.record_search(game, info(game, move, 0.5))
     game.play(parse_move(game, move))
@@ -67,7 +67,7 @@ def test_only_surprising_results_are_stored():
     memory = surprised(game, "4", "4", "3", heard.append)
     assert len(memory.lessons()) == 1
     assert heard == ["experience: 4 predicted 0.5, found -0.25 after 4"]
-    calm = LearnedPositions(PositionLearner(GameLearningAdapter(game)))
+    calm = LearnedPositions(PositionLearner(LearningAdapter(game)))
     calm.experience.enable()
     calm.experience.record_search(game, info(game, "4", 0.5))
     game.play(parse_move(game, "4"))
@@ -145,7 +145,7 @@ def test_rejects_unsupported_games_without_creating_a_file(tmp_path):
 @pytest.mark.parametrize("after", ["no JSON", '{"uci": "e9"}', '{"x": 1}', "[" * 100_000])
 def test_ignores_lessons_with_invalid_keys(tmp_path, after):
     game = games.new_game("nim")
-    made = GameLearningAdapter(game)
+    made = LearningAdapter(game)
     key = made.position_key(game)
     known = [
         LearnedMove(made.game, key, str(each), each, "", 0.5, -0.5, 4) for each in (key, after)
