@@ -34,6 +34,7 @@ from kempelen.match.review.move_annotation import (
     annotator_name,
     format_eval,
 )
+from kempelen.match.review.parsed_game import ParsedGame
 from kempelen.match.uci_engine import uci_engine_from
 
 COMMAND = "kempelen analyse"
@@ -52,22 +53,22 @@ ProgressCallback = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True)
 class FileReview:
-    """The games of a file, and the functions that analyse them.
+    """The games of a file, and the evaluations of their positions that were found so far.
 
-    `assess` evaluates the positions that have no evaluation yet. `review` and `annotated_game` take
-    the index of a game and use the evaluations found so far.
+    `assess` evaluates the positions that have no evaluation yet.
     """
 
-    positions: int
-    games: int
-    suffix: str
+    games: Sequence[ParsedGame]
+    engine: str
+    limits: TimeControl
     assessments: AnalysisFile
     assess: Callable[[ProgressCallback], Awaitable[None]]
-    review: Callable[[int], GameReview]
-    annotated_game: Callable[[int], str]
 
-    def reviews(self) -> list[GameReview]:
-        return [self.review(number) for number in range(self.games)]
+    def annotated(self) -> str:
+        return "".join(
+            game.annotated(self.assessments, annotator_name(self.engine, self.limits, game.unit))
+            for game in self.games
+        )
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -110,13 +111,13 @@ def run(arguments: argparse.Namespace) -> int:
         return 2
     problem, status = "", 0
     try:
-        with progress_bar("analysing", work.positions) as show:
+        with progress_bar("analysing", sum(len(game.plies) for game in work.games)) as show:
             asyncio.run(_assess(work, show, interruption))
     except SettingsError as error:
         problem, status = str(error), 2
     except (KeyboardInterrupt, asyncio.CancelledError):
         problem, status = "interrupted", interruption.exit_status
-    reviews = work.reviews()
+    reviews = [game.review(work.assessments) for game in work.games]
     try:
         _write(arguments, work, reviews, pictures)
     except OSError as error:
@@ -176,28 +177,21 @@ def _file_review(arguments: argparse.Namespace) -> FileReview:
 def _chess_review(arguments: argparse.Namespace, concurrency: int) -> FileReview:
     from kempelen.match.review import chess_review
 
-    scores = chess_review.read_pgn(arguments.file)
+    games = chess_review.read_pgn(arguments.file)
     engine = uci_engine_from(arguments.engine, "an analysis of chess")
     if arguments.threads > 1:
         engine = dataclasses.replace(
             engine, options={**engine.options, "Threads": arguments.threads}
         )
     limits = _limits(arguments, CHESS_NODES)
-    assessments = _assessment_file(arguments, chess_review.chess_search_key(engine, limits))
-    annotator = annotator_name(engine.name, limits, "nodes")
-    return FileReview(
-        positions=sum(len(score.moves) + 1 for score in scores),
-        games=len(scores),
-        suffix=".pgn",
-        assessments=assessments,
-        assess=lambda report: chess_review.analyse_chess(
-            scores, engine, limits, assessments, concurrency=concurrency, report=report
-        ),
-        review=lambda number: chess_review.review_chess(scores[number], assessments),
-        annotated_game=lambda number: chess_review.annotated_pgn(
-            scores[number], assessments, annotator
-        ),
-    )
+    assessments = _assessment_file(arguments, f"chess {engine} {limits}")
+
+    def assess(report: ProgressCallback) -> Awaitable[None]:
+        return chess_review.analyse_chess(
+            games, engine, limits, assessments, concurrency=concurrency, report=report
+        )
+
+    return FileReview(games, engine.name, limits, assessments, assess)
 
 
 def _go_review(arguments: argparse.Namespace, concurrency: int) -> FileReview:
@@ -208,26 +202,17 @@ def _go_review(arguments: argparse.Namespace, concurrency: int) -> FileReview:
 
     if arguments.engine is not None:
         raise SettingsError("--engine is only for chess: games of Go are analysed by Kempelen")
-    scores = go_review.read_sgf(arguments.file)
+    games = go_review.read_sgf(arguments.file)
     load_kernels(GO)
     limits = _limits(arguments, GO_VISITS)
     searching = SearchSettings(search_config=SearchConfig(threads=arguments.threads))
     settings = Settings(search_settings=searching, max_workers=min(concurrency, usable_cores()))
-    assessments = _assessment_file(arguments, go_review.go_search_key(settings, limits))
-    annotator = annotator_name("Kempelen", limits, "visits")
-    return FileReview(
-        positions=sum(len(score.moves) + 1 for score in scores),
-        games=len(scores),
-        suffix=".sgf",
-        assessments=assessments,
-        assess=lambda report: go_review.analyse_go(
-            scores, settings, limits, assessments, report=report
-        ),
-        review=lambda number: go_review.review_go(scores[number], assessments),
-        annotated_game=lambda number: go_review.annotated_sgf(
-            scores[number], assessments, annotator
-        ),
-    )
+    assessments = _assessment_file(arguments, f"go {settings.search_settings} {limits}")
+
+    def assess(report: ProgressCallback) -> Awaitable[None]:
+        return go_review.analyse_go(games, settings, limits, assessments, report=report)
+
+    return FileReview(games, "Kempelen", limits, assessments, assess)
 
 
 def _limits(arguments: argparse.Namespace, default_nodes: int) -> TimeControl:
@@ -256,8 +241,7 @@ def _write(
             shown = [review for review in reviews if review.moves][:MAX_DRAWN_GAMES]
             save(review_figure(shown), path)
         else:
-            text = "".join(work.annotated_game(number) for number in range(work.games))
-            write_atomically(path, text.encode())
+            write_atomically(path, work.annotated().encode())
     if pictures and sum(bool(review.moves) for review in reviews) > MAX_DRAWN_GAMES:
         print_error(f"only the first {MAX_DRAWN_GAMES} games are drawn", COMMAND)
 

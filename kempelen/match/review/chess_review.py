@@ -23,17 +23,11 @@ from kempelen.match.game.openings import read_game
 from kempelen.match.records.game_record import unescape_tag_value
 from kempelen.match.review.analysis_file import AnalysisFile
 from kempelen.match.review.move_annotation import (
-    GameReview,
     MoveQuality,
     PositionEval,
-    ReviewedMove,
     eval_from_score,
-    first_player_view,
-    move_loss,
-    move_stats,
-    quality_of_loss,
-    with_hindsight,
 )
+from kempelen.match.review.parsed_game import MAX_VARIATION_LENGTH, ParsedGame
 from kempelen.match.suites.epd_suite import EngineRunner
 from protocols.client.in_process import ProtocolFactory
 from protocols.client.process import EngineError
@@ -41,8 +35,6 @@ from protocols.client.uci import SearchRequest
 from protocols.tasks import cancel_all
 
 MAX_FILE_SIZE = 256 << 20
-# Maximum length, in plies, of a variation that is added to a game.
-MAX_VARIATION_LENGTH = 10
 NAGS = {
     MoveQuality.INACCURACY: chess.pgn.NAG_DUBIOUS_MOVE,
     MoveQuality.MISTAKE: chess.pgn.NAG_MISTAKE,
@@ -52,22 +44,61 @@ NAGS = {
 QUALITY_NAGS = frozenset(range(chess.pgn.NAG_GOOD_MOVE, chess.pgn.NAG_DUBIOUS_MOVE + 1))
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedChessGame:
+@dataclass(frozen=True)
+class ParsedChessGame(ParsedGame):
     """A parsed chess game. `start` is a FEN, or None for the standard start position.
 
     `moves` are in UCI notation, with castling moves in the notation of chess or Chess960.
     """
 
-    game: chess.pgn.Game
+    pgn: chess.pgn.Game
     number: int
     start: str | None
     chess960: bool
     moves: tuple[str, ...]
 
+    game = "chess"
+    suffix = ".pgn"
+    unit = "nodes"
+
     def position(self, ply: int) -> str:
-        """Return a text that identifies the position after `ply` moves, including its history."""
         return f"{self.start} {self.chess960} {' '.join(self.moves[:ply])}"
+
+    def mover(self, ply: int) -> int:
+        return (int(not self.pgn.turn()) + ply) % 2
+
+    def titles(self) -> dict[str, str]:
+        headers = self.pgn.headers
+        return {
+            "event": unescape_tag_value(headers.get("Event", "?")),
+            "first": unescape_tag_value(headers.get("White", "?")),
+            "second": unescape_tag_value(headers.get("Black", "?")),
+            "result": sanitize_line(headers.get("Result", "*")),
+        }
+
+    def notation(
+        self, lines: Sequence[Sequence[str]]
+    ) -> Iterator[tuple[int, str, tuple[str, ...]]]:
+        board = self.pgn.board()
+        for text, line in zip(self.moves, lines, strict=True):
+            move, number, better = board.parse_uci(text), board.fullmove_number, _san(board, line)
+            yield number, board.san_and_push(move), better
+
+    def annotated(self, known: AnalysisFile, annotator: str) -> str:
+        pgn, review, evals = self.pgn, self.review(known), self.evals(known)
+        if review.moves:
+            pgn.headers["Annotator"] = annotator
+        for ply, (node, move) in enumerate(zip(list(pgn.mainline()), review.moves, strict=True)):
+            before, after = evals[ply], evals[ply + 1]
+            if after is not None:
+                node.set_eval(_pov(after, node.turn()), after.depth or None)
+            if move.loss is None or before is None:
+                continue
+            node.nags -= QUALITY_NAGS
+            if move.grade in NAGS:
+                node.nags.add(NAGS[move.grade])
+                _add_line(node.parent, before.line)
+        return pgn.accept(chess.pgn.StringExporter(columns=100)) + "\n\n"
 
 
 class _QuietBuilder(chess.pgn.GameBuilder[chess.pgn.Game]):
@@ -149,8 +180,8 @@ async def analyse_chess(
     is called with the number of finished positions. Raise SettingsError if the engine fails twice
     at the same position.
     """
-    waiting = _unanalysed(games, known)
-    done = sum(len(game.moves) + 1 for game in games) - len(waiting)
+    waiting = [(game, ply) for game in games for ply in game.missing(known)]
+    done = sum(len(game.plies) for game in games) - len(waiting)
     report(done)
     positions = iter(waiting)
 
@@ -177,17 +208,6 @@ async def analyse_chess(
         await asyncio.gather(*workers)
     finally:
         await cancel_all(workers)
-
-
-def _unanalysed(
-    games: Sequence[ParsedChessGame], known: AnalysisFile
-) -> list[tuple[ParsedChessGame, int]]:
-    return [
-        (game, ply)
-        for game in games
-        for ply in range(len(game.moves) + 1)
-        if known.get(known.key(game.position(ply))) is None
-    ]
 
 
 async def _search(
@@ -220,94 +240,20 @@ async def _search(
 
 
 def _board_at(game: ParsedChessGame, ply: int) -> chess.Board:
-    board = game.game.board()
+    board = game.pgn.board()
     for move in game.moves[:ply]:
         board.push_uci(move)
     return board
 
 
-def review_chess(parsed: ParsedChessGame, known: AnalysisFile) -> GameReview:
-    """Review a game. A move is not rated if an evaluation before or after it is missing."""
-    headers = parsed.game.headers
-    evals = _known_evals(parsed, known)
-    board = parsed.game.board()
-    start = first_player_view(evals[0], int(not board.turn)).get("expected")
-    moves = []
-    for ply, move in enumerate(parsed.moves):
-        before, after = evals[ply], evals[ply + 1]
-        player, number = int(not board.turn), board.fullmove_number
-        line = tuple(_san(board, before.line)) if before else ()
-        text = board.san(board.parse_uci(move))
-        board.push_uci(move)
-        loss = None
-        if before is not None and after is not None:
-            loss = move_loss(before, after, move, same_mover=False)
-        moves.append(
-            ReviewedMove(
-                ply=ply + 1,
-                number=number,
-                player=player,
-                move=text,
-                best=line[0] if line else "",
-                line=line,
-                loss=loss,
-                grade=quality_of_loss(loss),
-                **first_player_view(after, int(not board.turn)),  # type: ignore[arg-type]
-            )
-        )
-    return GameReview(
-        game="chess",
-        number=parsed.number,
-        event=unescape_tag_value(headers.get("Event", "?")),
-        first=unescape_tag_value(headers.get("White", "?")),
-        second=unescape_tag_value(headers.get("Black", "?")),
-        result=sanitize_line(headers.get("Result", "*")),
-        start=start,
-        moves=tuple(moves),
-        tallies=move_stats(moves),
-    )
-
-
-def _known_evals(game: ParsedChessGame, known: AnalysisFile) -> list[PositionEval | None]:
-    evals = [known.get(known.key(game.position(ply))) for ply in range(len(game.moves) + 1)]
-    first = int(not game.game.turn())
-    return with_hindsight(evals, game.moves, [(first + ply) % 2 for ply in range(len(evals))])
-
-
-def _san(board: chess.Board, line: Sequence[str]) -> Iterator[str]:
-    board = board.copy(stack=False)
+def _san(board: chess.Board, line: Sequence[str]) -> tuple[str, ...]:
+    board, moves = board.copy(stack=False), []
     for text in line:
         try:
-            move = board.parse_uci(text)
+            moves.append(board.san_and_push(board.parse_uci(text)))
         except ValueError:
-            return
-        yield board.san(move)
-        board.push(move)
-
-
-def annotated_pgn(parsed: ParsedChessGame, known: AnalysisFile, annotator: str) -> str:
-    """Return a game in PGN with evaluations, and with better lines for bad moves.
-
-    `annotator` is the value of the tag Annotator. Comments and variations are kept, but
-    move-quality marks such as `?` are replaced.
-    """
-    game = parsed.game
-    review = review_chess(parsed, known)
-    if review.moves:
-        game.headers["Annotator"] = annotator
-    nodes, evals = list(game.mainline()), _known_evals(parsed, known)
-    for ply, (node, move) in enumerate(zip(nodes, review.moves, strict=True)):
-        before, after = evals[ply], evals[ply + 1]
-        if after is not None:
-            node.set_eval(_pov(after, node.turn()), after.depth or None)
-        if move.loss is None or before is None:
-            continue
-        node.nags -= QUALITY_NAGS
-        if move.grade in NAGS:
-            node.nags.add(NAGS[move.grade])
-            _add_line(node.parent, before.line)
-    exporter = chess.pgn.StringExporter(columns=100)
-    return game.accept(exporter) + "\n\n"
+            break
+    return tuple(moves)
 
 
 def _pov(value: PositionEval, turn: chess.Color) -> chess.engine.PovScore:
@@ -326,8 +272,3 @@ def _add_line(node: chess.pgn.GameNode, line: Sequence[str]) -> None:
             return
         board.push(move)
         node = node.variation(move) if node.has_variation(move) else node.add_variation(move)
-
-
-def chess_search_key(engine: EngineSettings, limits: TimeControl) -> str:
-    """Return a text that identifies the engine and its limits."""
-    return f"chess {engine} {limits}"

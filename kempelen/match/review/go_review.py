@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,17 +17,12 @@ from kempelen.console.settings_codec import SettingsError
 from kempelen.match.config.time_control import TimeControl
 from kempelen.match.review.analysis_file import AnalysisFile
 from kempelen.match.review.move_annotation import (
-    GameReview,
     MoveQuality,
     PositionEval,
     ReviewedMove,
-    first_player_view,
     format_eval,
-    move_loss,
-    move_stats,
-    quality_of_loss,
-    with_hindsight,
 )
+from kempelen.match.review.parsed_game import MAX_VARIATION_LENGTH, ParsedGame
 from protocols.gtp.sgf import (
     SgfError,
     SgfGame,
@@ -43,34 +38,89 @@ from protocols.rulesets import find_ruleset, read_sgf_rules
 
 PLAYERS = "BW"
 DEFAULT_RULES = "chinese"
-# Maximum length, in moves, of a variation that is added to a game.
-MAX_VARIATION_LENGTH = 10
+MARKS = {
+    MoveQuality.INACCURACY: ("DO", b""),
+    MoveQuality.MISTAKE: ("BM", b"1"),
+    MoveQuality.BLUNDER: ("BM", b"2"),
+}
 # Seconds to wait until cancelled searches have ended.
 CLOSE_TIMEOUT = 5.0
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedGoGame:
-    """A parsed Go game, with `tree` from sgfmill and a KataGo analysis query for the whole game.
-
-    `moves` contains the player number and the vertex of each move.
-    """
+@dataclass(frozen=True)
+class ParsedGoGame(ParsedGame):
+    """A parsed Go game, with `tree` from sgfmill and a KataGo analysis query for the whole game."""
 
     tree: Any
     number: int
     record: SgfGame
     query: dict[str, Any]
-    moves: tuple[tuple[int, str], ...]
+    moves: tuple[str, ...]
+
+    game = "go"
+    suffix = ".sgf"
+    unit = "visits"
 
     def position(self, ply: int) -> str:
-        """Return a text that identifies the position after `ply` moves, including its history."""
         return json.dumps({**self.query, "moves": self.query["moves"][:ply]})
 
     def mover(self, ply: int) -> int:
-        """Return the player to move after `ply` moves, where 0 is Black."""
-        if ply < len(self.moves):
-            return self.moves[ply][0]
-        return 1 - self.moves[-1][0] if self.moves else self.record.first
+        played = self.record.moves
+        if ply < len(played):
+            return played[ply][0]
+        return 1 - played[-1][0] if played else self.record.first
+
+    def titles(self) -> dict[str, str]:
+        return {
+            "event": sanitize_line(self.root_property("EV")),
+            "first": sanitize_name(self.root_property("PB")) or "?",
+            "second": sanitize_name(self.root_property("PW")) or "?",
+            "result": sanitize_name(self.root_property("RE")) or "?",
+        }
+
+    def root_property(self, name: str) -> str:
+        """Return a root property of the tree, or "" if it is missing or invalid."""
+        with suppress(ValueError, LookupError):
+            if self.tree is not None and self.tree.get_root().has_property(name):
+                return str(self.tree.get_root().get(name))
+        return ""
+
+    def notation(
+        self, lines: Sequence[Sequence[str]]
+    ) -> Iterator[tuple[int, str, tuple[str, ...]]]:
+        for number, (text, line) in enumerate(zip(self.moves, lines, strict=True), 1):
+            yield number, text, tuple(line)
+
+    def annotated(self, known: AnalysisFile, annotator: str) -> str:
+        """Return the game in SGF.
+
+        V is the lead of Black in points. DO, BM[1] and BM[2] mark inaccuracies, mistakes and
+        blunders.
+        """
+        review = self.review(known)
+        if review.moves:
+            self.tree.get_root().set_raw("AN", annotator.encode("ascii", "replace"))
+        nodes = [node for node in self.tree.get_main_sequence() if node.get_move()[0] is not None]
+        for node, move in zip(nodes, review.moves, strict=False):
+            if move.expected is None:
+                continue
+            if move.lead is not None:
+                node.set_raw("V", f"{move.lead:.2f}".encode())
+            node.add_comment_text(_comment(move))
+            for name in ("BM", "DO", "TE", "IT"):
+                if node.has_property(name) and move.loss is not None:
+                    node.unset(name)
+            if move.grade is not MoveQuality.GOOD:
+                name, value = MARKS[move.grade]
+                node.set_raw(name, value)
+                if node.parent is not None:
+                    _add_line(node.parent, move)
+        return self.text()
+
+    def text(self) -> str:
+        """Return the game in SGF."""
+        text: str = self.tree.serialise().decode(self.tree.get_root().get_encoding(), "replace")
+        return text
 
 
 def read_sgf(path: Path) -> list[ParsedGoGame]:
@@ -117,7 +167,7 @@ def _parse_game(tree: Any, number: int) -> ParsedGoGame:
             f"unsupported komi {komi:g} "
             f"(must be integer or half-integer, from -{MAX_KOMI:g} to {MAX_KOMI:g})"
         )
-    moves = tuple((player, _vertex(point)) for player, point in record.moves)
+    moves = tuple(_vertex(point) for _, point in record.moves)
     query: dict[str, Any] = {
         "boardXSize": width,
         "boardYSize": height,
@@ -128,7 +178,7 @@ def _parse_game(tree: Any, number: int) -> ParsedGoGame:
             for point in points
         ],
         "initialPlayer": PLAYERS[record.first],
-        "moves": [[PLAYERS[player], vertex] for player, vertex in moves],
+        "moves": [[PLAYERS[player], _vertex(point)] for player, point in record.moves],
     }
     if komi is not None:
         query["komi"] = komi
@@ -145,17 +195,6 @@ def _rules(text: str) -> str | dict[str, Any]:
 
 def _vertex(point: tuple[int, int] | None) -> str:
     return "pass" if point is None else f"{COLUMNS[point[0]]}{point[1] + 1}"
-
-
-def game_property(tree: Any, name: str) -> str:
-    """Return a root property of an sgfmill game tree, or "" if it is missing or invalid."""
-    if tree is None:
-        return ""
-    root = tree.get_root()
-    with suppress(ValueError, LookupError):
-        if root.has_property(name):
-            return str(root.get(name))
-    return ""
 
 
 async def analyse_go(
@@ -182,12 +221,8 @@ async def analyse_go(
     done = 0
     try:
         for game in games:
-            missing = [
-                ply
-                for ply in range(len(game.moves) + 1)
-                if known.get(known.key(game.position(ply))) is None
-            ]
-            done += len(game.moves) + 1 - len(missing)
+            missing = game.missing(known)
+            done += len(game.plies) - len(missing)
             report(done)
             if not missing:
                 continue
@@ -243,82 +278,6 @@ def _eval_from_answer(answer: dict[str, Any], mover: int) -> PositionEval:
     )
 
 
-def review_go(game: ParsedGoGame, known: AnalysisFile) -> GameReview:
-    """Review a game. A move is not rated if an evaluation before or after it is missing."""
-    plies = range(len(game.moves) + 1)
-    evals = with_hindsight(
-        [known.get(known.key(game.position(ply))) for ply in plies],
-        [vertex for _, vertex in game.moves],
-        [game.mover(ply) for ply in plies],
-    )
-    moves = []
-    for ply, (player, vertex) in enumerate(game.moves):
-        before, after = evals[ply], evals[ply + 1]
-        loss = None
-        if before is not None and after is not None:
-            loss = move_loss(before, after, vertex, same_mover=game.mover(ply + 1) == player)
-        moves.append(
-            ReviewedMove(
-                ply=ply + 1,
-                number=ply + 1,
-                player=player,
-                move=vertex,
-                best=before.line[0] if before and before.line else "",
-                line=before.line if before else (),
-                loss=loss,
-                grade=quality_of_loss(loss),
-                **first_player_view(after, game.mover(ply + 1)),  # type: ignore[arg-type]
-            )
-        )
-    return GameReview(
-        game="go",
-        number=game.number,
-        event=sanitize_line(game_property(game.tree, "EV")),
-        first=sanitize_name(game_property(game.tree, "PB")) or "?",
-        second=sanitize_name(game_property(game.tree, "PW")) or "?",
-        result=sanitize_name(game_property(game.tree, "RE")) or "?",
-        start=first_player_view(evals[0], game.mover(0)).get("expected"),
-        moves=tuple(moves),
-        tallies=move_stats(moves),
-    )
-
-
-def annotated_sgf(game: ParsedGoGame, known: AnalysisFile, annotator: str) -> str:
-    """Return a game in SGF with evaluations, and with better lines for bad moves.
-
-    V is the lead of Black in points. DO, BM[1] and BM[2] mark inaccuracies, mistakes and blunders.
-    Existing comments and variations are kept.
-    """
-    review = review_go(game, known)
-    root = game.tree.get_root()
-    if review.moves:
-        root.set_raw("AN", annotator.encode("ascii", "replace"))
-    nodes = [node for node in game.tree.get_main_sequence() if node.get_move()[0] is not None]
-    for node, move in zip(nodes, review.moves, strict=False):
-        if move.expected is None:
-            continue
-        if move.lead is not None:
-            node.set_raw("V", f"{move.lead:.2f}".encode())
-        node.add_comment_text(_comment(move))
-        for name in ("BM", "DO", "TE", "IT"):
-            if node.has_property(name) and move.loss is not None:
-                node.unset(name)
-        if move.grade is not MoveQuality.GOOD:
-            name, value = MARKS[move.grade]
-            node.set_raw(name, value)
-            if node.parent is not None:
-                _add_line(node.parent, move)
-    text: str = game.tree.serialise().decode(root.get_encoding(), "replace")
-    return text
-
-
-MARKS = {
-    MoveQuality.INACCURACY: ("DO", b""),
-    MoveQuality.MISTAKE: ("BM", b"1"),
-    MoveQuality.BLUNDER: ("BM", b"2"),
-}
-
-
 def _comment(move: ReviewedMove) -> str:
     parts = [f"Black {100 * (move.expected or 0):.1f} %"]
     if score := format_eval(move):
@@ -333,8 +292,3 @@ def _add_line(node: Any, move: ReviewedMove) -> None:
     for vertex, player in zip(move.line[:MAX_VARIATION_LENGTH], players, strict=False):
         node = node.new_child()
         set_move(node, player, read_point(vertex))
-
-
-def go_search_key(settings: Settings, limits: TimeControl) -> str:
-    """Return a text that identifies the search settings and the limits."""
-    return f"go {settings.search_settings} {limits}"

@@ -125,11 +125,6 @@ class GameReview:
         """The names of the players and the result."""
         return f"{self.first} - {self.second}  {self.result}".rstrip()
 
-    @property
-    def is_complete(self) -> bool:
-        """Whether all moves have been rated."""
-        return all(move.loss is not None for move in self.moves)
-
 
 def expected_score(score: Score) -> float:
     """Convert an engine's score to the expected score, from 0 to 1, in games between humans."""

@@ -17,14 +17,8 @@ from kempelen.console.settings_codec import SettingsError, decode
 from kempelen.match.config.time_control import TimeControl
 from kempelen.match.records.game_record import escape_tag_value, unescape_tag_value
 from kempelen.match.review.analysis_file import AnalysisFile
-from kempelen.match.review.chess_review import ParsedChessGame, annotated_pgn, parse_pgn
-from kempelen.match.review.go_review import (
-    DEFAULT_RULES,
-    ParsedGoGame,
-    annotated_sgf,
-    game_property,
-    parse_sgf,
-)
+from kempelen.match.review.chess_review import ParsedChessGame, parse_pgn
+from kempelen.match.review.go_review import DEFAULT_RULES, ParsedGoGame, parse_sgf
 from kempelen.match.review.move_annotation import PositionEval, annotator_name
 from kempelen.web.diagrams import chess_diagrams, diagram
 from protocols.gtp.sgf import SgfError, SgfGame, parse_trees, read_point, write
@@ -103,10 +97,10 @@ def _parse_go(data: object) -> ParsedGoGame:
     if len(query.moves) > MAX_MOVES:
         raise AnalysisError(f"game too long (at most {MAX_MOVES} moves)")
     game = query.game(0)
-    moves = tuple((player, game.text(move)) for player, move in query.moves)
+    moves = tuple(game.text(move) for _, move in query.moves)
     points = [(player, read_point(game.text(vertex))) for player, vertex in query.stones]
     stones = tuple([point for owner, point in points if owner == player] for player in (0, 1))
-    played = [(player, read_point(vertex)) for player, vertex in moves]
+    played = [(player, read_point(game.text(move))) for player, move in query.moves]
     komi = query.komi if "komi" in data else None
     record = SgfGame(query.size, komi, stones, query.first_player, played)  # type: ignore[arg-type]
     return ParsedGoGame(None, 1, record, dict(data), moves)
@@ -143,10 +137,10 @@ def load_games(text: str) -> list[dict[str, Any]]:
 def _chess_to_json(score: ParsedChessGame) -> dict[str, Any]:
     if len(score.moves) > MAX_MOVES:
         raise AnalysisError(f"game too long (at most {MAX_MOVES} moves)")
-    headers = score.game.headers
+    headers = score.pgn.headers
     names = [unescape_tag_value(headers.get(name, "?")) for name in ("White", "Black")]
-    positions = chess_diagrams(score.game.board(), score.moves)
-    for node, position in zip([score.game, *score.game.mainline()], positions, strict=True):
+    positions = chess_diagrams(score.pgn.board(), score.moves)
+    for node, position in zip([score.pgn, *score.pgn.mainline()], positions, strict=True):
         position["comment"] = node.comment[:MAX_COMMENT_LENGTH]
     return {
         "game": "chess",
@@ -156,7 +150,7 @@ def _chess_to_json(score: ParsedChessGame) -> dict[str, Any]:
         "players": names,
         "result": sanitize_line(headers.get("Result", "*")),
         "event": unescape_tag_value(headers.get("Event", "")),
-        "source": score.game.accept(chess.pgn.StringExporter(columns=None)),
+        "source": score.pgn.accept(chess.pgn.StringExporter(columns=None)),
         "positions": positions,
     }
 
@@ -180,17 +174,12 @@ def _go_to_json(score: ParsedGoGame) -> dict[str, Any]:
     return {
         "game": "go",
         "query": score.query,
-        "players": [game_property(score.tree, name) or "?" for name in ("PB", "PW")],
-        "result": sanitize_line(game_property(score.tree, "RE")),
-        "event": sanitize_line(game_property(score.tree, "EV")),
-        "source": _serialised(score.tree),
+        "players": [score.root_property(name) or "?" for name in ("PB", "PW")],
+        "result": sanitize_line(score.root_property("RE")),
+        "event": sanitize_line(score.root_property("EV")),
+        "source": score.text(),
         "positions": positions,
     }
-
-
-def _serialised(tree: Any) -> str:
-    text: str = tree.serialise().decode(tree.get_root().get_encoding(), "replace")
-    return text
 
 
 def _go_comments(score: ParsedGoGame) -> list[tuple[int, str]]:
@@ -214,13 +203,13 @@ def add_move(data: Mapping[str, Any], ply: int, move: str) -> dict[str, Any]:
     """
     study = parse_game(data)
     if isinstance(study, ParsedChessGame):
-        board = study.game.board()
+        board = study.pgn.board()
         for text in study.moves[:ply]:
             board.push_uci(text)
         moves = [*study.moves[:ply], _chess_move(board, move)]
         played = _parse_chess({**data, "moves": moves})
         for side, name in zip(("White", "Black"), _player_names(data), strict=True):
-            played.game.headers[side] = escape_tag_value(name)
+            played.pgn.headers[side] = escape_tag_value(name)
         return _chess_to_json(played)
     query = go_query(study.query)
     game = query.game(min(ply, len(study.moves)))
@@ -290,11 +279,8 @@ def annotate(data: Mapping[str, Any]) -> dict[str, str]:
         known = _parse_assessments(score, said)
     except SettingsError as error:
         raise AnalysisError(sanitize_line(str(error), 300)) from None
-    if isinstance(score, ParsedChessGame):
-        annotator = annotator_name("Kempelen", limits, "nodes")
-        return {"name": "analysed.pgn", "text": annotated_pgn(score, known, annotator)}
-    annotator = annotator_name("Kempelen", limits, "visits")
-    return {"name": "analysed.sgf", "text": annotated_sgf(score, known, annotator)}
+    text = score.annotated(known, annotator_name("Kempelen", limits, score.unit))
+    return {"name": f"analysed{score.suffix}", "text": text}
 
 
 def _parse_assessments(score: AnalysedGame, said: Sequence[Any]) -> AnalysisFile:

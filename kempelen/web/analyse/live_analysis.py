@@ -75,7 +75,7 @@ class ChessAnalysis:
 
     def analyse(self, number: int, score: ParsedChessGame, ply: int) -> None:
         """Search the position after `ply` moves. The results contain the request's `number`."""
-        board = score.game.board()
+        board = score.pgn.board()
         for text in score.moves[:ply]:
             board.push_uci(text)
         if board.outcome() is not None:

@@ -21,8 +21,8 @@ from kempelen.console.settings_codec import SettingsError, encode
 from kempelen.match.config.engine_settings import EngineProtocol, EngineSettings
 from kempelen.match.config.time_control import TimeControl
 from kempelen.match.review.analysis_file import AnalysisFile
-from kempelen.match.review.chess_review import ParsedChessGame, analyse_chess, review_chess
-from kempelen.match.review.go_review import analyse_go, review_go
+from kempelen.match.review.chess_review import ParsedChessGame, analyse_chess
+from kempelen.match.review.go_review import analyse_go
 from kempelen.web.analyse.game_analysis import (
     AnalysedGame,
     AnalysisError,
@@ -197,13 +197,12 @@ class AnalysisSession:
 
     async def _start_review(self, message: dict[str, Any]) -> None:
         study = await self._study(message)
-        game = "chess" if isinstance(study, ParsedChessGame) else "go"
-        nodes = message.get("nodes", DEFAULT_NODES[game])
+        nodes = message.get("nodes", DEFAULT_NODES[study.game])
         if isinstance(nodes, bool) or not isinstance(nodes, int) or nodes < 1:
             raise AnalysisError("nodes: must be at least 1")
         await self._cancel_review()
         await self._run_in_thread(self._stop)
-        max_nodes = min(MAX_NODES[game], MAX_TOTAL_NODES[game] // (len(study.moves) + 1))
+        max_nodes = min(MAX_NODES[study.game], MAX_TOTAL_NODES[study.game] // len(study.plies))
         limits = TimeControl(nodes=min(nodes, max_nodes), patience=SEARCH_TIMEOUT_S)
         self._review = asyncio.create_task(self._run_review(study, limits))
 
@@ -244,7 +243,7 @@ class AnalysisSession:
                         settings = Settings(search_settings=searching, scheduler=site.scheduler)
                         await analyse_go([study], settings, limits, known, report=report)
             await cancel_all({progress})
-            await self._send_review(study, known, len(study.moves) + 1, limits)
+            await self._send_review(study, known, len(study.plies), limits)
         except (SettingsError, RejectedError) as error:
             self._channel.send({"kind": "refused", "text": str(error)})
         except Exception as error:  # noqa: BLE001 - the page must not wait forever
@@ -265,22 +264,19 @@ class AnalysisSession:
 def _review_message(
     study: AnalysedGame, known: AnalysisFile, done: int, limits: TimeControl | None
 ) -> dict[str, Any]:
-    if isinstance(study, ParsedChessGame):
-        review = review_chess(study, known)
-    else:
-        review = review_go(study, known)
+    review = study.review(known)
     names = ("move", "best", "line", "expected", "cp", "mate", "lead", "loss", "grade", "player")
     message = {
         "kind": "review",
         "done": done,
-        "total": len(study.moves) + 1,
+        "total": len(study.plies),
         "finished": limits is not None,
         "start": review.start,
         "moves": encode([{name: getattr(move, name) for name in names} for move in review.moves]),
         "tallies": encode(review.tallies),
     }
     if limits is not None:
-        said = [known.get(known.key(study.position(ply))) for ply in range(len(study.moves) + 1)]
+        said = [known.get(known.key(study.position(ply))) for ply in study.plies]
         if review.game == "go":
             message["owners"] = [_encode_ownership(e.owners if e else ()) for e in said]
         # The page sends these evaluations back to export the game as a file.

@@ -17,8 +17,9 @@ from kempelen.cli import main
 from kempelen.console.settings_codec import decode
 from kempelen.match.config.time_control import TimeControl
 from kempelen.match.review.analysis_file import AnalysisFile
-from kempelen.match.review.go_review import MAX_VARIATION_LENGTH, annotated_sgf, read_sgf
+from kempelen.match.review.go_review import read_sgf
 from kempelen.match.review.move_annotation import PositionEval
+from kempelen.match.review.parsed_game import MAX_VARIATION_LENGTH
 from kempelen.web.analyse import page as analysing
 from kempelen.web.analyse.game_analysis import (
     MAX_GAMES,
@@ -237,7 +238,7 @@ def test_reviewed_go_game_is_written_as_sgf(page: Analysis, tmp_path: Path) -> N
     known = AnalysisFile(None, "")
     for ply, evaluation in enumerate(sent["said"]):
         known.add(known.key(score.position(ply)), decode(PositionEval, evaluation))
-    text = annotated_sgf(score, known, "Kempelen, 60 visits a move")
+    text = score.annotated(known, "Kempelen, 60 visits a move")
     assert page.post("record", sent) == {"name": "analysed.sgf", "text": text}
     assert "Opened boldly" in text
     assert text.count("V[") == 4
@@ -259,7 +260,7 @@ def test_rectangular_board_is_shown_and_written(page: Analysis, tmp_path: Path) 
     known = AnalysisFile(None, "")
     for ply, expected in enumerate((0.9, 0.9, 0.5)):
         known.add(known.key(score.position(ply)), PositionEval(expected, line=("C3", "D1", "pass")))
-    written = annotated_sgf(score, known, "Kempelen")
+    written = score.annotated(known, "Kempelen")
     assert "SZ[5:3]" in written
     assert "(;B[ca];W[dc];B[tt])" in "".join(written.split("\n"))
 
@@ -357,7 +358,7 @@ def test_slow_analysis_does_not_block_other_requests(
     monkeypatch.undo()
     started.clear()
     served.clear()
-    monkeypatch.setattr(analysing, "review_chess", wait)
+    monkeypatch.setattr(analysing.ParsedChessGame, "review", wait)
     page.send(kind="review", study=page.load_games(PGN)[0], nodes=1)
     assert started.wait(PATIENCE)
     assert page.served.ask("GET", "/health")[0] == 200

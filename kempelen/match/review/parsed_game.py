@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+
+from kempelen.match.review.analysis_file import AnalysisFile
+from kempelen.match.review.move_annotation import (
+    GameReview,
+    PositionEval,
+    ReviewedMove,
+    first_player_view,
+    move_loss,
+    move_stats,
+    quality_of_loss,
+    with_hindsight,
+)
+
+# Maximum length, in plies, of a variation that is added to a game.
+MAX_VARIATION_LENGTH = 10
+
+
+class ParsedGame(ABC):
+    """A parsed game of chess or Go.
+
+    `number` is the position of the game in its file, from 1. `moves` are in the engine's notation.
+    Players are numbered by who moves first in the standard start position.
+    """
+
+    game: str
+    suffix: str  # of files of games
+    unit: str  # of search limits
+    number: int
+    moves: tuple[str, ...]
+
+    @property
+    def plies(self) -> range:
+        """The numbers of the positions: the number of moves before each."""
+        return range(len(self.moves) + 1)
+
+    @abstractmethod
+    def position(self, ply: int) -> str:
+        """Return a text that identifies the position after `ply` moves, including its history."""
+
+    @abstractmethod
+    def mover(self, ply: int) -> int:
+        """Return the player to move after `ply` moves."""
+
+    @abstractmethod
+    def titles(self) -> dict[str, str]:
+        """Return the fields `event`, `first`, `second` and `result` of the review."""
+
+    @abstractmethod
+    def notation(
+        self, lines: Sequence[Sequence[str]]
+    ) -> Iterator[tuple[int, str, tuple[str, ...]]]:
+        """Yield the number and the text of each move, and the better line, as shown to users.
+
+        `lines` contains the better line for each move in the engine's notation.
+        """
+
+    @abstractmethod
+    def annotated(self, known: AnalysisFile, annotator: str) -> str:
+        """Return the game as text, with evaluations, and with better lines for bad moves.
+
+        `annotator` is the name of the reviewer in the text. Comments and variations are kept, but
+        marks of move quality are replaced.
+        """
+
+    def missing(self, known: AnalysisFile) -> list[int]:
+        """Return the plies of positions without a known evaluation."""
+        return [ply for ply in self.plies if known.get(known.key(self.position(ply))) is None]
+
+    def evals(self, known: AnalysisFile) -> list[PositionEval | None]:
+        """Return the known evaluations of all positions, corrected by those of later positions."""
+        evals = [known.get(known.key(self.position(ply))) for ply in self.plies]
+        return with_hindsight(evals, self.moves, list(map(self.mover, self.plies)))
+
+    def review(self, known: AnalysisFile) -> GameReview:
+        """Review the game. A move is not rated if an evaluation before or after it is missing."""
+        evals = self.evals(known)
+        texts = self.notation([before.line if before else () for before in evals[:-1]])
+        moves = []
+        for ply, (number, text, line) in enumerate(texts):
+            before, after, player = evals[ply], evals[ply + 1], self.mover(ply)
+            loss = None
+            if before is not None and after is not None:
+                same_mover = self.mover(ply + 1) == player
+                loss = move_loss(before, after, self.moves[ply], same_mover)
+            moves.append(
+                ReviewedMove(
+                    ply=ply + 1,
+                    number=number,
+                    player=player,
+                    move=text,
+                    best=line[0] if line else "",
+                    line=line,
+                    loss=loss,
+                    grade=quality_of_loss(loss),
+                    **first_player_view(after, self.mover(ply + 1)),  # type: ignore[arg-type]
+                )
+            )
+        return GameReview(
+            game=self.game,
+            number=self.number,
+            start=first_player_view(evals[0], self.mover(0)).get("expected"),
+            moves=tuple(moves),
+            tallies=move_stats(moves),
+            **self.titles(),
+        )
