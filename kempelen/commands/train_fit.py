@@ -37,8 +37,8 @@ def run(arguments: Namespace) -> int:
     """Train and write the network. Return 2 after an error, or 0."""
     from agent.chess.evaluation.nnue_format import NetworkError
     from kempelen.console.settings_codec import SettingsError
+    from kempelen.training.checkpoint_file import TrainingError
     from kempelen.training.dataset import DatasetError
-    from kempelen.training.network_settings import TrainingError
 
     try:
         settings = settings_from(arguments.file)
@@ -66,7 +66,7 @@ def settings_from(file: str) -> TrainingSettings:
 
 def _check_paths(settings: TrainingSettings, arguments: Namespace) -> None:
     from agent.chess.evaluation import nnue_format
-    from kempelen.training.network_settings import TrainingError
+    from kempelen.training.checkpoint_file import TrainingError
 
     written = [settings.output, settings.checkpoint_path, arguments.plot]
     read = [arguments.file, *settings.data, *settings.validation, settings.initial]
@@ -83,10 +83,6 @@ def _check_paths(settings: TrainingSettings, arguments: Namespace) -> None:
 def _train(settings: TrainingSettings, arguments: Namespace) -> int:
     from kempelen.training import network_data
 
-    if settings.device is not None:
-        from kempelen.training.network_trainer import create_torch_descent
-
-        create_torch_descent(settings).close()  # report errors before reading the positions
     with progress_bar("reading the positions", None):
         data = network_data.load(
             settings.data, settings.filter, settings.target, settings.validation

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from agent.io.config_diff import describe_changes
 from agent.io.container import Container, ContainerFormat
 from agent.io.files import open_file, replace_atomically
+
+
+class TrainingError(ValueError):
+    """Raised if training is not possible. The message says how to fix the problem."""
 
 
 def write(path: Path, magic: bytes, head: dict[str, Any], content: bytes) -> None:
@@ -19,15 +22,11 @@ def write(path: Path, magic: bytes, head: dict[str, Any], content: bytes) -> Non
 
 
 def read(
-    path: Path,
-    magic: bytes,
-    run_settings: dict[str, Any],
-    failure: Callable[[str], Exception],
-    another: str,
+    path: Path, magic: bytes, run_settings: dict[str, Any], another: str
 ) -> tuple[dict[str, Any], memoryview] | None:
     """Return the header and the content of a file, or None if it does not exist.
 
-    Raise `failure(message)` if the file is damaged or has other settings than `run_settings`. The
+    Raise TrainingError if the file is damaged or has other settings than `run_settings`. The
     message contains the advice `another`, such as "use another checkpoint".
     """
     remedy = f"{another}, or remove this one"
@@ -37,14 +36,14 @@ def read(
     except FileNotFoundError:
         return None
     if not container.has_magic:
-        raise failure(f"{path}: not a checkpoint file; {remedy}")
+        raise TrainingError(f"{path}: not a checkpoint file; {remedy}")
     if not container.is_intact:
-        raise failure(f"{path}: damaged; remove it to start again")
+        raise TrainingError(f"{path}: damaged; remove it to start again")
     try:
         head = json.loads(container.header)
         old_settings, new_settings = dict(head["made_with"]), json.loads(json.dumps(run_settings))
     except (ValueError, LookupError, TypeError, RecursionError):  # intact, but not a checkpoint
-        raise failure(f"{path}: not a checkpoint file; {remedy}") from None
+        raise TrainingError(f"{path}: not a checkpoint file; {remedy}") from None
     if changed := describe_changes(old_settings, new_settings):
-        raise failure(f"{path}: has other settings ({'; '.join(changed)}); {remedy}")
+        raise TrainingError(f"{path}: has other settings ({'; '.join(changed)}); {remedy}")
     return head, container.content

@@ -10,6 +10,7 @@ checkpoint. A resumed run produces the same network as an uninterrupted run.
 from __future__ import annotations
 
 import contextlib
+import io
 import time
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import asdict, dataclass, field
@@ -24,8 +25,8 @@ from agent.games.board_symmetry import find_symmetries
 from agent.games.policy_value_net import PolicyValueNet
 from agent.games.position_encoding import encoding_for
 from agent.io.file_lock import lock_or_raise
-from kempelen.training import game_checkpoint
-from kempelen.training.game_checkpoint import GameCheckpoint, GameTrainingError
+from kempelen.training import checkpoint_file
+from kempelen.training.checkpoint_file import TrainingError
 from kempelen.training.replay_buffer import ReplayBuffer
 from kempelen.training.selfplay_batch import (
     SelfPlaySettings,
@@ -38,6 +39,8 @@ from kempelen.training.td_lambda import TdSettings, play_td_game
 
 # Fraction of the run with a constant learning rate, and final fraction of that rate.
 CONSTANT_RATE_SHARE, FINAL_RATE_SHARE = 0.5, 0.05
+
+_MAGIC = b"\x8bKmpLC\r\n"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +77,7 @@ class GameTrainingSettings:
 class GameTrainer:
     def __init__(self, settings: GameTrainingSettings) -> None:
         if min(settings.steps, settings.games, *settings.neurons) < 1:
-            raise GameTrainingError("steps, games and neurons: must be at least 1")
+            raise TrainingError("steps, games and neurons: must be at least 1")
         self._settings = settings
         self._kind = catalogue.find(settings.game)
         game = self._kind.new(**settings.options)
@@ -93,20 +96,18 @@ class GameTrainer:
         """Train the network. Resume from the checkpoint at `path` if it exists.
 
         Yield the history at the start and after each step. `report` receives the number of the step
-        and the number of its unfinished games. Raise GameTrainingError if the checkpoint is
+        and the number of its unfinished games. Raise TrainingError if the checkpoint is
         unusable, and OSError if writing it fails.
         """
         with contextlib.ExitStack() as stack:
             stack.enter_context(
-                lock_or_raise(path, GameTrainingError, "in use by another training process")
+                lock_or_raise(path, TrainingError, "in use by another training process")
             )
-            history = self._resume(
-                game_checkpoint.read(path, self._settings.determining_settings())
-            )
+            history = self._resume(path)
             yield history
             while len(history) < self._settings.steps:
                 history = [*history, self._step(len(history), report)]
-                self._to_checkpoint(history).write(path)
+                self._write_checkpoint(path, history)
                 yield history
 
     def network(self, manifest: dict[str, Any]) -> PolicyValueNet:
@@ -120,7 +121,7 @@ class GameTrainer:
         examples = [example for game in self._play_games(number, report) for example in game]
         self._replay_buffer.add(examples)
         if not len(self._replay_buffer):
-            raise GameTrainingError(f"{settings.game}: the games contain no training examples")
+            raise TrainingError(f"{settings.game}: the games contain no training examples")
         generator = np.random.default_rng((settings.seed, number))
         losses = [
             self._learner.step(
@@ -161,19 +162,25 @@ class GameTrainer:
         decay_share = min((1 - progress) / (1 - CONSTANT_RATE_SHARE), 1)
         return self._settings.rate * (FINAL_RATE_SHARE + (1 - FINAL_RATE_SHARE) * decay_share)
 
-    def _resume(self, checkpoint: GameCheckpoint | None) -> list[dict[str, float]]:
-        if checkpoint is None:
+    def _resume(self, path: Path) -> list[dict[str, float]]:
+        """Read the checkpoint if it exists, and return the statistics of each step."""
+        settings, remedy = self._settings.determining_settings(), "use another file with -o"
+        loaded = checkpoint_file.read(path, _MAGIC, settings, remedy)
+        if loaded is None:
             return []
+        head, content = loaded
         learner = self._learner
-        for number, parameter in enumerate(learner.parameters):
-            parameter[...] = checkpoint.arrays[f"parameter {number}"]
-            learner.means[number][...] = checkpoint.arrays[f"mean {number}"]
-            learner.squares[number][...] = checkpoint.arrays[f"square {number}"]
-        learner.steps = int(checkpoint.arrays["steps"])
-        self._replay_buffer.restore(checkpoint.arrays)
-        return checkpoint.history
+        with np.load(io.BytesIO(content)) as arrays:
+            for number, parameter in enumerate(learner.parameters):
+                parameter[...] = arrays[f"parameter {number}"]
+                learner.means[number][...] = arrays[f"mean {number}"]
+                learner.squares[number][...] = arrays[f"square {number}"]
+            learner.steps = int(arrays["steps"])
+            self._replay_buffer.restore(dict(arrays))
+        history: list[dict[str, float]] = head["history"]
+        return history
 
-    def _to_checkpoint(self, history: list[dict[str, float]]) -> GameCheckpoint:
+    def _write_checkpoint(self, path: Path, history: list[dict[str, float]]) -> None:
         learner = self._learner
         arrays: dict[str, Any] = {
             "steps": np.array(learner.steps),
@@ -183,4 +190,7 @@ class GameTrainer:
             arrays[f"parameter {number}"] = parameter
             arrays[f"mean {number}"] = learner.means[number]
             arrays[f"square {number}"] = learner.squares[number]
-        return GameCheckpoint(self._settings.determining_settings(), history, arrays)
+        buffer = io.BytesIO()
+        np.savez(buffer, **arrays)
+        head = {"made_with": self._settings.determining_settings(), "history": history}
+        checkpoint_file.write(path, _MAGIC, head, buffer.getvalue())

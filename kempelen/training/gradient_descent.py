@@ -7,7 +7,7 @@ because the last bit of the exponential function may differ.
 
 import itertools
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -47,54 +47,39 @@ def win_probability(centipawns: npt.NDArray[Any], target: Target) -> npt.NDArray
     return probabilities
 
 
-class GradientDescent(Protocol):
-    """Performs training steps on a CPU or another device.
+class GradientDescent:
+    """Trains the network of a checkpoint in place, on several threads.
 
-    Call `load`, then `step` any number of times, then `store`. After that, `outputs` can be called.
-    The parameters stay on the device between `load` and `store`.
+    `rounded` holds the parameters, rounded as in a network file.
     """
 
-    def load(self, made: Checkpoint) -> None:
-        """Load the parameters and the optimizer state from a checkpoint."""
-
-    def step(self, batch: Packed, number: int, rate: float) -> float:
-        """Train on a batch, and return its mean loss. `number` counts the steps from 1."""
-
-    def store(self, made: Checkpoint) -> Floats:
-        """Store parameters and optimizer state in a checkpoint, and return rounded parameters."""
-
-    def outputs(self, positions: Packed) -> Floats:
-        """Return the network's output for each position, using the stored parameters."""
-
-    def close(self) -> None:
-        """Release threads and memory."""
-
-
-class CompiledGradientDescent:
-    """Performs training steps with compiled kernels on several threads."""
-
-    def __init__(self, shape: NetworkShape, target: Target, decay: float, threads: int) -> None:
+    def __init__(
+        self,
+        checkpoint: Checkpoint,
+        shape: NetworkShape,
+        target: Target,
+        decay: float,
+        threads: int,
+    ) -> None:
         self._shape = shape
         self._target = target
-        self._decay = decay
         self._learners = [GradientWorker(shape) for _ in range(MAX_SLICES)]
         self._gradients = aligned_rows(MAX_SLICES, shape.padded_size)
-        (self._rounded,) = aligned_rows(1, shape.padded_size)
+        (self.rounded,) = aligned_rows(1, shape.padded_size)
+        self._optimizer = Optimizer(
+            *(shape, checkpoint.parameters, self.rounded, checkpoint.means, checkpoint.squares),
+            *(decay, MAX_PARAMETER),
+        )
+        self._optimizer.round(0, shape.padded_size)
         self._threads = min(threads, MAX_SLICES)
         self._pool = ThreadPoolExecutor(self._threads)
 
-    def load(self, made: Checkpoint) -> None:
-        self._optimizer = Optimizer(
-            *(self._shape, made.parameters, self._rounded, made.means, made.squares),
-            *(self._decay, MAX_PARAMETER),
-        )
-        self._optimizer.round(0, self._shape.padded_size)
-
     def step(self, batch: Packed, number: int, rate: float) -> float:
+        """Train on a batch, and return its mean loss. `number` counts the steps from 1."""
         target, weight = self._target, 1 / len(batch)
         parts = [batch[begin:end] for begin, end in _split_evenly(len(batch), MAX_SLICES)]
         sums = [
-            self._pool.submit(learner.add_gradients, part, self._rounded, gradients, target, weight)
+            self._pool.submit(learner.add_gradients, part, self.rounded, gradients, target, weight)
             for learner, gradients, part in zip(self._learners, self._gradients, parts, strict=True)
         ]
         loss = sum(future.result() for future in sums) * weight
@@ -106,16 +91,12 @@ class CompiledGradientDescent:
             future.result()
         return loss
 
-    def store(self, made: Checkpoint) -> Floats:
-        """Return the rounded parameters. Training steps update the checkpoint in place."""
-        rounded: Floats = self._rounded
-        return rounded
-
     def outputs(self, positions: Packed) -> Floats:
+        """Return the network's output for each position."""
         outputs: Floats = np.zeros(len(positions), np.float32)
         parts = [
             self._pool.submit(
-                learner.evaluate, positions[begin:end], self._rounded, outputs[begin:end]
+                learner.evaluate, positions[begin:end], self.rounded, outputs[begin:end]
             )
             for learner, (begin, end) in zip(
                 self._learners, _split_evenly(len(positions), MAX_SLICES), strict=True

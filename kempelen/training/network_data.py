@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from agent.chess.board.packed_position import packed_dtype
+from kempelen.training.checkpoint_file import TrainingError
 from kempelen.training.dataset import (
     ALL,
     TRAINING,
@@ -22,7 +23,7 @@ from kempelen.training.dataset import (
 )
 from kempelen.training.dataset_operations import PositionSelection
 from kempelen.training.manifests import Renumberings, are_disjoint, lineage
-from kempelen.training.network_settings import PositionFilter, Target, TrainingError
+from kempelen.training.network_settings import PositionFilter, Target
 from kempelen.training.td_targets import lambda_returns
 
 

@@ -4,6 +4,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from agent.chess.evaluation.nnue_format import BUCKET_COUNTS, NEURON_COUNTS
+from kempelen.training.checkpoint_file import TrainingError
 
 MAX_EPOCHS = 10_000
 MAX_THREADS = 1024
@@ -11,10 +12,6 @@ MAX_BATCH = 1 << 20
 MAX_SCORE = (1 << 15) - 1  # centipawns that fit into a packed position
 MAX_TEMPO = 100  # centipawns
 MAX_SEED = (1 << 63) - 1
-
-
-class TrainingError(ValueError):
-    """Raised if training is not possible. The message says how to fix the problem."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +53,6 @@ class TrainingSettings:
     `rate` is the initial learning rate of a cosine schedule. `final_rate` is a fraction of `rate`.
     `decay` is the weight decay of AdamW.
     `threads` defaults to the number of CPU cores.
-    `device` is a PyTorch device. By default, compiled kernels on the CPU are used.
     `tempo` is the value of the right to move in centipawns. It is subtracted on export, because
     shallow searches overestimate it.
     """
@@ -80,7 +76,6 @@ class TrainingSettings:
     tempo: float = 0.0
     seed: int = 1
     threads: int | None = None
-    device: str | None = None
     filter: PositionFilter = field(default_factory=PositionFilter)
 
     def __post_init__(self) -> None:
@@ -126,10 +121,6 @@ class TrainingSettings:
         # The tempo is subtracted on export only.
         for name in ("data", "validation", "output", "initial", "checkpoint", "threads", "tempo"):
             del entries[name]
-        if self.device is None:
-            del entries["device"]  # keep old checkpoint files without this entry valid
-        else:
-            entries["device"] = "PyTorch"  # the same for every device
         inner = {f"filter.{name}": value for name, value in entries.pop("filter").items()}
         return entries | inner
 

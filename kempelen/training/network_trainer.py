@@ -25,20 +25,14 @@ from agent.chess.evaluation.nnue_format import (
     read,
 )
 from agent.io.file_lock import lock_or_raise
-from kempelen.training import checkpoint
 from kempelen.training.checkpoint import Checkpoint
+from kempelen.training.checkpoint_file import TrainingError
 from kempelen.training.dataset import Packed
-from kempelen.training.gradient_descent import (
-    CompiledGradientDescent,
-    GradientDescent,
-    training_targets,
-    win_probability,
-)
+from kempelen.training.gradient_descent import GradientDescent, training_targets, win_probability
 from kempelen.training.gradients import Floats, NetworkShape, aligned_rows
 from kempelen.training.manifests import origins, with_opening_counts
 from kempelen.training.network_data import DataFile, TrainingData
-from kempelen.training.network_settings import Target, TrainingError, TrainingSettings
-from kempelen.training.torch_gradient_descent import TorchGradientDescent
+from kempelen.training.network_settings import Target, TrainingSettings
 
 LICENCE = "GPL-3.0-or-later"
 
@@ -117,13 +111,6 @@ class BatchStream:
         return self._order
 
 
-def create_torch_descent(settings: TrainingSettings, threads: int = 0) -> TorchGradientDescent:
-    """Return the PyTorch backend. Raise TrainingError if the device is unusable."""
-    assert settings.device is not None
-    shape = shape_of(settings)
-    return TorchGradientDescent(shape, settings.target, settings.decay, settings.device, threads)
-
-
 class NetworkTrainer:
     def __init__(self, settings: TrainingSettings, data: TrainingData, threads: int) -> None:
         self._settings = settings
@@ -169,40 +156,34 @@ class NetworkTrainer:
             stack.enter_context(
                 lock_or_raise(path, TrainingError, "in use by another training process")
             )
-            run_checkpoint = checkpoint.read(path, self.run_settings, self._shape)
+            run_checkpoint = Checkpoint(self.run_settings, self._shape)
+            run_checkpoint.read(path)
             if not run_checkpoint.losses:
                 run_checkpoint.parameters[:] = self._first_parameters()
-            gradient_descent = stack.enter_context(contextlib.closing(self._descent()))
+            descent = GradientDescent(
+                *(run_checkpoint, self._shape),
+                *(self._settings.target, self._settings.decay, self._threads),
+            )
+            stack.callback(descent.close)
             yield run_checkpoint
             while len(run_checkpoint.losses) < self._settings.epochs:
-                rounded = self._train_epoch(run_checkpoint, gradient_descent, report)
+                self._train_epoch(run_checkpoint, descent, report)
                 if run_checkpoint.best_epoch == len(run_checkpoint.losses):
-                    run_checkpoint.best[:] = rounded
+                    run_checkpoint.best[:] = descent.rounded
                 run_checkpoint.write(path)
                 yield run_checkpoint
 
-    def _descent(self) -> GradientDescent:
-        settings = self._settings
-        if settings.device is None:
-            return CompiledGradientDescent(
-                self._shape, settings.target, settings.decay, self._threads
-            )
-        return create_torch_descent(settings, self._threads)
-
     def _train_epoch(
         self, run_checkpoint: Checkpoint, descent: GradientDescent, report: Callable[[int], None]
-    ) -> Floats:
-        descent.load(run_checkpoint)
+    ) -> None:
         first = len(run_checkpoint.losses) * self.epoch_steps
         loss = 0.0
         for step in range(first, first + self.epoch_steps):
             loss += descent.step(self._stream[step], step + 1, self._rate(step))
             report(step + 1)
-        rounded = descent.store(run_checkpoint)
         validation = self._data.validation
         error = squared_error(descent.outputs(validation), validation, self._settings.target)
         run_checkpoint.losses.append((loss / self.epoch_steps, error))
-        return rounded
 
     def _rate(self, step: int) -> float:
         progress = step / max(self.steps - 1, 1)

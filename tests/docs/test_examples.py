@@ -149,14 +149,16 @@ def test_python_chess_example_plays_a_move(
 
 
 @pytest.mark.thorough
-def test_read_positions_example_runs(folder_of: FolderOf) -> None:
+def test_read_positions_examples_run(folder_of: FolderOf) -> None:
     folder = folder_of(Page("docs/guide/training.md"))
+    (folder / "torch.py").write_text("def from_numpy(array): return array")
     played = ("train", "selfplay", "positions.bin", "--positions", 500, "--nodes", 50)
     assert in_process.run(*played, "--processes", 1).returncode == 0
-    run = subprocess.run(
-        [sys.executable, "read.py"], capture_output=True, text=True, cwd=folder, check=True
-    )
-    assert len(run.stdout.split()) > 5
+    for program in ("read.py", "load.py"):
+        run = subprocess.run(
+            [sys.executable, program], capture_output=True, text=True, cwd=folder, check=True
+        )
+        assert len(run.stdout.split()) > 4
 
 
 def test_network_example_runs(folder_of: FolderOf) -> None:

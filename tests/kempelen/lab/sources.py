@@ -15,7 +15,6 @@ FILES = (
     "kempelen/console/game_options.py",
     "kempelen/console/argument_types.py",
     "kempelen/training/game_trainer.py",
-    "kempelen/training/game_checkpoint.py",
 )
 
 

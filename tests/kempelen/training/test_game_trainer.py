@@ -17,7 +17,7 @@ from agent.games.policy_value_net import read
 from agent.games.position_encoding import PositionEncoding, encoding_for, from_json
 from agent.search.algorithm_spec import parse as configured
 from agent.search.algorithms.alpha_beta import AlphaBeta
-from kempelen.training.game_checkpoint import GameTrainingError
+from kempelen.training.checkpoint_file import TrainingError
 from kempelen.training.game_trainer import GameTrainer, GameTrainingSettings
 from kempelen.training.selfplay_batch import SelfPlaySettings
 from kempelen.training.small_network import AdamOptimizer, TrainingBatch, random_layers
@@ -56,18 +56,16 @@ def test_an_interrupted_run_makes_the_same_file(tmp_path, neurons):
 def test_checkpoint_of_other_run_or_damaged_is_rejected(tmp_path):
     path = tmp_path / "a.learned"
     learned(path, settings(1))
-    with pytest.raises(
-        GameTrainingError, match=r"a\.run: has other settings \(steps was 1, is 2\)"
-    ):
+    with pytest.raises(TrainingError, match=r"a\.run: has other settings \(steps was 1, is 2\)"):
         learned(path, settings(2))
     run = path.with_suffix(".run")
     content = bytearray(run.read_bytes())
     content[-40] ^= 1
     run.write_bytes(content)
-    with pytest.raises(GameTrainingError, match=r"a\.run: damaged; remove it"):
+    with pytest.raises(TrainingError, match=r"a\.run: damaged; remove it"):
         learned(path, settings(1))
     run.write_bytes(b"nonsense")
-    with pytest.raises(GameTrainingError, match=r"a\.run: not a checkpoint file"):
+    with pytest.raises(TrainingError, match=r"a\.run: not a checkpoint file"):
         learned(path, settings(1))
 
 

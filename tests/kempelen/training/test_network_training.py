@@ -36,6 +36,7 @@ from kempelen.cli import EXIT_BROKEN_PIPE, main
 from kempelen.commands.train_fit import settings_from
 from kempelen.training import checkpoint_file, network_data
 from kempelen.training.checkpoint import Checkpoint
+from kempelen.training.checkpoint_file import TrainingError
 from kempelen.training.dataset import ALL, TRAINING, VALIDATION, Dataset, DatasetWriter, Packed
 from kempelen.training.dataset_operations import PositionSelection, filter_positions, shuffle, split
 from kempelen.training.gradient_descent import MAX_PARAMETER
@@ -52,7 +53,6 @@ from kempelen.training.network_data import TrainingData
 from kempelen.training.network_settings import (
     PositionFilter,
     Target,
-    TrainingError,
     TrainingSettings,
 )
 from kempelen.training.network_trainer import (
@@ -342,9 +342,8 @@ def test_the_best_epoch_is_exported(played: Path, positions: Packed, tmp_path: P
     data = TrainingData((), positions, contrary)
     trainer = NetworkTrainer(settings, data, 2)
     bests = [each.best.copy() for each in trainer.run() if each.losses]
-    made = Checkpoint(
-        {}, aligned_rows(4, NetworkShape(32, 8).padded_size), [(0, 3.0), (0, 2), (0, 2)]
-    )
+    made = Checkpoint({}, NetworkShape(32, 8))
+    made.losses = [(0, 3.0), (0, 2), (0, 2)]
     assert made.best_epoch == 2
     *_, last = trainer.run()
     assert last.best_epoch == 1
@@ -715,7 +714,7 @@ def test_checkpoint_with_invalid_header_is_rejected(head: str, tmp_path: Path) -
     path = tmp_path / "kept"
     path.write_bytes(ContainerFormat(b"magic").pack(head, b""))
     with pytest.raises(TrainingError, match="kept: not a checkpoint file"):
-        checkpoint_file.read(path, b"magic", {}, TrainingError, "name another")
+        checkpoint_file.read(path, b"magic", {}, "name another")
 
 
 @pytest.mark.thorough
