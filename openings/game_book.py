@@ -1,9 +1,9 @@
 """Move providers for any game: opening books and solved games.
 
 A book is a YAML file with a list of lines. A line has `moves` in the game's notation. The optional
-keys are `name`, `comment`, `weight` (1 to 1000) and `lines`, a list of continuations. A weight is
-the relative frequency of the line's moves. The default is the weight of the parent line, or 10. A
-move followed by `?` is never played, but may have replies.
+keys are `weight` (1 to 1000), `lines`, a list of continuations, and `name` and `comment` for the
+reader. A weight is the relative frequency of the line's moves. The default is the weight of the
+parent line, or 10. A move followed by `?` is never played, but may have replies.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from agent.agent import MoveProvider
 from agent.game import Game, HasSymmetry, NotatedGame, parse_move
 from agent.games.catalogue import GameType
 from agent.io.read_errors import convert_read_errors
-from agent.io.sanitize import sanitize_name
 from agent.limits import Cp, Info, Limits
 from openings.book_common import DEFAULT_WEIGHT, MAX_WEIGHT, BookError
 from openings.book_provider import WEIGHTED, choose_entry, is_timed_move
@@ -38,7 +37,6 @@ class GameBook:
 
     def __init__(self) -> None:
         self._weights: dict[Hashable, dict[Hashable, int]] = {}
-        self._names: dict[Hashable, str] = {}
 
     def moves(self, game: Game[Move]) -> list[Entry[Move]]:
         """Return the book entries for a position, in the game's move order."""
@@ -52,17 +50,10 @@ class GameBook:
                 entries.append(Entry(move, weight))
         return entries
 
-    def name(self, game: Game[Any]) -> str:
-        """Return the name of the position, or an empty string."""
-        return self._names.get(_position_key(game), "")
-
     def add(self, before: Hashable, after: Hashable, weight: int) -> None:
         """Add a move, given by the keys of both positions. The greater weight is kept."""
         weights = self._weights.setdefault(before, {})
         weights[after] = max(weight, weights.get(after, 0))
-
-    def set_name(self, game: Game[Any], name: str) -> None:
-        self._names[_position_key(game)] = name
 
 
 def read(path: Path, game: NotatedGame[Any]) -> GameBook:
@@ -105,8 +96,6 @@ def _add_line(book: GameBook, game: NotatedGame[Any], line: Any, weight: int) ->
             game.play(parse_move(game, text.removesuffix("?")))
             played += 1
             book.add(before, _position_key(game), 0 if text.endswith("?") else weight)
-        if "name" in line:
-            book.set_name(game, sanitize_name(str(line["name"])))
         if "lines" in line:
             _add_lines(book, game, line["lines"], weight)
     finally:
@@ -115,18 +104,10 @@ def _add_line(book: GameBook, game: NotatedGame[Any], line: Any, weight: int) ->
 
 
 class GameBookProvider(Generic[Move]):
-    """Provides book moves in timed games. `variety` is one of the VARIETIES."""
+    """Provides book moves in timed games, in proportion to their weights."""
 
-    def __init__(
-        self,
-        book: GameBook,
-        variety: str = WEIGHTED,
-        report: Callable[[str], None] | None = None,
-        rng: random.Random | None = None,
-    ) -> None:
-        self.variety = variety
+    def __init__(self, book: GameBook, rng: random.Random | None = None) -> None:
         self._book = book
-        self._report = report
         self._rng = rng or random.Random()
 
     def probe(self, position: Game[Move], limits: Limits[Move], lines: int, /) -> Info[Move] | None:
@@ -135,11 +116,7 @@ class GameBookProvider(Generic[Move]):
         entries = self._book.moves(position)
         if not entries:
             return None
-        move = choose_entry(entries, self.variety, self._rng).move
-        if self._report is not None:
-            position.play(move)
-            self._report(f"book: {self._book.name(position) or 'no name'}")
-            position.undo()
+        move = choose_entry(entries, WEIGHTED, self._rng).move
         return Info(depth=1, score=Cp(0), pv=(move,), seldepth=1)
 
 

@@ -80,11 +80,7 @@ class ClusterWorkers:
         except all_failures as error:
             raise GamesError(f"{worker_note(error)}{error}") from None
         finally:
-            self._runner.run(_cancel(pending))
-
-
-async def _cancel(waiting: deque[asyncio.Task[Any]]) -> None:
-    await cancel_all(waiting)
+            self._runner.run(cancel_all(pending))
 
 
 def make_games(worker_task: WorkerTask, maker: bytes, wanted: Sequence[Sequence[Any]]) -> list[Any]:

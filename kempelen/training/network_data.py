@@ -16,7 +16,6 @@ from kempelen.training.dataset import (
     TRAINING,
     VALIDATION,
     Dataset,
-    DatasetContents,
     Packed,
     are_valid,
     is_validation,
@@ -69,18 +68,18 @@ def load(
         dataset = validation_set = stack.enter_context(Dataset(*paths))
         files = _files(paths, dataset)
         judges: tuple[DataFile, ...] = ()
-        parts, problem = (TRAINING, VALIDATION), "no validation positions"
+        parts = TRAINING, VALIDATION
         if validation:
             validation_set = stack.enter_context(Dataset(*validation))
             judges = _files(validation, validation_set)
-            parts, problem = (ALL, ALL), "no validation positions"
+            parts = ALL, ALL
             _require_disjoint(judges, files)
         else:
             _require_one_numbering(files)
         training = _read(dataset, parts[0], wanted, target)
         held_out = _read(validation_set, parts[1], wanted, target)
     _require_positions(training, paths, "no training positions")
-    _require_positions(held_out, validation or paths, problem)
+    _require_positions(held_out, validation or paths, "no validation positions")
     return TrainingData(files, training, held_out, judges)
 
 
@@ -124,17 +123,16 @@ def _require_positions(positions: Packed, paths: Sequence[str], problem: str) ->
 
 
 def _files(paths: Sequence[str], dataset: Dataset) -> tuple[DataFile, ...]:
-    return tuple(map(_data_file, paths, dataset.contents))
-
-
-def _data_file(path: str, contents: DatasetContents) -> DataFile:
-    return DataFile(
-        name=Path(path).name,
-        manifest=contents.manifest,
-        positions=contents.positions,
-        games=contents.games,
-        digest=contents.digest,
-        damaged=sum(damage.length for damage in contents.damages),
+    return tuple(
+        DataFile(
+            name=Path(path).name,
+            manifest=contents.manifest,
+            positions=contents.positions,
+            games=contents.games,
+            digest=contents.digest,
+            damaged=sum(damage.length for damage in contents.damages),
+        )
+        for path, contents in zip(paths, dataset.contents, strict=True)
     )
 
 

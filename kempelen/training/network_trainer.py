@@ -39,10 +39,6 @@ LICENCE = "GPL-3.0-or-later"
 _INITIALIZATION, _SHUFFLING = range(2)  # streams of random numbers
 
 
-def shape_of(settings: TrainingSettings) -> NetworkShape:
-    return NetworkShape(settings.neurons, settings.buckets)
-
-
 def initial_parameters(shape: NetworkShape, seed: int) -> Floats:
     """Return random weights with a standard deviation of 1 / sqrt(number of inputs)."""
     generator = np.random.default_rng((seed, _INITIALIZATION))
@@ -54,18 +50,20 @@ def initial_parameters(shape: NetworkShape, seed: int) -> Floats:
     return initial
 
 
-def network_parameters(network: NnueNetwork, shape: NetworkShape, seed: int) -> Floats:
-    """Return the parameters of a trained network, extended to `shape`.
+def network_parameters(network: NnueNetwork | None, shape: NetworkShape, seed: int) -> Floats:
+    """Return the parameters of a trained network, extended to `shape`, or random parameters.
 
     Additional neurons have output weights of 0. Raise TrainingError if the network has more neurons
     than `shape` or a different number of outputs.
     """
+    parameters = initial_parameters(shape, seed)
+    if network is None:
+        return parameters
     if network.neurons > shape.neurons or network.buckets != shape.buckets:
         raise TrainingError(
             f"initial: a network {network.shape} requires `neurons: {network.neurons}` or more and "
             f"`buckets: {network.buckets}` (got {shape.neurons} and {shape.buckets})"
         )
-    parameters = initial_parameters(shape, seed)
     (weights,), n_old = network.weights, network.neurons
     parameters[: shape.biases_start].reshape(INPUTS, -1)[:, :n_old] = (
         weights["inputs"] / NEURON_SCALE
@@ -115,7 +113,7 @@ class NetworkTrainer:
     def __init__(self, settings: TrainingSettings, data: TrainingData, threads: int) -> None:
         self._settings = settings
         self._data = data
-        self._shape = shape_of(settings)
+        self._shape = NetworkShape(settings.neurons, settings.buckets)
         self._initial = None if settings.initial is None else read(settings.initial)
         self._threads = threads
         self._stream = BatchStream(data.training, settings.batch, settings.seed)
@@ -137,11 +135,6 @@ class NetworkTrainer:
         initial = {} if self._initial is None else {"initial": self._initial.checksum}
         return self._settings.determining_settings() | files | initial
 
-    def _first_parameters(self) -> Floats:
-        if self._initial is None:
-            return initial_parameters(self._shape, self._settings.seed)
-        return network_parameters(self._initial, self._shape, self._settings.seed)
-
     def run(
         self, report: Callable[[int], None] = lambda step: None
     ) -> Generator[Checkpoint, None, None]:
@@ -159,10 +152,12 @@ class NetworkTrainer:
             run_checkpoint = Checkpoint(self.run_settings, self._shape)
             run_checkpoint.read(path)
             if not run_checkpoint.losses:
-                run_checkpoint.parameters[:] = self._first_parameters()
+                run_checkpoint.parameters[:] = network_parameters(
+                    self._initial, self._shape, self._settings.seed
+                )
+            settings = self._settings
             descent = GradientDescent(
-                *(run_checkpoint, self._shape),
-                *(self._settings.target, self._settings.decay, self._threads),
+                run_checkpoint, self._shape, settings.target, settings.decay, self._threads
             )
             stack.callback(descent.close)
             yield run_checkpoint
@@ -252,23 +247,15 @@ def describe_sources(
     data: TrainingData, result_share: float, initial: NnueNetwork | None = None
 ) -> str:
     """Return a sentence about the origin of the positions, the scores and the initial network."""
-    players, scorers = (
-        " and ".join(
-            dict.fromkeys(
-                describe(origin) for file in data.files for origin in origins(file.manifest)
-            )
-        )
-        for describe in (_describe_players, _describe_scorers)
-    )
+    manifests = [origin for file in data.files for origin in origins(file.manifest)]
+    engines = [manifest.get("engine", "of an unknown version") for manifest in manifests]
+    players = " and ".join(dict.fromkeys(f"Kempelen {name} against itself" for name in engines))
+    scorers = " and ".join(dict.fromkeys(map(_describe_scorers, manifests)))
     return (
         f"Positions from games of {players}; scores by {scorers}; "
         f"{result_share:.0%} of what was learned is how the games ended."
         + (f" Before that: {initial.manifest.get('source', 'unknown.')}" if initial else "")
     )
-
-
-def _describe_players(manifest: dict[str, Any]) -> str:
-    return f"Kempelen {manifest.get('engine', 'of an unknown version')} against itself"
 
 
 def _describe_scorers(manifest: dict[str, Any]) -> str:

@@ -12,11 +12,11 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from random import Random
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from agent.game import CHANCE, ChanceGame, NotatedGame
+from agent.game import CHANCE, ChanceGame, Game, NotatedGame
 from agent.games.chance import draw_event
 from agent.games.policy_value_net import PolicyValueNet
 from agent.games.position_encoding import PositionEncoding
@@ -116,9 +116,8 @@ def play_game(
     Yield each leaf that the network must evaluate. The caller must send the value of the leaf for
     the side to move, and the move probabilities.
     """
-    chance_game = game if isinstance(game, ChanceGame) else None
     examples: list[tuple[TrainingExample, int]] = []
-    _play_chance_events(game, chance_game, random)
+    play_chance_events(game, random)
     root: _Node | None = None
     plies = 0
     while game.outcome() is None and plies < settings.longest:
@@ -131,7 +130,7 @@ def play_game(
         # The root's evaluation counts as one playout, and choosing a move needs at least one more.
         playouts = max(settings.playouts if is_full_search else settings.playouts // 4, 2)
         while root.visits < playouts:
-            yield from _playout(game, root, encoding, settings, chance_game, random)
+            yield from _playout(game, root, encoding, settings, random)
         if is_full_search:
             root.priors = priors
             total = sum(root.counts) or 1
@@ -141,7 +140,7 @@ def play_game(
             examples.append((example, game.turn))
         index = _choose_move(root, plies < settings.opening, random)
         game.play(root.moves[index])
-        events = _play_chance_events(game, chance_game, random)
+        events = play_chance_events(game, random)
         root = root.below[index].get(events)
         plies += 1
     outcome = game.outcome()
@@ -208,7 +207,6 @@ def _playout(
     root: _Node,
     encoding: PositionEncoding,
     settings: SelfPlaySettings,
-    chance: ChanceGame[Any] | None,
     random: Random,
 ) -> Generator[LeafRequest, LeafEvaluation, None]:
     node, path, plies = root, [], 0
@@ -216,7 +214,7 @@ def _playout(
         index = node.select(settings.exploration)
         path.append((node, index))
         game.play(node.moves[index])
-        events = _play_chance_events(game, chance, random)
+        events = play_chance_events(game, random)
         plies += 1 + len(events)
         child = node.below[index].get(events)
         if child is not None:
@@ -237,14 +235,13 @@ def _playout(
         node.totals[index] += value
 
 
-def _play_chance_events(
-    game: NotatedGame[Any], chance: ChanceGame[Any] | None, random: Random
-) -> tuple[Any, ...]:
-    if chance is None or game.turn != CHANCE:
+def play_chance_events(game: Game[Any], random: Random) -> tuple[Any, ...]:
+    """Play random events until a player is to move, and return them."""
+    if game.turn != CHANCE:
         return ()
     events = []
     while game.turn == CHANCE:
-        event = draw_event(chance, random.random())
+        event = draw_event(cast("ChanceGame[Any]", game), random.random())
         game.play(event)
         events.append(event)
     return tuple(events)

@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from agent.game import CHANCE, ChanceGame, NotatedGame
-from agent.games.chance import draw_event
+from agent.game import NotatedGame
 from agent.games.policy_value_net import PolicyValueNet
-from kempelen.training.selfplay_batch import DRAW_VALUE, TrainingExample
+from kempelen.training.selfplay_batch import DRAW_VALUE, TrainingExample, play_chance_events
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,12 +35,10 @@ def play_td_game(
     game: NotatedGame[Any], network: PolicyValueNet, settings: TdSettings, random: Random
 ) -> list[TrainingExample]:
     """Play one game from its initial position, and return the training examples."""
-    chance_game = game if isinstance(game, ChanceGame) else None
     records: list[tuple[bytes, int, float]] = []
     outcome = None
     for _ in range(settings.longest):
-        while chance_game is not None and game.turn == CHANCE:
-            game.play(draw_event(chance_game, random.random()))
+        play_chance_events(game, random)
         outcome = game.outcome()
         if outcome is not None:
             break
@@ -63,15 +60,11 @@ def play_td_game(
 def _afterstate_values(
     game: NotatedGame[Any], moves: list[Any], network: PolicyValueNet, random: Random
 ) -> list[float]:
-    chance_game = game if isinstance(game, ChanceGame) else None
     values = [0.0] * len(moves)
     pending: list[tuple[int, bytes, int]] = []
     for number, move in enumerate(moves):
         game.play(move)
-        plies = 1
-        while chance_game is not None and game.turn == CHANCE:
-            game.play(draw_event(chance_game, random.random()))
-            plies += 1
+        plies = 1 + len(play_chance_events(game, random))
         outcome = game.outcome()
         if outcome is None:
             pending.append((number, network.encoding.encode(game), -1 if game.turn else 1))

@@ -10,10 +10,8 @@ from agent.limits import Cp, Mate, Score
 if TYPE_CHECKING:
     import chess
 
-    from agent.agent import Agent, MoveProvider, Searcher
+    from agent.agent import Searcher
 
-ChessAdvisor: TypeAlias = "MoveProvider[chess.Board, chess.Move]"
-ChessAgent: TypeAlias = "Agent[chess.Board, chess.Move]"
 ChessSearcher: TypeAlias = "Searcher[chess.Board, chess.Move]"
 
 

@@ -142,11 +142,6 @@ def _comment(move: MoveRecord) -> str:
     return " ".join(parts)
 
 
-def format_points(points: float) -> str:
-    """Format points without trailing zeros, for example 3 or 3.5."""
-    return f"{points:g}"
-
-
 def player_names(records: Sequence[GameRecord]) -> list[str]:
     """Return the player names, in order of first appearance."""
     return list(dict.fromkeys(name for r in records for name in (r.white, r.black)))
