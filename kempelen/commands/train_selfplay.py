@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent.chess.parts import ALPHABETA, SELFPLAY
+from agent.go.parts import GO
 from agent.io.write_checks import require_writable
 from agent.machine import usable_cores
 from kempelen import __version__
-from kempelen.console.argument_types import non_negative_int, positive_int
+from kempelen.console.argument_types import board_size, non_negative_int, positive_int
 from kempelen.console.cluster_arguments import configure_cluster
 from kempelen.console.terminal import load_kernels, print_error, progress_bar, stdout_reserved
 
@@ -22,14 +23,15 @@ if TYPE_CHECKING:
     from kempelen.training.selfplay import SelfPlayPlan
 
 DEFAULT_POSITIONS = 1_000_000
+DEFAULT_GAMES = 1000  # of Go
 
 
 def configure(parser: ArgumentParser) -> None:
     from agent.chess.search.selfplay_settings import SelfPlaySettings
     from kempelen.commands.train_data import DEFAULT_CHECKED_GAMES
-    from kempelen.training import go_selfplay_command
+    from kempelen.training.go_selfplay import GoSelfPlayPlan
 
-    rules = SelfPlaySettings()
+    rules, plan = SelfPlaySettings(), GoSelfPlayPlan()
     parser.add_argument("file", type=Path, help="output file; an existing file is continued")
     parser.add_argument(
         "--positions",
@@ -67,7 +69,17 @@ def configure(parser: ArgumentParser) -> None:
         help="number of random moves before the game, one more in every second game "
         f"(default: {rules.random_plies})",
     )
-    go_selfplay_command.configure(parser)
+    go = parser.add_argument_group("Go games")
+    go.add_argument(
+        "--games", type=positive_int, help=f"number of games (default: {DEFAULT_GAMES})"
+    )
+    go.add_argument(
+        "--size", type=board_size,
+        help=f"board size, such as 13 or 9x13 (default: {plan.size})",
+    )  # fmt: skip
+    go.add_argument(
+        "--playouts", type=positive_int, help=f"playouts per move (default: {plan.playouts})"
+    )
     look = parser.add_argument_group("actions instead of playing").add_mutually_exclusive_group()
     look.add_argument("--show", action="store_true", help="print the manifest and size of the file")
     look.add_argument(
@@ -86,14 +98,14 @@ def run(arguments: Namespace) -> int:
     from agent.evaluation import EvaluationError
     from kempelen.commands import train_data
     from kempelen.console.settings_codec import SettingsError
-    from kempelen.training import go_selfplay_command
     from kempelen.training.dataset import DatasetError
     from kempelen.training.workers import GamesError
 
     try:
         _reject_options_of_other_game(arguments)
         if arguments.game == "go":
-            return go_selfplay_command.run(arguments)
+            _play_go(arguments)
+            return 0
         if arguments.show:
             return train_data.show(arguments.file, arguments.json)
         if arguments.check:
@@ -118,7 +130,6 @@ def _reject_options_of_other_game(arguments: Namespace) -> None:
     """Set default values. Raise SettingsError if an option belongs to another game."""
     from agent.chess.search.selfplay_settings import SelfPlaySettings
     from kempelen.console.settings_codec import SettingsError
-    from kempelen.training import go_selfplay_command
     from kempelen.training.go_selfplay import GoSelfPlayPlan
 
     rules, plan = SelfPlaySettings(), GoSelfPlayPlan()
@@ -128,8 +139,7 @@ def _reject_options_of_other_game(arguments: Namespace) -> None:
             "random_plies": rules.random_plies, "evaluation": "", "check": None,
         },
         "go": {
-            "games": go_selfplay_command.DEFAULT_GAMES, "size": plan.size,
-            "playouts": plan.playouts,
+            "games": DEFAULT_GAMES, "size": plan.size, "playouts": plan.playouts,
         },
     }  # fmt: skip
     for game, options in defaults.items():
@@ -219,6 +229,34 @@ def _generate(arguments: Namespace) -> dict[str, Any]:
         "positions_an_hour": round(made / seconds * 3600) if made else 0,
         "bytes_a_position": round(arguments.file.stat().st_size / max(last.positions, 1), 2),
     }
+
+
+def _play_go(arguments: Namespace) -> None:
+    """Generate games of Go, or describe an existing file."""
+    from kempelen.training.cluster_workers import cluster_threads
+    from kempelen.training.go_selfplay import GoSelfPlayPlan, generate, read
+    from kempelen.training.workers import GamesError
+
+    path, found = arguments.file, dict[str, object]()
+    if arguments.show:
+        manifest, games = read(path)
+        found = manifest | {"games": len(games)}
+    else:
+        require_writable([path], [], GamesError, regular=True)
+        plan = GoSelfPlayPlan(size=arguments.size, playouts=arguments.playouts, seed=arguments.seed)
+        with cluster_threads(arguments, "kempelen train selfplay") as threads:
+            if threads is None:
+                load_kernels(GO)
+            run = generate(path, plan, __version__, arguments.games, arguments.processes, threads)
+            with (
+                contextlib.closing(run),
+                progress_bar("games", arguments.games, hourly=True) as update,
+            ):
+                for number in run:
+                    update(number)
+        found = {"file": str(path), "games": number}
+    lines = (f"{name:18} {value}" for name, value in found.items())
+    print(json.dumps(found) if arguments.json else "\n".join(lines))
 
 
 def _print(found: dict[str, Any], as_json: bool) -> None:

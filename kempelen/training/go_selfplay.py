@@ -22,7 +22,7 @@ from agent.io.files import name_in_errors, read_text, replace_atomically
 from agent.kernel import compilation
 from agent.kernel.source_digest import PATTERN_WEIGHTS, sources_digest, weights_digest
 from agent.limits import Info, Limits
-from kempelen.training.workers import LocalProcesses, Workers
+from kempelen.training.workers import GamesError, LocalProcesses, Workers
 
 if TYPE_CHECKING:
     from agent.go.search import GoSearch
@@ -36,10 +36,6 @@ DECIDED_VALUE = 0.95
 MAX_LENGTH_FACTOR = 3
 _LETTERS = "abcdefghijklmnopqrs"
 _PASS = "--"
-
-
-class GoGamesError(Exception):
-    """Raised if a file of games is unusable. The message says why."""
 
 
 @dataclass(frozen=True)
@@ -120,12 +116,12 @@ def play_game(
 
 class GoSelfPlay:
     def __init__(self, plan: GoSelfPlayPlan) -> None:
-        """Compile the search if necessary. Raise GoGamesError if the weights are invalid."""
+        """Compile the search if necessary. Raise GamesError if the weights are invalid."""
         from agent.go import pattern_weights
 
         self._plan = plan
         if error := pattern_weights.shipped_weights()[1]:
-            raise GoGamesError(error)
+            raise GamesError(error)
         if not compilation.is_cached(GO):
             compilation.warm_up(None, (GO,))
 
@@ -151,12 +147,12 @@ class GoSelfPlay:
 def create_checked_player(task: tuple[GoSelfPlayPlan, dict[str, Any]]) -> GoSelfPlay:
     """Create a `GoSelfPlay` on a worker machine.
 
-    Raise GoGamesError if its games would differ from those of the main machine.
+    Raise GamesError if its games would differ from those of the main machine.
     """
     plan, manifest = task
     local_manifest = plan.manifest(manifest["engine"])
     if changed := describe_changes(manifest, local_manifest):
-        raise GoGamesError(f"this machine would play different games ({'; '.join(changed)})")
+        raise GamesError(f"this machine would play different games ({'; '.join(changed)})")
     return GoSelfPlay(plan)
 
 
@@ -172,11 +168,11 @@ def generate(
 
     Yield the number of games in the file at the start and after each game. After an error, the call
     can be repeated to continue. `remote_workers` replace the local processes if given. Raise
-    GoGamesError if the file is unusable, and GamesError if a worker fails.
+    GamesError if the file is unusable or a worker fails.
     """
     manifest = plan.manifest(version)
     with contextlib.ExitStack() as stack:
-        stack.enter_context(lock_or_raise(path, GoGamesError))
+        stack.enter_context(lock_or_raise(path, GamesError))
         n_games = _open_file(path, manifest)
         yield n_games
         if n_games >= games:
@@ -184,7 +180,7 @@ def generate(
         workers = remote_workers or LocalProcesses(processes)
         numbers = range(n_games, games)
         played_games = workers.games(
-            create_checked_player, (plan, manifest), numbers, (GoGamesError,)
+            create_checked_player, (plan, manifest), numbers, (GamesError,)
         )
         stack.enter_context(contextlib.closing(played_games))
         for number, game in enumerate(played_games, n_games + 1):
@@ -200,7 +196,7 @@ def _open_file(path: Path, manifest: dict[str, Any]) -> int:
     old_manifest, games = read(path)
     if changed := describe_changes(old_manifest, manifest):
         reasons = "; ".join(changed)
-        raise GoGamesError(f"{path}: has other settings ({reasons}); use another file")
+        raise GamesError(f"{path}: has other settings ({reasons}); use another file")
     with name_in_errors(path), path.open("r+b") as file:
         # Remove the incomplete last line of an interrupted run.
         file.truncate(file.read().rfind(b"\n") + 1)
@@ -246,12 +242,12 @@ def _parse_game(line: str, size: int | str) -> GoGame:
 def read(path: Path) -> tuple[dict[str, Any], list[GoGame]]:
     """Read the manifest and the games of a file. Ignore an incomplete last line.
 
-    Raise GoGamesError, with the line number, if the file is damaged, and OSError if reading fails.
+    Raise GamesError, with the line number, if the file is damaged, and OSError if reading fails.
     """
     try:
         lines = read_text(path, MAX_FILE_BYTES).split("\n")
     except ValueError as error:
-        raise GoGamesError(f"{path}: {error}") from None
+        raise GamesError(f"{path}: {error}") from None
     try:
         manifest = json.loads(lines[0])
         size = manifest["size"]
@@ -260,7 +256,7 @@ def read(path: Path) -> tuple[dict[str, Any], list[GoGame]]:
         Go(size, float(manifest["komi"]))
         str(manifest["licence"])
     except (ValueError, LookupError, TypeError, RecursionError):
-        raise GoGamesError(f"{path}: not a file of Go self-play games") from None
+        raise GamesError(f"{path}: not a file of Go self-play games") from None
     games = []
     for number, line in enumerate(lines[1:-1], 2):
         try:
@@ -268,5 +264,5 @@ def read(path: Path) -> tuple[dict[str, Any], list[GoGame]]:
             if games[-1].number != number - 2:
                 raise ValueError(f"unexpected game number {games[-1].number}")
         except ValueError as error:
-            raise GoGamesError(f"{path}, line {number}: invalid game ({error})") from None
+            raise GamesError(f"{path}, line {number}: invalid game ({error})") from None
     return manifest, games

@@ -69,15 +69,15 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Learn the weights and write them. Return 2 on an error."""
-    from kempelen.training.go_selfplay import GoGamesError
+    from kempelen.training.workers import GamesError
 
     try:
         targets = [path for path in (arguments.output, arguments.plot) if path is not None]
-        require_writable(targets, arguments.files, GoGamesError, regular=True)
+        require_writable(targets, arguments.files, GamesError, regular=True)
         if arguments.plot is not None:
             check_picture(arguments.plot)
         return _tune(arguments)
-    except (GoGamesError, PictureError) as error:
+    except (GamesError, PictureError) as error:
         print_error(error, "kempelen train tune")
     return 2
 
@@ -85,7 +85,8 @@ def run(arguments: Namespace) -> int:
 def _tune(arguments: Namespace) -> int:
     from agent.go.pattern_weights import save
     from kempelen.training import bradley_terry
-    from kempelen.training.go_selfplay import GoGamesError, read
+    from kempelen.training.go_selfplay import read
+    from kempelen.training.workers import GamesError
 
     contents = [read(path) for path in arguments.files]
     load_kernels(GO, FEATURE_EXTRACTION)
@@ -101,7 +102,7 @@ def _tune(arguments: Namespace) -> int:
     ]
     validation = parts[bradley_terry.VALIDATION_INTERVAL - 1 :: bradley_terry.VALIDATION_INTERVAL]
     if not validation or not any(map(len, training)):
-        raise GoGamesError(
+        raise GamesError(
             f"{arguments.files[0]}: {bradley_terry.VALIDATION_INTERVAL} or more games are required"
         )
     fit: PatternFit | None = None

@@ -13,13 +13,13 @@ from agent.go.pattern_weights import load
 from agent.io.file_lock import lock_path
 from kempelen.training.bradley_terry import Comparisons, fit
 from kempelen.training.go_selfplay import (
-    GoGamesError,
     GoSelfPlayPlan,
     create_checked_player,
     format_game,
     generate,
     read,
 )
+from kempelen.training.workers import GamesError
 from tests import in_process
 
 PLAN = GoSelfPlayPlan(size=5, playouts=30, seed=4)
@@ -67,14 +67,14 @@ def test_damaged_games_file_is_reported(
     text = played.read_text()
     assert old in text
     path.write_text(text.replace(old, new, 1))
-    with pytest.raises(GoGamesError, match=message) as raised:
+    with pytest.raises(GamesError, match=message) as raised:
         read(path)
     assert str(path) in str(raised.value)
 
 
 def test_games_with_other_settings_are_not_appended(played: Path) -> None:
     before = played.read_bytes()
-    with pytest.raises(GoGamesError, match=r"has other settings \(playouts was 30, is 31\)"):
+    with pytest.raises(GamesError, match=r"has other settings \(playouts was 30, is 31\)"):
         list(generate(played, GoSelfPlayPlan(size=5, playouts=31, seed=4), "test", 20, 1))
     assert played.read_bytes() == before
 
@@ -82,11 +82,11 @@ def test_games_with_other_settings_are_not_appended(played: Path) -> None:
 def test_games_of_other_kernel_or_weights_are_not_appended(tmp_path: Path) -> None:
     manifest = PLAN.manifest("test")
     for name in ("kernel", "weights"):
-        with pytest.raises(GoGamesError, match=f"{name} was another, is {manifest[name]}"):
+        with pytest.raises(GamesError, match=f"{name} was another, is {manifest[name]}"):
             create_checked_player((PLAN, manifest | {name: "another"}))
         path = tmp_path / name
         path.write_text(json.dumps(manifest | {name: "another"}) + "\n")
-        with pytest.raises(GoGamesError, match=rf"has other settings \({name} was another"):
+        with pytest.raises(GamesError, match=rf"has other settings \({name} was another"):
             next(generate(path, PLAN, "test", 1, 1))
 
 
@@ -94,7 +94,7 @@ def test_games_file_is_locked_by_one_process(played: Path) -> None:
     before = played.read_bytes()
     with (
         lock_path(str(played)),
-        pytest.raises(GoGamesError, match="being written by another process"),
+        pytest.raises(GamesError, match="being written by another process"),
     ):
         next(generate(played, PLAN, "test", 20, 1))
     assert played.read_bytes() == before

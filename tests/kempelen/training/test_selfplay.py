@@ -272,7 +272,6 @@ def test_invalid_path_is_rejected_before_compilation(
     game: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("kempelen.commands.train_selfplay.load_kernels", pytest.fail)
-    monkeypatch.setattr("kempelen.training.go_selfplay_command.load_kernels", pytest.fail)
     assert main(["train", "selfplay", str(tmp_path / "none" / "x"), "--game", game]) == 2
     assert "none/x: its folder does not exist" in capsys.readouterr().err
 
