@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from kempelen.console.cluster_arguments import cluster_from
 from kempelen.console.terminal import print_error
-from kempelen.training.workers import Failures, GameGenerator, GamesError, Result, Task
+from kempelen.training.workers import Failures, GameGenerator, GamesError, Result
 from protocols.cluster.client import ClusterAddress, ClusterClient, Report, worker_note
 from protocols.cluster.errors import ClusterError
 from protocols.cluster.worker import WorkerTask
@@ -48,13 +48,12 @@ class ClusterWorkers:
 
     def games(
         self,
-        make: Callable[[Task], GameGenerator[Result]],
-        task: Task,
+        make: Callable[[], GameGenerator[Result]],
         numbers: range,
         failures: Failures,
         extra_argument: Callable[[int], Any] | None = None,
     ) -> Generator[Result, None, None]:
-        maker = pickle.dumps((make, task))
+        maker = pickle.dumps(make)
         starts = iter(range(0, len(numbers), GAMES_PER_TASK))
         pending: deque[asyncio.Task[list[Result]]] = deque()
 
@@ -86,20 +85,16 @@ class ClusterWorkers:
 def make_games(worker_task: WorkerTask, maker: bytes, wanted: Sequence[Sequence[Any]]) -> list[Any]:
     """Generate games on a worker. Return only the finished games if the task is cancelled.
 
-    `maker` is the pickled pair of a factory function and its argument. `wanted` holds the number
+    `maker` is the pickled factory function of a game generator. `wanted` holds the number
     and the extra arguments of each game.
     """
     games = []
-    with worker_task.cached(maker, lambda: _call(*pickle.loads(maker))) as player:
+    with worker_task.cached(maker, lambda: pickle.loads(maker)()) as player:
         for entry in wanted:
             if worker_task.cancelled:
                 break
             games.append(player.play(*entry))
     return games
-
-
-def _call(make: Callable[[Any], GameGenerator[Any]], task: Any) -> GameGenerator[Any]:
-    return make(task)
 
 
 @contextmanager

@@ -9,6 +9,7 @@ import contextlib
 import json
 from collections.abc import Generator, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -144,12 +145,11 @@ class GoSelfPlay:
         return GoGame(number, len(opening), result, (*opening, *moves))
 
 
-def create_checked_player(task: tuple[GoSelfPlayPlan, dict[str, Any]]) -> GoSelfPlay:
+def create_checked_player(plan: GoSelfPlayPlan, manifest: dict[str, Any]) -> GoSelfPlay:
     """Create a `GoSelfPlay` on a worker machine.
 
     Raise GamesError if its games would differ from those of the main machine.
     """
-    plan, manifest = task
     local_manifest = plan.manifest(manifest["engine"])
     if changed := describe_changes(manifest, local_manifest):
         raise GamesError(f"this machine would play different games ({'; '.join(changed)})")
@@ -179,9 +179,8 @@ def generate(
             return
         workers = remote_workers or LocalProcesses(processes)
         numbers = range(n_games, games)
-        played_games = workers.games(
-            create_checked_player, (plan, manifest), numbers, (GamesError,)
-        )
+        make = partial(create_checked_player, plan, manifest)
+        played_games = workers.games(make, numbers, (GamesError,))
         stack.enter_context(contextlib.closing(played_games))
         for number, game in enumerate(played_games, n_games + 1):
             with name_in_errors(path), path.open("a", encoding="utf-8") as file:

@@ -9,7 +9,7 @@ import contextlib
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import file_digest
 from pathlib import Path
 
@@ -122,8 +122,8 @@ def rescore(
         if numbers:
             failures = EngineError, DatasetError
             workers = remote_workers or LocalProcesses(processes)
-            checked_task = replace(task, engine=name)
-            rescored_games = workers.games(Rescorer, checked_task, numbers, failures, dataset.game)
+            make = partial(Rescorer, replace(task, engine=name))
+            rescored_games = workers.games(make, numbers, failures, dataset.game)
             with contextlib.closing(rescored_games):
                 for number, kept in zip(numbers, rescored_games, strict=True):
                     writer.add(kept)

@@ -7,6 +7,7 @@ import contextlib
 import sys
 from collections.abc import Generator
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -78,9 +79,8 @@ def generate(
         workers = remote_workers or LocalProcesses(processes)
         numbers = range(writer.next_game, sys.maxsize)
         failures = EvaluationError, OpeningsError
-        played_games = workers.games(
-            create_checked_player, _with_absolute_paths(plan), numbers, failures
-        )
+        make = partial(create_checked_player, *_with_absolute_paths(plan))
+        played_games = workers.games(make, numbers, failures)
         with contextlib.closing(played_games):
             fruitless = 0  # number of consecutive blocks without a new position
             while writer.positions < positions:
@@ -110,12 +110,11 @@ def _with_absolute_paths(plan: SelfPlayPlan) -> tuple[SelfPlayPlan, str]:
     return replace(plan, evaluation=evaluation), evaluation_digest(evaluation)
 
 
-def create_checked_player(task: tuple[SelfPlayPlan, str]) -> "SelfPlay":
+def create_checked_player(plan: SelfPlayPlan, digest: str) -> "SelfPlay":
     """Create a `SelfPlay` on a worker machine.
 
     Raise EvaluationError if the evaluation file on this machine has a different digest.
     """
-    plan, digest = task
     if not all(map(compilation.is_cached, (ALPHABETA, SELFPLAY))):
         compilation.warm_up(None, (ALPHABETA, SELFPLAY))
     player = create_player(plan)

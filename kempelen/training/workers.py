@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any, Protocol, TypeVar
 
-Task = TypeVar("Task")
 Result = TypeVar("Result")
 Result_co = TypeVar("Result_co", covariant=True)
 Failures = tuple[type[Exception], ...]
@@ -33,16 +32,15 @@ class Workers(Protocol):
 
     def games(
         self,
-        make: Callable[[Task], GameGenerator[Result]],
-        task: Task,
+        make: Callable[[], GameGenerator[Result]],
         numbers: range,
         failures: Failures,
         extra_argument: Callable[[int], Any] | None = None,
     ) -> Generator[Result, None, None]:
         """Yield the games with these numbers in order. Closing the generator stops the workers.
 
-        Each worker calls `make`, a module-level function, with `task` to create a game generator. A
-        game must depend only on the task and its number. `failures` are exception types that may
+        Each worker calls `make`, which must be picklable, to create a game generator. A game must
+        depend only on `make` and its number. `failures` are exception types that may
         occur, and are raised again as GamesError with the same message. `extra_argument` returns an
         extra argument of `play` for a game number. Local processes do not use it.
         """
@@ -54,8 +52,7 @@ class LocalProcesses:
 
     def games(
         self,
-        make: Callable[[Task], GameGenerator[Result]],
-        task: Task,
+        make: Callable[[], GameGenerator[Result]],
         numbers: range,
         failures: Failures,
         extra_argument: Callable[[int], Any] | None = None,
@@ -68,7 +65,7 @@ class LocalProcesses:
                 receiver, sender = context.Pipe(duplex=False)
                 process = context.Process(
                     target=_worker_main,
-                    args=(make, task, numbers[index :: self.count], failures, sender),
+                    args=(make, numbers[index :: self.count], failures, sender),
                     daemon=True,
                 )
                 process.start()
@@ -102,8 +99,7 @@ def _receive(connection: Connection) -> Any:
 
 
 def _worker_main(
-    make: Callable[[Any], GameGenerator[Any]],
-    task: Any,
+    make: Callable[[], GameGenerator[Any]],
     numbers: Iterable[int],
     failures: Failures,
     connection: Connection,
@@ -111,7 +107,7 @@ def _worker_main(
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # handled by the parent
     threading.Thread(target=_end_with_parent, daemon=True).start()
     with contextlib.suppress(OSError):  # the parent has exited
-        for message in _messages(make, task, numbers, failures):
+        for message in _messages(make, numbers, failures):
             connection.send(message)
 
 
@@ -123,10 +119,10 @@ def _end_with_parent() -> None:
 
 
 def _messages(
-    make: Callable[[Any], GameGenerator[Any]], task: Any, numbers: Iterable[int], failures: Failures
+    make: Callable[[], GameGenerator[Any]], numbers: Iterable[int], failures: Failures
 ) -> Iterator[Any]:
     try:
-        maker = make(task)
+        maker = make()
         for number in numbers:
             yield maker.play(number)
     except failures as error:

@@ -83,7 +83,7 @@ def test_games_of_other_kernel_or_weights_are_not_appended(tmp_path: Path) -> No
     manifest = PLAN.manifest("test")
     for name in ("kernel", "weights"):
         with pytest.raises(GamesError, match=f"{name} was another, is {manifest[name]}"):
-            create_checked_player((PLAN, manifest | {name: "another"}))
+            create_checked_player(PLAN, manifest | {name: "another"})
         path = tmp_path / name
         path.write_text(json.dumps(manifest | {name: "another"}) + "\n")
         with pytest.raises(GamesError, match=rf"has other settings \({name} was another"):
