@@ -203,17 +203,13 @@ def _from_pgn(text: str, name: str, chess960: bool) -> Iterator[Opening]:
         yield Opening(board.fen(), moves, unescape_tag_value(title))
 
 
-def read_game(
-    stream: io.StringIO,
-    where: str,
-    builder: Callable[[], chess.pgn.GameBuilder[chess.pgn.Game]] = chess.pgn.GameBuilder,
-) -> chess.pgn.Game | None:
+def read_game(stream: io.StringIO, where: str) -> chess.pgn.Game | None:
     """Return the next game in a PGN stream, or None at its end.
 
     Raise SettingsError, with the prefix `where`, if the game is invalid.
     """
     try:
-        return chess.pgn.read_game(stream, Visitor=builder)
+        return chess.pgn.read_game(stream)
     except (ValueError, LookupError, AttributeError, AssertionError) as error:
         # python-chess raises various exceptions for malformed games.
         raise SettingsError(f"{where}: invalid PGN ({error})") from None

@@ -101,13 +101,6 @@ class ParsedChessGame(ParsedGame):
         return pgn.accept(chess.pgn.StringExporter(columns=100)) + "\n\n"
 
 
-class _QuietBuilder(chess.pgn.GameBuilder[chess.pgn.Game]):
-    """A PGN game builder that collects errors instead of printing them."""
-
-    def handle_error(self, error: Exception) -> None:
-        self.game.errors.append(error)
-
-
 def read_pgn(path: Path) -> list[ParsedChessGame]:
     """Read a PGN file. Raise SettingsError, which names the game, if a game is invalid."""
     with convert_read_errors(path, SettingsError):
@@ -128,7 +121,7 @@ def parse_pgn(text: str, where: str, limit: int | None = None) -> list[ParsedChe
     games: list[ParsedChessGame] = []
     while len(games) != limit:
         number = len(games) + 1
-        game = read_game(file, f"{where}: game {number}", _QuietBuilder)
+        game = read_game(file, f"{where}: game {number}")
         if game is None:
             break
         name = f"{where}: game {number} ({sanitize_line(_names(game))})"
