@@ -17,7 +17,7 @@ from protocols.remote.credentials import (
     read_token,
 )
 from protocols.remote.engine import RemoteEngine
-from protocols.remote.transport import LineChannel
+from protocols.remote.line_channel import LineChannel
 
 if TYPE_CHECKING:
     import ssl

@@ -14,9 +14,9 @@ from math import inf
 from typing import Any
 
 from agent.io.sanitize import sanitize_line
+from protocols.remote.line_channel import LineChannel
 from protocols.remote.proxy import OutgoingLines, Proxy
 from protocols.remote.transport import (
-    LineChannel,
     ServerConnectionError,
     ServerRejectedError,
     describe_error,

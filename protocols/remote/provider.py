@@ -172,7 +172,7 @@ class ProviderEngine:
         while not line.startswith("bestmove"):
             try:
                 if wanted and (cancelled.is_set() or upload.closed_by_server()):
-                    raise LichessUnavailableError("cancelled")
+                    raise LichessUnavailableError("the results are no longer wanted")
                 line = self._output.get(timeout=POLL_INTERVAL_S)
                 if wanted and (line.startswith("bestmove") or " pv " in line):
                     upload.send(line)

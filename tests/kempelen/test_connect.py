@@ -286,7 +286,7 @@ def test_connection_timeout_is_reported():
 
 def test_client_imports_no_heavy_modules():
     code = "import sys; import kempelen.commands.connect, protocols.remote.engine;"
-    code += "import protocols.remote.transport, protocols.remote.uci, protocols.remote.gtp;"
+    code += "import protocols.remote.line_channel, protocols.remote.uci, protocols.remote.gtp;"
     code += "import protocols.remote.xboard;"
     code += "heavy = 'numba numpy chess asyncio rich websockets'.split();"
     code += "sys.exit(' '.join(name for name in heavy if name in sys.modules) or 0)"

@@ -8,7 +8,7 @@ import threading
 import time
 
 from protocols.remote.engine import RemoteEngine
-from protocols.remote.transport import LineChannel
+from protocols.remote.line_channel import LineChannel
 from protocols.remote.uci import UciProxy
 from protocols.server.addresses import Address
 from tests.waiting import PATIENCE

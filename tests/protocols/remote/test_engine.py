@@ -9,6 +9,7 @@ import pytest
 from protocols.remote import engine as remote
 from protocols.remote import transport
 from protocols.remote.gtp import GtpProxy
+from protocols.remote.line_channel import LineChannel
 from protocols.server.addresses import Address
 from tests.protocols.remote.support import Front, ScriptedServer, serving
 from tests.waiting import PATIENCE
@@ -258,7 +259,7 @@ def test_silent_handshake_times_out(monkeypatch):
     """The timeout of a connection attempt may equal that of a later `send`."""
     monkeypatch.setattr(transport, "SEND_TIMEOUT_S", 0.3)
     with ScriptedServer(hangs) as server, pytest.raises(TimeoutError):
-        transport.LineChannel(Address("tcp", "127.0.0.1", server.port), "uci", None, "abc", 0.3)
+        LineChannel(Address("tcp", "127.0.0.1", server.port), "uci", None, "abc", 0.3)
 
 
 def test_engine_works_over_tls(tmp_path):
