@@ -1,32 +1,19 @@
-"""Time systems for Go and the clock of a player. All times are in seconds."""
+"""The time settings of GTP, KGS and KataGo, and the clock of a player. All times are in seconds."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from agent.game_clock import GameClock, TimeSystem
 from agent.lag import LagEstimator, measure_lag
-from agent.limits import Overtime, SideClock
+from agent.limits import SideClock
 from protocols.gtp.messages import SYNTAX_ERROR, Arguments, GtpError
 
 # The names of `kgs-time_settings` and `kata-time_settings`.
 TIME_SYSTEMS = ("none", "absolute", "byoyomi", "canadian", "fischer", "fischer-capped")
 
 
-@dataclass(frozen=True, slots=True)
-class TimeSystem:
-    """A main time with Canadian overtime, byo-yomi or an increment per move."""
-
-    main_time: float = 0.0
-    period: float = 0.0  # duration of an overtime period
-    stones: int = 0  # Canadian overtime: number of moves per period
-    periods: int = 0  # byo-yomi: number of periods
-    increment: float = 0.0
-    max_main_time: float | None = None  # limits the main time with increments
-    max_move_time: float | None = None
-    unlimited: bool = False
-
-
-UNLIMITED = TimeSystem(unlimited=True)
+UNLIMITED = TimeSystem()
 
 
 def from_time_settings(main: float, period: float, stones: int) -> TimeSystem:
@@ -73,78 +60,43 @@ def _limit(seconds: float) -> float | None:
     return None if seconds < 0 else seconds
 
 
-class GtpClock:
-    """The clock of one side, which `time_left` commands adjust.
+class GtpClock(GameClock):
+    """The clock of one side, which `time_left` commands adjust. It measures the front end's lag.
 
     Without a time system, the clock starts with the first `time_left`. If `time_left` reports
     overtime but the time system has none, Canadian overtime is assumed.
     """
 
     def __init__(self, system: TimeSystem, lag: LagEstimator | None = None) -> None:
-        self.system = system
+        super().__init__(system)
         self._lag = lag or LagEstimator()
         # The clock that the front end reported before the last move, and the planned time for that
         # move.
         self._last_reported: SideClock | None = None
         self._planned_time: float | None = None
-        self._main = system.main_time
-        # In overtime: the remaining seconds of the period, and the remaining stones or periods.
-        self._remaining = system.period
-        self._count = system.stones or system.periods
 
-    def set_remaining(self, seconds: float, count: int) -> None:
-        """Set the remaining main time, or the remaining overtime if `count` is not 0.
-
-        In Canadian overtime, `count` is the number of stones left in the period. In byo-yomi, it is
-        the number of periods left.
-        """
+    def set_remaining(self, seconds: float, count: int = 0) -> None:
         system = self.system
-        if system.unlimited:
+        if system.main_time is None:
             if not seconds and not count:
                 return  # "0 0" means no clock.
-            self.system = system = TimeSystem(seconds)
+            system = TimeSystem(seconds)
         if count > 0 and not system.period:
-            self.system = replace(system, period=seconds, stones=count)
-        if count > 0:
-            self._main, self._remaining, self._count = 0.0, seconds, count
-            self._last_reported = None
-        else:
-            clock = SideClock(seconds, self.system.increment)
-            capped = system.max_main_time is not None and seconds >= system.max_main_time
-            if self._last_reported is not None and self._planned_time is not None and not capped:
-                lag = measure_lag(self._last_reported, clock, self._planned_time)
-                if lag is not None:
-                    self._lag.update(lag)
-            self._main, self._last_reported = seconds, clock
-        self._planned_time = None
+            system = replace(system, period=seconds, stones=count)
+        self.system = system
+        super().set_remaining(seconds, count)
+        reported = None if count > 0 else SideClock(seconds, system.increment)
+        capped = system.max_main_time is not None and seconds >= system.max_main_time
+        before, planned = self._last_reported, self._planned_time
+        if reported and before and planned is not None and not capped:
+            lag = measure_lag(before, reported, planned)
+            if lag is not None:
+                self._lag.update(lag)
+        self._last_reported, self._planned_time = reported, None
 
     def spend(self, seconds: float, planned_time: float | None = None) -> None:
         """Deduct `seconds` for a move, for which the search had planned `planned_time` seconds."""
         if self._planned_time is not None:  # There were two moves without a `time_left` in between.
             self._last_reported = None
         self._planned_time = seconds if planned_time is None else min(seconds, planned_time)
-        system = self.system
-        self._main += system.increment
-        if self._main > seconds:
-            self._main -= seconds
-            if system.max_main_time is not None:
-                self._main = min(self._main, system.max_main_time)
-            return
-        overtime = seconds - self._main
-        self._main = 0.0
-        if system.stones:
-            self._remaining -= overtime
-            self._count -= 1
-            if self._count < 1:
-                self._remaining, self._count = system.period, system.stones
-        elif system.periods:
-            self._count = max(1, self._count - int(overtime // system.period))
-            self._remaining = system.period
-
-    def clock(self) -> SideClock:
-        system, overtime = self.system, None
-        if system.period and self._main > 0:
-            overtime = Overtime(system.period, system.stones or 1)
-        elif system.period:
-            overtime = Overtime(self._remaining, self._count if system.stones else 1)
-        return SideClock(self._main, system.increment, overtime)
+        super().spend(seconds)

@@ -18,6 +18,7 @@ from agent.backends import (
 )
 from agent.evaluation import HANDCRAFTED
 from agent.game import CHANCE, ChanceGame, Game
+from agent.game_clock import TimeSystem
 from agent.games import catalogue
 from agent.games.chain_status import Statuses
 from agent.games.chance import draw_event
@@ -38,7 +39,7 @@ from agent.threads.serial_executor import Job
 from openings.game_book import ProviderChain, move_providers
 from protocols.gtp.analysis import ALL_MOVES, AnalysisReporter
 from protocols.gtp.board import GtpBoard
-from protocols.gtp.clock import UNLIMITED, GtpClock, TimeSystem
+from protocols.gtp.clock import UNLIMITED, GtpClock
 from protocols.gtp.command import Command
 from protocols.gtp.go_board import GtpGoBoard
 from protocols.gtp.messages import COLOURS, GtpError, ParsedCommand
@@ -271,7 +272,7 @@ class GtpSession:
         self._clocks = [GtpClock(system, self.agent.lag_estimator) for _ in COLOURS]
 
     def set_remaining_time(self, player: int, seconds: float, count: int) -> None:
-        """Set a player's remaining time in seconds. See `GtpClock.set_remaining`."""
+        """Set a player's remaining time in seconds. See `GameClock.set_remaining`."""
         self._clocks[player].set_remaining(seconds, count)
 
     # Searches.
@@ -417,13 +418,12 @@ class GtpSession:
             self.report(describe(error))
 
     def _limits(self, player: int) -> Limits[Any]:
-        settings, moves_left = self.settings, None
-        system = self._clocks[player].system
-        if system.unlimited:
+        settings, moves_left = self.settings, self.board.moves_left
+        clock = self._clocks[player].side_clock()
+        if clock is None:
             clock = SideClock(0.0, overtime=Overtime(settings.seconds + OVERHEAD))
-        else:
-            clock, moves_left = self._clocks[player].clock(), self.board.moves_left
-        board, movetime = self.board, system.max_move_time
+            moves_left = None
+        board, movetime = self.board, self._clocks[player].system.max_move_time
         if isinstance(board, GtpGoBoard) and board.rules.territory:
             search_share = 1 - 2 * PROBE_SHARE
             if clock.overtime:

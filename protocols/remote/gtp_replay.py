@@ -4,14 +4,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from math import inf
 
+from agent.game_clock import TimeSystem
 from agent.limits import SideClock
-from protocols.gtp.clock import (
-    UNLIMITED,
-    GtpClock,
-    TimeSystem,
-    from_time_settings,
-    read_time_system,
-)
+from protocols.gtp.clock import UNLIMITED, GtpClock, from_time_settings, read_time_system
 from protocols.gtp.messages import COLOURS, Arguments, GtpError, ParsedCommand
 from protocols.remote.proxy import keep_last
 
@@ -94,17 +89,17 @@ class GtpReplay:
         order = sorted(self._settings.items(), key=lambda setting: setting[0] != "size")
         lines = [line for _, line in order] + self._history
         for colour, side in self._clocks.items():
-            if not side.system.unlimited:
-                remaining = _remaining(side.clock(), side.system, elapsed.get(colour, 0.0))
+            if (clock := side.side_clock()) is not None:
+                remaining = _remaining(clock, side.system, elapsed.get(colour, 0.0))
                 lines.append(f"time_left {colour} {remaining}")
         return lines
 
     def remaining_time(self, call: ParsedCommand) -> float:
         """Return the seconds left for a command, or `inf` if no clock is running."""
         side = self._clocks.get(mover(call))
-        if side is None or side.system.unlimited:
+        clock = None if side is None else side.side_clock()
+        if clock is None:
             return inf
-        clock = side.clock()
         return clock.time + (clock.overtime.seconds if clock.overtime else 0.0)
 
     def _record_setting(self, kind: str, call: ParsedCommand, line: str) -> None:

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from agent.game_clock import TimeSystem
 from protocols.uci.parsing import UciError, read_number, shorten
 
 if TYPE_CHECKING:
@@ -16,15 +17,6 @@ MAX_SECONDS = 1e8  # three years
 # A move without a command: coordinates, castling, or SAN. No command name matches.
 BARE_MOVE = re.compile(r"[a-h][1-8][a-h][1-8][qrbnQRBN]?|O-O(-O)?|[KQRBNa-h][a-h1-8x=QRBN+#]{1,6}")
 _BASE = re.compile(r"(\d{1,9})(?::(\d{1,2}))?")
-
-
-@dataclass(frozen=True, slots=True)
-class LevelCommand:
-    """The command `level MPS BASE INC`, with times in seconds."""
-
-    moves: int  # per session, or 0 for the whole game
-    base: float
-    increment: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +32,8 @@ def parse_text(text: str) -> str:
     return text.strip()
 
 
-def parse_level(text: str) -> LevelCommand:
-    """Parse the arguments of `level`, in which the base time is MIN or MIN:SEC."""
+def parse_level(text: str) -> TimeSystem:
+    """Parse `MOVES BASE INCREMENT`, in which the base time is MIN or MIN:SEC."""
     words = text.split()
     base = _BASE.match(words[1]) if len(words) > 1 else None
     moves = read_number(words[0]) if words else None
@@ -49,7 +41,7 @@ def parse_level(text: str) -> LevelCommand:
         raise UciError("invalid level, expected: level MOVES MINUTES[:SECONDS] INCREMENT")
     increment = parse_seconds(words[2]) if len(words) > 2 else 0.0
     seconds = 60 * int(base[1]) + int(base[2] or 0)
-    return LevelCommand(max(moves, 0), min(seconds, MAX_SECONDS), increment)
+    return TimeSystem(min(seconds, MAX_SECONDS), increment=increment, moves=max(moves, 0))
 
 
 def parse_seconds(text: str) -> float:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agent.agent import AgentError, describe
+from agent.game_clock import TimeSystem
 from agent.limits import Info, Limits, Progress, Result
 from protocols.permissions import permission_denied_message
 from protocols.uci.engine_options import COMMON_OPTIONS
@@ -30,7 +31,6 @@ from protocols.xboard.features import (
 from protocols.xboard.formatting import comment, error_line, illegal_line, stat01_line, warning
 from protocols.xboard.parsing import (
     BARE_MOVE,
-    LevelCommand,
     NamedValue,
     find_move,
     parse_centiseconds,
@@ -275,17 +275,19 @@ class XboardProtocol(XboardSession):
 
     # Time.
 
-    def _level(self, level: LevelCommand) -> None:
-        self.reconfigure_search(lambda: self.clock.set_level(level, self.moves_played))
+    def _level(self, level: TimeSystem) -> None:
+        self.reconfigure_search(lambda: self.set_time_system(level))
 
     def _set_movetime(self, seconds: float) -> None:
-        self.reconfigure_search(lambda: self.clock.set_movetime(seconds))
+        level = TimeSystem(max_move_time=seconds)
+        self.reconfigure_search(lambda: self.set_time_system(level))
 
     def _set_depth(self, depth: int) -> None:
         self.reconfigure_search(lambda: setattr(self, "depth", depth))
 
     def _time(self, seconds: float) -> None:
         self.clock.set_remaining(seconds)
+        self.is_timed = True
 
     def _other_time(self, seconds: float) -> None:
         self.opponent_remaining = seconds

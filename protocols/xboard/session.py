@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from agent.game_clock import GameClock, TimeSystem
 from agent.limits import Info, Limits, Progress, Result, SideClock
 from protocols.session_context import STANDALONE, SessionContext
 from protocols.uci.chess_session import ChessSession
 from protocols.uci.position import HISTORY_PLIES, read_board
-from protocols.xboard.clock import XboardClock, is_consistent
 from protocols.xboard.draws import DrawPolicy, is_claimable_draw, result_by_rule
 from protocols.xboard.features import OPTIONS
 from protocols.xboard.formatting import comment, echo, thinking_line, warning
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 Replies = Iterator[str]
 
+DEFAULT_LEVEL = TimeSystem(300.0)  # five minutes for the game
+# A ponder search is restarted if the clock shows less than this fraction of the predicted time.
+MIN_PREDICTED_FRACTION = 0.9
 # Maximum number of pings that wait for a search. Further pings are answered at once.
 MAX_PENDING_PONGS = 64
 # Maximum number of errors shown to the user per game. Further errors are only logged.
@@ -93,7 +96,8 @@ class XboardSession:
         self.mode = XboardMode.PLAYING
         self.move_due = self.paused = self.pondering = self.posting = False
         self.sends_comments = True
-        self.clock = XboardClock()
+        self.clock = GameClock(DEFAULT_LEVEL)
+        self.is_timed = False  # The front end has sent a time command.
         self.depth: int | None = None
         self.excluded: set[chess.Move] = set()
         self.ponder_move: chess.Move | None = None  # the expected reply
@@ -105,6 +109,7 @@ class XboardSession:
         self._searches: deque[PendingSearch] = deque()
         self._board: chess.Board | None = None
         self._time_used = 0.0
+        self._moves_before_level = 0
         self._has_moved = False
         self._warned: set[str] = set()
 
@@ -167,6 +172,11 @@ class XboardSession:
         finally:
             self.start_next_search()
 
+    def set_time_system(self, system: TimeSystem) -> None:
+        """Restart the clock with a time system, whose moves are counted from this position."""
+        self.clock, self._moves_before_level = GameClock(system), self.moves_played
+        self.is_timed = True
+
     def set_board(self, board: chess.Board) -> None:
         """Set the position and reset all state that belongs to the previous position."""
         self._board = board
@@ -210,22 +220,25 @@ class XboardSession:
         return None
 
     def _is_ponder_hit(self, search: PendingSearch) -> bool:
-        now = self._limits(ponder=True).clock
-        return search.purpose is SearchPurpose.PONDER and is_consistent(search.predicted_clock, now)
+        predicted, now = search.predicted_clock, self._limits(ponder=True).clock
+        if predicted is None or now is None:
+            return predicted is now
+        return now.time >= MIN_PREDICTED_FRACTION * predicted.time
 
     def _limits(self, ponder: bool = False, moves_played: int | None = None) -> Limits[chess.Move]:
         clock, depth = self.clock, self.depth
         moves_played = self.moves_played if moves_played is None else moves_played
         moves = () if ponder else self._search_moves()
-        if depth is not None and not clock.is_set:
+        if depth is not None and not self.is_timed:
             return Limits(depth=depth, ponder=ponder, search_moves=moves)
-        movetime = clock.movetime
+        clock.moves = moves_played - self._moves_before_level
+        movetime = clock.system.max_move_time
         self.chess.set_opponent_clock(self.opponent_remaining)
         return Limits(
             depth=depth,
             movetime=None if movetime is None else max(movetime - self._time_used, 0.0),
             clock=clock.side_clock(self._time_used),
-            moves_to_go=clock.moves_to_go(moves_played),
+            moves_to_go=clock.moves_to_go,
             ponder=ponder,
             search_moves=moves,
         )
@@ -353,7 +366,8 @@ class XboardSession:
         if result.move is None:
             return
         board = self.board
-        self.clock.spend(self._time_used + search.elapsed(), self.moves_played + 1)
+        self.clock.moves = self.moves_played - self._moves_before_level
+        self.clock.spend(self._time_used + search.elapsed())
         self.draw_policy.record_score(result.info)
         accepts = self.draw_offered and self.accepts_draw()
         text = board.xboard(result.move)
@@ -375,7 +389,7 @@ class XboardSession:
         """Reset all state except the position before a new game."""
         self._warned.clear()
         self._has_moved = False
-        self.clock.new_game()
+        self.clock, self._moves_before_level = GameClock(self.clock.system), 0
         self.opponent_remaining = None
         self.depth = None
         self.chess.new_game()

@@ -3,6 +3,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
+from agent.game_clock import GameClock, TimeSystem
 from kempelen.console.settings_codec import SettingsError
 
 # The entries of a time control that do not limit a search.
@@ -55,6 +56,13 @@ class TimeControl:
         moves, minutes, seconds, increment = match.groups()
         base = 60 * int(minutes or 0) + float(seconds)
         return cls(moves=int(moves or 0), base=base, increment=float(increment or 0))
+
+    def new_clock(self) -> GameClock:
+        """Return a clock for a game. The increment is also added before the first move."""
+        system = TimeSystem(
+            self.base, increment=self.increment, moves=self.moves, max_move_time=self.movetime
+        )
+        return GameClock(system, (self.base or 0.0) + self.increment)
 
     def __str__(self) -> str:
         parts = []

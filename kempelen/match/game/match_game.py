@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from agent.io.sanitize import sanitize_line
-from agent.limits import Cp, Info, Mate, Score, SideClock
+from agent.limits import Cp, Info, Mate, Score
 from kempelen.match.config.settings import Settings
-from kempelen.match.config.time_control import TimeControl
 from kempelen.match.engines.engine_pool import EnginePool
 from kempelen.match.engines.players import EnginePlayer, OpponentAware
 from kempelen.match.game.adjudication import Adjudicator
@@ -49,47 +48,6 @@ class GameAssignment:
         return self.pair.white(self.game), self.pair.black(self.game)
 
 
-class MatchClock:
-    """The clock of one side. The increment is also added before the first move."""
-
-    def __init__(self, control: TimeControl) -> None:
-        self._control = control
-        self._moves = 0
-        self.remaining = None if control.base is None else control.base + control.increment
-
-    @property
-    def side(self) -> SideClock | None:
-        """The remaining time and the increment for UCI's `go` command, or None without a clock."""
-        if self.remaining is None:
-            return None
-        return SideClock(self.remaining, self._control.increment)
-
-    @property
-    def moves_to_go(self) -> int | None:
-        """The number of moves until the clock gets more time, or None if this never happens."""
-        period = self._control.moves
-        return period - self._moves % period if period and self.remaining is not None else None
-
-    @property
-    def move_time_limit(self) -> float | None:
-        """The time limit for the next move in seconds, including the margin, or None."""
-        times = [limit for limit in (self.remaining, self._control.movetime) if limit is not None]
-        return min(times) + self._control.margin if times else None
-
-    def spend(self, elapsed: float) -> bool:
-        """Deduct `elapsed` seconds and add the increment. Return False if the move was late."""
-        allowance = self.move_time_limit
-        if allowance is not None and elapsed > allowance:
-            return False
-        self._moves += 1
-        if self.remaining is not None:
-            self.remaining = max(0.0, self.remaining - elapsed) + self._control.increment
-            period = self._control.moves
-            if period and self._moves % period == 0:
-                self.remaining += self._control.base or 0.0
-        return True
-
-
 class MatchGame:
     def __init__(
         self, settings: Settings, assignment: GameAssignment, adjudicator: Adjudicator, emit: Emit
@@ -99,7 +57,7 @@ class MatchGame:
         self._adjudicator = adjudicator
         self._emit = emit
         self._controls = [settings.time_control(player) for player in assignment.players]
-        self._clocks = [MatchClock(control) for control in self._controls]
+        self._clocks = [control.new_clock() for control in self._controls]
         self._referee = _make_referee(settings, assignment)
         self._opening = tuple(self._referee.moves)
         self._first = self._referee.turn
@@ -154,7 +112,9 @@ class MatchGame:
     async def _move(self, player: EnginePlayer) -> GameResult | None:
         side = self._referee.turn
         clock, control = self._clocks[side], self._controls[side]
-        allowance = clock.move_time_limit
+        allowance = clock.move_limit
+        if allowance is not None:
+            allowance += control.margin
         limit = control.patience if allowance is None else allowance + GRACE
         try:
             answer = await player.search(self._request(side), limit, self._info_callback(side))
@@ -168,9 +128,10 @@ class MatchGame:
             return self.failure(side, Termination.CRASH, str(error))
         except EngineError as error:
             return self.failure(side, Termination.FAILED, str(error))
-        if not clock.spend(answer.elapsed):
-            late = answer.elapsed - (limit - GRACE - control.margin)
+        if allowance is not None and answer.elapsed > allowance:
+            late = answer.elapsed - (allowance - control.margin)
             return self.failure(side, Termination.TIME, f"{late * 1000:.0f} ms over")
+        clock.spend(min(answer.elapsed, clock.remaining or 0.0))
         return await self._accept(side, answer)
 
     async def _accept(self, side: int, answer: PlayResult) -> GameResult | None:
@@ -204,9 +165,9 @@ class MatchGame:
 
     def _request(self, side: int) -> SearchRequest:
         control, clock = self._controls[side], self._clocks[side]
-        own_clock = clock.side
+        own_clock = clock.side_clock()
         # If only one side has a clock, `go` gives its time to both.
-        sides = [self._clocks[WHITE].side or own_clock, self._clocks[BLACK].side or own_clock]
+        sides = [clock.side_clock() or own_clock for clock in self._clocks]
         return SearchRequest(
             fen=None if self._referee.start in ("", _START) else self._referee.start,
             moves=tuple(self._referee.moves),

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, cast
 
 import chess
 
 from agent.agent import describe
+from agent.game_clock import GameClock, TimeSystem
 from agent.io.sanitize import sanitize_line
-from agent.limits import SideClock
 from kempelen.match.game.game_result import GameResult, Termination, draw, win
 from kempelen.web.channel import Channel, ChannelGroup
 from kempelen.web.play.archive import Archive, SavedGame, player_names
@@ -54,11 +53,12 @@ class GameSession:
         self._background_tasks: set[asyncio.Task[None]] = set()  # references keep tasks alive
         self._lock = asyncio.Lock()
         self._watchers = 0
-        self._turn_started = time.monotonic()
         self._error = ""
         self._draw_policy = DrawPolicy()
-        if saved.setup.base is not None and saved.clocks is None:
-            saved.clocks = [saved.setup.base, saved.setup.base]
+        self._clocks: list[GameClock] = []  # empty in a game without clocks
+        if (base := saved.setup.base) is not None:
+            system = TimeSystem(base, increment=saved.setup.increment)
+            self._clocks = [GameClock(system, seconds) for seconds in saved.clocks or (base, base)]
 
     @property
     def idle(self) -> bool:
@@ -107,7 +107,7 @@ class GameSession:
             "mover": board.mover,
             "ply": len(saved.moves),
             "movers": board.movers,
-            "clocks": self._clocks(),
+            "clocks": [round(seconds, 2) for seconds in self._times()] or None,
             "thinking": self._search_task is not None,
             "trouble": self._error,
             "result": saved.game_result.result if saved.game_result else "",
@@ -175,13 +175,13 @@ class GameSession:
             raise ValueError("invalid move (expected text of at most 200 characters)")
         if ply is not None and ply != len(self.saved.moves):
             raise ValueError("the move was for an earlier position")
-        clocks, mover = self._clocks(), self.board.mover
-        if clocks is None or clocks[mover] > 0.0:
+        mover = self.board.mover
+        if not self._clocks or not self._clocks[mover].flagged:
             try:
                 self.board.play(text)
             except ValueError:
                 raise ValueError("illegal move") from None
-        self._charge_clock(mover)
+        self._stop_clock(mover)
         if self.saved.game_result is None:
             await self._after_move()
 
@@ -201,7 +201,7 @@ class GameSession:
             legal = self.board.legal_moves()
             if self.board.mover == side and legal:
                 break
-        self._turn_started = time.monotonic()
+        self._cancel_clocks()
         await self._continue_game()
         self._save_and_broadcast()
 
@@ -263,7 +263,6 @@ class GameSession:
             await self._check_result()
         if saved.game_result is None and len(saved.moves) % 100 == 0:
             await self._check_result()
-        self._turn_started = time.monotonic()
         await self._continue_game()
         self._save_and_broadcast()
 
@@ -283,9 +282,8 @@ class GameSession:
             return
         opponent_to_move = self.board.mover != self.saved.setup.side
         if opponent_to_move and self._search_task is None and not self._error:
-            self._turn_started = time.monotonic()
             self._search_task = asyncio.create_task(self._think())
-        self._set_flag()
+        self._start_clock()
 
     async def _think(self) -> None:
         """Let the opponent search and move. After an error, the game waits for a retry."""
@@ -308,7 +306,7 @@ class GameSession:
                 await self._take_answer(answer)
 
     async def _take_answer(self, answer: PlayResult) -> None:
-        self._charge_clock(self.board.mover)
+        self._stop_clock(self.board.mover)
         if self.saved.game_result is not None:
             return
         if answer.move == RESIGNATION:
@@ -340,20 +338,15 @@ class GameSession:
             engines.release(self.saved.owner)
             raise
         self._opponent = opponent
-        self._turn_started = time.monotonic()
-        self._set_flag()
+        self._start_clock()
         return opponent
 
     def _request(self, seconds: float) -> SearchRequest:
         saved, board = self.saved, self.board
         clocks: dict[str, Any] = {"movetime": seconds}
-        if saved.clocks is not None and self._search_task is asyncio.current_task():
-            increment = saved.setup.increment
-            white, black = (
-                SideClock(saved.clocks[player], increment)
-                for player in (board.white, 1 - board.white)
-            )
-            clocks = {"white": white, "black": black}
+        if self._clocks and self._search_task is asyncio.current_task():
+            white, black = self._clocks[board.white], self._clocks[1 - board.white]
+            clocks = {"white": white.side_clock(), "black": black.side_clock()}
         return SearchRequest(
             fen=saved.setup.fen or None,
             moves=tuple(board.moves),
@@ -364,60 +357,56 @@ class GameSession:
         )
 
     def _search_timeout(self) -> float:
-        clocks = self.saved.clocks
-        return SEARCH_TIMEOUT_MARGIN_S + (
-            self.saved.setup.seconds if clocks is None else max(clocks)
-        )
+        return SEARCH_TIMEOUT_MARGIN_S + max(self._times() or [self.saved.setup.seconds])
 
     def _side_of(self, player: int) -> int:
         return int(player != self.board.white)
 
-    def _clocks(self) -> list[float] | None:
-        if self.saved.clocks is None:
-            return None
-        clocks = list(self.saved.clocks)
-        if self._clock_running:
-            clocks[self.board.mover] -= time.monotonic() - self._turn_started
-        return [round(max(seconds, 0.0), 2) for seconds in clocks]
+    def _times(self) -> list[float]:
+        """Return the remaining seconds of both players, or [] in a game without clocks."""
+        return [clock.remaining or 0.0 for clock in self._clocks]
 
-    @property
-    def _clock_running(self) -> bool:
-        """Whether a clock is running. It stops while the opponent is starting or has failed."""
-        mover = self.board.mover
-        ready = mover == self.saved.setup.side or self._opponent is not None
-        return self.saved.game_result is None and mover in (0, 1) and ready
+    def _start_clock(self) -> None:
+        """Run the clock of the player to move, and check it when it reaches zero.
 
-    def _charge_clock(self, mover: int) -> None:
-        """Deduct the elapsed time from a player's clock. The player loses if it reaches zero."""
-        clocks = self.saved.clocks
-        if clocks is None:
-            return
-        clocks[mover] -= time.monotonic() - self._turn_started
-        if clocks[mover] <= 0.0:
-            clocks[mover] = 0.0
-            self._end(win(self._side_of(1 - mover), Termination.TIME))
-        else:
-            clocks[mover] += self.saved.setup.increment
-
-    def _set_flag(self) -> None:
-        """Schedule a check of the clock for the time at which it would reach zero."""
+        The clock does not run while the opponent is starting or has failed.
+        """
         if self._flag_timer is not None:
             self._flag_timer.cancel()
-        clocks = self._clocks()
-        if clocks is not None and self._clock_running:
-            self._flag_timer = self._call_later(clocks[self.board.mover] + 0.02, self._check_flag)
+        mover = self.board.mover
+        ready = mover == self.saved.setup.side or self._opponent is not None
+        if self._clocks and ready:
+            self._clocks[mover].start()
+            self._flag_timer = self._call_later(self._times()[mover] + 0.02, self._check_flag)
+
+    def _stop_clock(self, mover: int) -> None:
+        """Deduct the elapsed time from a player's clock. The player loses if it reaches zero."""
+        if not self._clocks:
+            return
+        clock = self._clocks[mover]
+        if clock.flagged:
+            clock.set_remaining(0.0)
+            self._end(win(self._side_of(1 - mover), Termination.TIME))
+        else:
+            clock.stop()
+
+    def _cancel_clocks(self) -> None:
+        for clock in self._clocks:
+            clock.cancel()
 
     async def _check_flag(self) -> None:
         async with self._lock:
-            clocks = self._clocks()
-            if self._clock_running and clocks is not None and clocks[self.board.mover] <= 0.0:
-                self._charge_clock(self.board.mover)
+            mover = self.board.mover
+            if self.saved.game_result is None and self._clocks[mover].flagged:
+                self._stop_clock(mover)
 
     def _end(self, game_result: GameResult) -> None:
         self.saved.game_result = game_result
+        self._cancel_clocks()
         self._save_and_broadcast()
 
     def _save_and_broadcast(self) -> None:
+        self.saved.clocks = self._times() or None
         self._archive.save(self.saved)
         self.subscribers.broadcast(self.state())
 
@@ -438,6 +427,8 @@ class GameSession:
 
     async def _close_opponent(self) -> None:
         opponent, self._opponent = self._opponent, None
+        if self._clocks:
+            self._clocks[1 - self.saved.setup.side].cancel()
         if opponent is not None:
             self._site.engine_quota.release(self.saved.owner)
             with contextlib.suppress(EngineError):

@@ -4,6 +4,7 @@ import itertools
 
 import pytest
 
+from agent.game_clock import GameClock
 from agent.learning.opponent_database import OpponentDatabase
 from agent.learning.opponent_game_record import REPORTED, RULES
 from kempelen.console.settings_codec import SettingsError
@@ -11,7 +12,6 @@ from kempelen.match.config.engine_settings import EngineProtocol, EngineSettings
 from kempelen.match.config.settings import Adjudication
 from kempelen.match.config.time_control import TimeControl
 from kempelen.match.game.game_result import Termination
-from kempelen.match.game.match_game import MatchClock
 from tests.kempelen.match.support import engine, play, settings
 
 AGENT = EngineSettings(command="chess", name="K", protocol=EngineProtocol.AGENT)
@@ -66,7 +66,8 @@ async def test_agent_records_loss_on_time(tmp_path, monkeypatch):
         options={"HabitsFile": str(tmp_path / "habits.jsonl")},
     )  # fmt: skip
     moves = itertools.count(1)
-    monkeypatch.setattr(MatchClock, "spend", lambda clock, seconds: next(moves) != 11)
+    limit = property(lambda clock: -1.0 if next(moves) == 11 else None)
+    monkeypatch.setattr(GameClock, "move_limit", limit)
     chosen = settings(
         own, engine(name="Ann"), games=1, time=TimeControl(nodes=100, patience=120),
         adjudication=Adjudication(maxmoves=16),

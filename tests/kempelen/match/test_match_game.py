@@ -15,35 +15,44 @@ from kempelen.match.config.settings import (
 from kempelen.match.config.time_control import TimeControl
 from kempelen.match.game.adjudication import Adjudicator
 from kempelen.match.game.game_result import Termination
-from kempelen.match.game.match_game import MatchClock
+from kempelen.match.game.match_game import GameAssignment, MatchGame
 from kempelen.match.game.openings import Opening, load_openings, select_opening
 from kempelen.match.game.referee import ChessReferee
+from kempelen.match.pairing.pairs import PairKey
+from protocols.client.uci import PlayResult
 from tests.kempelen.match.support import engine, play, settings
 
 
 def test_increment_applies_from_first_move():
-    clock = MatchClock(TimeControl(base=10, increment=1))
+    clock = TimeControl(base=10, increment=1).new_clock()
     assert clock.remaining == 11
-    assert clock.spend(4)
+    clock.spend(4)
     assert clock.remaining == 8
 
 
-def test_clock_adds_base_time_when_moves_to_go_restart():
-    clock = MatchClock(TimeControl(moves=2, base=10))
-    assert clock.moves_to_go == 2
-    clock.spend(3)
-    assert (clock.moves_to_go, clock.remaining) == (1, 7)
-    clock.spend(3)
-    assert (clock.moves_to_go, clock.remaining) == (2, 14)
+def test_clock_limits_moves_and_periods():
+    assert TimeControl(moves=2, base=10).new_clock().moves_to_go == 2
+    assert TimeControl(moves=2, movetime=1).new_clock().moves_to_go is None
+    assert TimeControl(base=5, movetime=1).new_clock().move_limit == 1
+    assert TimeControl(nodes=1).new_clock().move_limit is None
 
 
-def test_clock_tolerates_overspending_within_margin():
-    clock = MatchClock(TimeControl(base=1, margin=0.5))
-    assert clock.spend(1.4)
-    assert clock.remaining == 0
-    assert not clock.spend(0.6)
-    assert MatchClock(TimeControl(movetime=1, margin=0)).move_time_limit == 1
-    assert MatchClock(TimeControl(nodes=1)).move_time_limit is None
+async def test_moves_may_be_late_by_margin():
+    answers = [PlayResult("e2e4", None, None, 1.4), PlayResult("d2d4", None, None, 0.6)]
+
+    class SlowPlayer:
+        async def search(self, request, limit, on_info=None):
+            return PlayResult("e7e5", None, None, 0.0) if request.side else answers.pop(0)
+
+    chosen = settings(engine(), engine(), time=TimeControl(base=1, margin=0.5))
+    assignment = GameAssignment(PairKey(1, 1, 0, 1), 1, Opening())
+    adjudicator = Adjudicator(Adjudication())
+    record = await MatchGame(chosen, assignment, adjudicator, lambda event: None).play(
+        (SlowPlayer(), SlowPlayer())
+    )
+    assert (record.termination, len(record.moves)) == (Termination.TIME, 2)
+    assert record.moves[0].clock == 0
+    assert record.detail.endswith("600 ms over")
 
 
 @pytest.mark.parametrize(
