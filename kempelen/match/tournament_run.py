@@ -21,8 +21,8 @@ from kempelen.console.settings_codec import SettingsError, encode
 from kempelen.console.terminal import print_error, table_console
 from kempelen.match.config.settings import Settings
 from kempelen.match.display import Display, standings_view
-from kempelen.match.game.game_referee import GameFailedError
 from kempelen.match.game.openings import with_file_digests
+from kempelen.match.game.referee import GameFailedError
 from kempelen.match.live.events import Event, GameFinished, Listener, TournamentFinished, to_json
 from kempelen.match.live.live_file import LiveFile, live_file_path
 from kempelen.match.live.progress_curve import build_curve

@@ -17,7 +17,7 @@ import chess.svg
 from starlette.requests import Request
 from starlette.responses import Response
 
-from agent.games.game_history import GameHistory
+from agent.games.game_state import GameState
 from agent.games.go import MAX_SIZE
 from kempelen.match.config.game_settings import CHESS, GO, GameSettings, new_game
 
@@ -134,11 +134,11 @@ def game_diagrams(settings: GameSettings, moves: Sequence[str]) -> list[dict[str
 
     Raise ValueError if a move is illegal.
     """
-    history = GameHistory(new_game(settings))
-    diagrams = [diagram(settings.name, str(history.game))]
+    state = GameState(new_game(settings))
+    diagrams = [diagram(settings.name, str(state.game))]
     for text in moves:
-        written = history.play(text)
-        diagrams.append({**diagram(settings.name, str(history.game)), "move": written})
+        written = state.play(text)
+        diagrams.append({**diagram(settings.name, str(state.game)), "move": written})
         if settings.name == GO:
             diagrams[-1]["last"] = [written]
         elif diagrams[-1]["type"] == "grid":

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from inspect import signature
 from typing import Any
 
-from agent.game import CHANCE, NotatedGame, parse_move
+from agent.game import CHANCE, NotatedGame
 from agent.games.catalogue import GameError, GameType
-from agent.games.game_history import MAX_PLIES
+from agent.games.game_state import MAX_PLIES, GameState
 from protocols.gtp.messages import COLOURS, GtpError
 
 ILLEGAL_MOVE = "illegal move"
@@ -17,7 +17,7 @@ UNACCEPTABLE_SIZE = "unacceptable size"
 MAX_BOARD_SIZE = 25  # the maximum board size in GTP coordinates
 
 
-class GtpBoard:
+class GtpBoard(GameState):
     """The board of a game in which the rules determine the side to move.
 
     Player 0 is Black and player 1 is White. Chance events may be played with either colour.
@@ -31,9 +31,7 @@ class GtpBoard:
         self.game_type = game_type
         self.name = game_type.name
         self._options = dict(options)
-        self.game: NotatedGame[Any] = self.create_game()
-        self._movers: list[int] = []
-        self.move_texts: list[str] = []  # the moves played, or always empty in games of Go
+        super().__init__(self.create_game())
 
     def create_game(self) -> NotatedGame[Any]:
         return self.game_type.new(**self._options)
@@ -58,7 +56,7 @@ class GtpBoard:
     @property
     def turn(self) -> int:
         """Return the player to move, or 0 for a chance event."""
-        return 0 if self.game.turn == CHANCE else self.game.turn
+        return 0 if self.mover == CHANCE else self.mover
 
     def resize(self, width: int, height: int | None = None) -> None:
         """Clear the board and change its size, or raise `GtpError` if the size is invalid."""
@@ -81,70 +79,58 @@ class GtpBoard:
         return {} if width == self._edge else {"size": width}
 
     def clear(self) -> None:
-        self.game = self.create_game()
-        self._movers, self.move_texts = [], []
+        self.restart(self.create_game())
 
-    def play(self, player: int, text: str) -> None:
-        """Play a move, or raise `GtpError` if the move is illegal."""
+    def play_text(self, player: int, text: str) -> None:
+        """Play a player's move, or raise `GtpError` if the move is illegal."""
+        self.play_move(player, self._find_move(player, text))
+
+    def _find_move(self, player: int, text: str) -> Any:
         try:
-            move = parse_move(self.game, text)
+            move = self.parse(text)
         except ValueError:
             raise GtpError(ILLEGAL_MOVE) from None
-        if self.game.turn not in (player, CHANCE):
+        if self.mover not in (player, CHANCE):
             raise GtpError(ILLEGAL_MOVE)
-        self.play_move(player, move)
+        return move
 
     def play_move(self, player: int, move: Any) -> None:
         """Play a move without checking that it is legal."""
         self.require_game_length()
-        self.move_texts.append(self.game.text(move))
-        self.game.play(move)
-        self._movers.append(player)
+        self.push(move, player)
 
     def require_game_length(self) -> None:
         """Raise `GtpError` if the game has reached its maximum length."""
-        if len(self._movers) >= MAX_PLIES:
+        if self.too_long:
             raise GtpError(
                 f"too many moves (maximum {MAX_PLIES}); start a new game with clear_board"
             )
 
     def play_all(self, moves: Iterable[tuple[int, str]]) -> None:
         """Play moves in order. If any move is illegal, play no move and raise `GtpError`."""
-        count = 0
+        before = len(self.moves)
         try:
             for player, text in moves:
-                self.play(player, text)
-                count += 1
+                self.play_text(player, text)
         except GtpError:
-            for _ in range(count):
-                self.undo()
+            self.undo_moves(len(self.moves) - before)
             raise
 
     def undo_moves(self, count: int) -> None:
         """Take back the last `count` moves, or raise `GtpError` if fewer have been played."""
-        if count > len(self._movers):
+        if count > len(self.moves):
             raise GtpError("cannot undo")
         for _ in range(count):
             self.undo()
-
-    def undo(self) -> None:
-        if not self._movers:
-            raise GtpError("cannot undo")
-        self._movers.pop()
-        self.move_texts = self.move_texts[:-1]
-        self.game.undo()
 
     @contextmanager
     def player_to_move(self, player: int) -> Iterator[None]:
         """Allow a search for `player` inside the block, or raise `GtpError` if out of turn."""
         if self.game.outcome() is not None:
             raise GtpError("the game is over")
-        if self.game.turn not in (player, CHANCE):
+        if self.mover not in (player, CHANCE):
             raise GtpError(f"it is not {COLOURS[player]}'s turn")
         yield
-
-    def legal_moves(self) -> list[str]:
-        return [self.game.text(move) for move in self.game.moves()]
 
     def result(self) -> float:
         """Return the outcome for Black, or raise `GtpError` if the game is not over."""

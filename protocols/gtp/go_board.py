@@ -64,7 +64,7 @@ class GtpGoBoard(GtpBoard):
     @property
     def is_early(self) -> bool:
         """Return whether too few moves have been played to resign."""
-        return len(self._moves) < EARLY_FRACTION * self.game.width * self.game.height
+        return len(self.moves) < EARLY_FRACTION * self.game.width * self.game.height
 
     @property
     def size(self) -> str:
@@ -90,7 +90,6 @@ class GtpGoBoard(GtpBoard):
         self._setup_stones = stones
         self._handicap = handicap
         self._first_player = first
-        self._moves: list[tuple[int, int]] = []
         self._apply_rules()
 
     def _apply_rules(self) -> None:
@@ -109,24 +108,21 @@ class GtpGoBoard(GtpBoard):
             raise GtpError("syntax error")
         return shape.vertex(column, int(row) - 1)
 
-    def play(self, player: int, text: str) -> None:
+    def _find_move(self, player: int, text: str) -> int:
         try:
             move = self.vertex(text)
         except GtpError:
             raise GtpError(ILLEGAL_MOVE) from None
         if not self.game.is_legal(player, move):
             raise GtpError(ILLEGAL_MOVE)
-        self.play_move(player, move)
+        return move
 
-    def play_move(self, player: int, move: int) -> None:
-        self.require_game_length()
+    def push(self, move: int, player: int | None = None) -> None:
+        """Play a legal move, by default of the player to move, even after the end of the game."""
+        player = self.mover if player is None else player
         self.game.play_as(player, move)
-        self._movers.append(player)
-        self._moves.append((player, move))
-
-    def undo(self) -> None:
-        super().undo()
-        self._moves.pop()
+        self.moves.append(self.game.text(move))
+        self.movers.append(player)
 
     @contextmanager
     def player_to_move(self, player: int) -> Iterator[None]:
@@ -158,6 +154,10 @@ class GtpGoBoard(GtpBoard):
         if rules.territory:
             return self._territory_score(statuses)
         return game.score(dead_from_statuses(statuses))
+
+    def dead_stones(self) -> int:
+        """Return the estimated set of dead stones."""
+        return dead_from_statuses(self._current_statuses())
 
     def _current_statuses(self) -> Statuses:
         key = self.size, self.game.key()
@@ -275,19 +275,18 @@ class GtpGoBoard(GtpBoard):
             if vertex == PASS:
                 raise GtpError("pass: invalid vertex of a stone")
             vertices[player].append(vertex)
-        self.game = self._game_with_stones(self.game.size, vertices, first)
-        self._movers = []
+        self.restart(self._game_with_stones(self.game.size, vertices, first))
         self._set_start(vertices, 0, first)
 
     def set_player_to_move(self, player: int) -> None:
         """Set the side that makes the first move, or raise `GtpError` after the first move."""
-        if self._moves:
+        if self.moves:
             raise GtpError("cannot set the side to move after the first move")
         self.game.set_turn(player)
         self._first_player = player
 
     def _require_empty_board(self) -> None:
-        if self._moves or self.game.stones.sets[1] | self.game.stones.sets[2]:
+        if self.moves or self.game.stones.sets[1] | self.game.stones.sets[2]:
             raise GtpError("board not empty")
 
     def _game_with_stones(
@@ -328,14 +327,14 @@ class GtpGoBoard(GtpBoard):
             if not game.is_legal(player, move):
                 raise GtpError(f"cannot load file: move {number} is illegal")
             game.play_as(player, move)
-        self.game = game
+        self.restart(game)
         if record.komi is not None:
             self.komi = record.komi
         self.rules = rules_from_sgf(record.rules) or self.rules
         self._options |= {"size": size, "komi": self.komi}
         self._set_start((black, white), record.handicap_stones, record.first)
-        self._moves = played
-        self._movers = [player for player, _ in played]
+        self.moves = [game.text(move) for _, move in played]
+        self.movers = [player for player, _ in played]
         return game.turn
 
     def sgf(self, more: Mapping[str, str] = MappingProxyType({})) -> str:
@@ -345,7 +344,11 @@ class GtpGoBoard(GtpBoard):
         """
         point = self.game.stones.shape.coordinates
         black, white = ([point(vertex) for vertex in stones] for stones in self._setup_stones)
-        moves = [(player, None if move == PASS else point(move)) for player, move in self._moves]
+        vertices = map(self.vertex, self.moves)
+        moves = [
+            (player, None if move == PASS else point(move))
+            for player, move in zip(self.movers, vertices, strict=True)
+        ]
         size = self.game.width, self.game.height
         record = sgf.SgfGame(
             size,

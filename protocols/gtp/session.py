@@ -141,7 +141,7 @@ class GtpSession:
             report,
             game_type.name,
             settings.habits,
-            lambda: (board.options_text, board.move_texts),
+            lambda: (board.options_text, board.moves),
         )
         self._random = Random(settings.search_config.seed)
         self._advisor: ProviderChain[Any] = ProviderChain(self._create_advisors)

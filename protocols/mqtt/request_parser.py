@@ -13,7 +13,7 @@ import chess
 
 from agent.game import CHANCE
 from agent.games import catalogue
-from agent.games.game_history import MAX_PLIES, GameHistory
+from agent.games.game_state import MAX_PLIES, GameState
 from agent.games.go import MAX_SIZE, Go, format_size, parse_size
 from agent.io.sanitize import sanitize_name
 from protocols.client.uci import SearchRequest
@@ -121,7 +121,7 @@ class GameRequestParser:
         self._limits = limits
         self.variant = GameVariant(public_name(game), self._own_options)
         # The last requested game and its options.
-        self._last: tuple[GameHistory, Mapping[str, Any]] | None = None
+        self._last: tuple[GameState, Mapping[str, Any]] | None = None
 
     def parse(
         self, payload: Mapping[str, Any], deadline: float
@@ -133,43 +133,43 @@ class GameRequestParser:
             raise RequestError(f"fen, chess960: for chess only (a game of {name} has only moves)")
         options = self._options(kind.get("options", {}))
         limits = parse_limits(payload["limits"], self._limits)
-        history = self._replay(options, payload.get("moves", ()), deadline)
-        game = history.game
+        state = self._replay(options, payload.get("moves", ()), deadline)
+        game = state.game
         if game.outcome() is not None:
             raise RequestError("the game is already over")
         if game.turn == CHANCE:
             raise RequestError("moves: missing chance event (the next move is random)")
         request = SearchRequest(
             None,
-            tuple(history.moves),
+            tuple(state.moves),
             side=1 - game.turn,  # Black moves first.
             mover=game.turn,
-            movers=tuple(history.movers),
+            movers=tuple(state.movers),
             **limits,
         )
         return request, GameVariant(name, options)
 
-    def _replay(self, options: Mapping[str, Any], moves: list[str], deadline: float) -> GameHistory:
+    def _replay(self, options: Mapping[str, Any], moves: list[str], deadline: float) -> GameState:
         """Return the game after the given moves. If it continues the last game, reuse it."""
         if len(moves) > MAX_PLIES:
             raise RequestError(f"moves: too many (at most {MAX_PLIES} plies, got {len(moves)})")
         # The cached game is not shared during the replay, because this call may be abandoned.
         last, self._last = self._last, None
         if last is not None and last[1] == options and _continues(last[0], moves):
-            history = last[0]
+            state = last[0]
         else:
             try:
-                history = GameHistory(self._game_type.new(**options))
+                state = GameState(self._game_type.new(**options))
             except catalogue.GameError as error:
                 raise RequestError(f"kind: {error}") from None
-        for number, text in enumerate(moves[len(history.moves) :], start=len(history.moves) + 1):
+        for number, text in enumerate(moves[len(state.moves) :], start=len(state.moves) + 1):
             _check_deadline(deadline)
             try:
-                history.play(text)
+                state.play(text)
             except ValueError as error:
                 raise RequestError(f"move {number}: {error}") from None
-        self._last = history, options
-        return history
+        self._last = state, options
+        return state
 
     def _options(self, requested: Mapping[str, Any]) -> dict[str, Any]:
         options, name = dict(self._engine_options), self.variant.name
@@ -227,8 +227,8 @@ def _komi(value: Any) -> float:
     return float(value)
 
 
-def _continues(history: GameHistory, moves: list[str]) -> bool:
-    known = [move.lower() for move in history.moves]
+def _continues(state: GameState, moves: list[str]) -> bool:
+    known = [move.lower() for move in state.moves]
     return [move.lower() for move in moves[: len(known)]] == known
 
 

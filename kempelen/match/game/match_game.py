@@ -10,14 +10,14 @@ from datetime import UTC, datetime
 
 from agent.io.sanitize import sanitize_line
 from agent.limits import Cp, Info, Mate, Score
+from kempelen.match.config.game_settings import new_game
 from kempelen.match.config.settings import Settings
 from kempelen.match.engines.engine_pool import EnginePool
 from kempelen.match.engines.players import EnginePlayer, OpponentAware
 from kempelen.match.game.adjudication import Adjudicator
-from kempelen.match.game.game_referee import GameReferee
 from kempelen.match.game.game_result import BLACK, WHITE, GameResult, Termination, win
 from kempelen.match.game.openings import Opening
-from kempelen.match.game.referee import ChessReferee, Referee
+from kempelen.match.game.referee import ChessReferee, Referee, wrap_errors
 from kempelen.match.live.events import Event, GameStarted, MovePlayed, SearchInfo
 from kempelen.match.pairing.pairs import PairKey
 from kempelen.match.records.game_record import GameRecord, MoveRecord
@@ -141,27 +141,28 @@ class MatchGame:
             return self.failure(side, Termination.RESIGNATION, "resigned")
         ply = len(self._referee.moves) + 1
         try:
-            move, san = self._referee.play(answer.move)
+            with wrap_errors(self._settings.game):
+                self._referee.play(answer.move)
         except ValueError:
             shown = answer.move[:40]
-            position = " / ".join(self._referee.position.splitlines())
+            position = " / ".join(str(self._referee.game).splitlines())
             return self.failure(side, Termination.ILLEGAL_MOVE, f"{shown!r} in {position}")
-        record = _move_record(move, answer, self._clocks[side].remaining)
-        self._moves.append(record)
+        move, *events = self._referee.moves[ply - 1 :]
         self._scores.append(answer.info.score if answer.info else None)
-        self._emit_move(side, ply, record, san)
-        for number, event in enumerate(self._referee.moves[ply:], start=ply + 1):
-            self._moves.append(MoveRecord(event))
-            self._emit_move(side, number, self._moves[-1], event)
+        record = _move_record(move, answer, self._clocks[side].remaining)
+        for number, played in enumerate((record, *map(MoveRecord, events)), start=ply):
+            self._moves.append(played)
+            self._emit_move(side, number, played)
         return await self._game_result() or self._referee.adjudicate(
             self._adjudicator, self._scores, first=self._first
         )
 
     async def _game_result(self) -> GameResult | None:
         """Return the result by the rules, computed in a thread if the game is not chess."""
-        if self._settings.is_chess:
-            return self._referee.game_result()
-        return await asyncio.to_thread(self._referee.game_result)
+        with wrap_errors(self._settings.game):
+            if self._settings.is_chess:
+                return self._referee.game_result()
+            return await asyncio.to_thread(self._referee.game_result)
 
     def _request(self, side: int) -> SearchRequest:
         control, clock = self._controls[side], self._clocks[side]
@@ -194,14 +195,14 @@ class MatchGame:
                 black=record.black,
                 fen=record.fen,
                 moves=record.opening,
-                position=self._referee.position,
+                position=str(self._referee.game),
                 turn=SIDES[self._referee.turn],
                 white_clock=self._clocks[WHITE].remaining,
                 black_clock=self._clocks[BLACK].remaining,
             )
         )
 
-    def _emit_move(self, side: int, ply: int, record: MoveRecord, san: str) -> None:
+    def _emit_move(self, side: int, ply: int, record: MoveRecord) -> None:
         self._emit(
             MovePlayed(
                 board=self._assignment.board,
@@ -210,8 +211,8 @@ class MatchGame:
                 ply=ply,
                 side=SIDES[side],
                 move=record.move,
-                san=san,
-                position=self._referee.position,
+                san=self._referee.shown_moves[ply - 1],
+                position=str(self._referee.game),
                 turn=SIDES[self._referee.turn],
                 cp=record.cp,
                 mate=record.mate,
@@ -322,7 +323,7 @@ def _make_referee(settings: Settings, assignment: GameAssignment) -> Referee:
     if settings.is_chess:
         return ChessReferee(assignment.opening, chess960=settings.chess960)
     seed = f"{settings.seed}/{assignment.pair}/{assignment.game}"
-    return GameReferee(settings.game, assignment.opening, seed)
+    return Referee(new_game(settings.game), assignment.opening, seed)
 
 
 _START = ChessReferee(Opening()).start

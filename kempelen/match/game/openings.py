@@ -14,14 +14,16 @@ import chess
 import chess.pgn
 
 from agent.evaluation import evaluation_digest
+from agent.game import CHANCE
+from agent.games.game_state import GameState
 from agent.io.files import read_text
 from agent.io.sanitize import sanitize_line
 from kempelen.console.settings_codec import SettingsError
 from kempelen.match.config.engine_settings import EngineSettings
-from kempelen.match.config.game_settings import new_game
+from kempelen.match.config.game_settings import GameSettings, new_game
 from kempelen.match.config.settings import OpeningOrder, OpeningSettings, Settings
 from kempelen.match.engines.engine_protocols import protocol_spec
-from kempelen.match.game.game_referee import random_opening, read_openings
+from kempelen.match.game.referee import wrap_errors
 from kempelen.match.records.game_record import unescape_tag_value
 from openings import start_positions
 from openings.book_common import BookError
@@ -34,6 +36,7 @@ Opening = start_positions.StartPosition
 # Default number of random plies, which make games differ. Go has none: its players vary their play,
 # and random stones make a poor opening.
 RANDOM_PLIES = 4
+ATTEMPTS = 1000
 
 
 def opening_selector(settings: Settings) -> Callable[[int, int], Opening]:
@@ -47,7 +50,7 @@ def opening_selector(settings: Settings) -> Callable[[int, int], Opening]:
         openings = load_openings(settings.openings, chess960=settings.chess960)
     else:
         text, name = _read(settings.openings.file)
-        lines = read_openings(settings.game, text, name)
+        lines = _read_lines(settings.game, text, name)
         openings = [_truncate(opening, settings.openings.plies) for opening in lines]
         if not openings:
             raise SettingsError(f"{name}: no openings found")
@@ -70,8 +73,50 @@ def _random_opening(settings: Settings, round_: int, pair: int) -> Opening:
     plies = settings.openings.plies
     if plies is None:
         plies = 0 if settings.game.name == "go" else RANDOM_PLIES
-    opening = random_opening(settings.game, plies, f"{settings.seed}/{round_}/{pair}")
-    return dataclasses.replace(opening, fen=chess.STARTING_FEN) if settings.is_chess else opening
+    moves = _random_moves(settings.game, plies, f"{settings.seed}/{round_}/{pair}")
+    return Opening(chess.STARTING_FEN if settings.is_chess else "", moves)
+
+
+def _random_moves(settings: GameSettings, plies: int, seed: str) -> tuple[str, ...]:
+    """Return `plies` random moves that do not end the game, without avoidable passes.
+
+    Raise SettingsError after 1000 failed attempts.
+    """
+    generator = random.Random(seed)
+    for _ in range(ATTEMPTS):
+        state = GameState(new_game(settings))
+        with wrap_errors(settings):
+            while len(state.moves) < plies and state.game.outcome() is None:
+                if state.mover == CHANCE:
+                    state.play_chance_event(generator.random())
+                else:
+                    moves = state.legal_moves()
+                    state.play(
+                        generator.choice([move for move in moves if move != "pass"] or moves)
+                    )
+            if state.game.outcome() is None:
+                return tuple(state.moves)
+    raise SettingsError(f"game {settings}: {plies} random plies end the game (reduce --plies)")
+
+
+def _read_lines(settings: GameSettings, text: str, name: str) -> Iterator[Opening]:
+    """Yield the openings in a text file, one move sequence per line. `#` starts a comment.
+
+    Raise SettingsError, which names the line, if a move is illegal or the game is already over.
+    """
+    for number, line in enumerate(text.splitlines(), start=1):
+        moves = line.partition("#")[0].split()
+        if not moves:
+            continue
+        state = GameState(new_game(settings))
+        try:
+            for move in moves:
+                state.play(move)
+        except ValueError as error:
+            raise SettingsError(f"{name}, line {number}: {error}") from None
+        if state.game.outcome() is not None:
+            raise SettingsError(f"{name}, line {number}: the game is already over")
+        yield Opening("", tuple(moves))
 
 
 def load_openings(settings: OpeningSettings, *, chess960: bool = False) -> list[Opening]:

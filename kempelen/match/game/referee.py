@@ -1,90 +1,127 @@
-"""The interface of referees, and the referee for chess. See game_referee for other games."""
+"""Enforce the rules of a game. The result 1-0 means that White won."""
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from random import Random
+from typing import Any
 
 import chess
 
+from agent.game import CHANCE, NotatedGame
+from agent.games.chain_status import dead_stones
+from agent.games.game_state import MAX_PLIES, GameState
+from agent.games.go import Go
+from agent.games.plain_chess import PlainChess
+from agent.io.user_code import describe
 from agent.limits import Score
+from kempelen.match.config.game_settings import GameSettings
 from kempelen.match.game.adjudication import Adjudicator
 from kempelen.match.game.game_result import BLACK, WHITE, GameResult, Termination, draw, win
 from openings.start_positions import StartPosition as Opening
+from protocols.gtp.board import score_text
 
 
-class Referee(Protocol):
-    """Enforces the rules of one game and keeps its state.
+class Referee(GameState):
+    """The referee of one game, which also draws chance events, such as dice rolls.
 
-    `start` is the start position, or "" if the game has only one. `moves` includes the opening.
-    `movers` contains the player number of each move, where player 0 moves first.
+    Go is scored by area after two passes, and stones that are dead in random playouts are removed
+    first.
     """
 
-    start: str
-    moves: list[str]
-    movers: list[int]
+    start = ""  # the start position, or "" if the game has only one
+    white = 1  # the player number of White: player 0 moves first and is Black, as in Go and GTP
+
+    def __init__(self, game: NotatedGame[Any], opening: Opening, seed: str = "") -> None:
+        """Play the opening. `seed` determines the chance events.
+
+        Raise ValueError if the opening contains an illegal move.
+        """
+        super().__init__(game)
+        self._random = Random(seed)
+        for text in opening.moves:
+            super().play(text)
+        self._play_chance_events()
 
     @property
     def turn(self) -> int:
         """The side to move, where 0 is White."""
+        return WHITE if self.mover == self.white else BLACK
 
     @property
-    def mover(self) -> int:
-        """The number of the player to move."""
+    def shown_moves(self) -> list[str]:
+        """The moves in the notation for users."""
+        return self.moves
 
-    @property
-    def position(self) -> str:
-        """The position as text."""
-
-    def play(self, text: str) -> tuple[str, str]:
-        """Make a move, and return it in protocol notation and in notation for users.
-
-        Raise ValueError if the move is illegal.
-        """
+    def play(self, text: str) -> str:
+        """Make a move and all chance events after it. Raise ValueError if the move is illegal."""
+        written = super().play(text)
+        self._play_chance_events()
+        return written
 
     def game_result(self) -> GameResult | None:
         """Return the result by the rules, or None while the game continues."""
+        game = self.game
+        if isinstance(game, Go):
+            return result_by_rules(self, lambda: game.score(dead_stones(game)))
+        return result_by_rules(self)
 
     def adjudicate(
         self, adjudicator: Adjudicator, scores: Sequence[Score | None], *, first: int
     ) -> GameResult | None:
         """Return the adjudicated result or None. See Adjudicator.adjudicate for the arguments."""
+        return adjudicator.adjudicate_length(1 + len(self.moves) // 2)
+
+    def _play_chance_events(self) -> None:
+        while self.mover == CHANCE:
+            self.play_chance_event(self._sample())
+
+    def _sample(self) -> float:
+        return self._random.random()
 
 
-class ChessReferee:
-    """The referee of one game of chess or Chess960. Moves are in UCI notation."""
+class _RefereedChess(PlainChess):
+    def text(self, move: chess.Move) -> str:
+        return self.board.uci(move)
 
-    def __init__(self, opening: Opening, *, chess960: bool = False) -> None:
-        """Set up the opening. Raise ValueError if it contains an illegal move."""
-        self.board = chess.Board(opening.fen, chess960=chess960)
-        self.start = self.board.fen()
-        self.moves: list[str] = []
-        self.movers: list[int] = []
-        for move in opening.moves:
-            self.play(move)
-
-    @property
-    def turn(self) -> int:
-        return WHITE if self.board.turn == chess.WHITE else BLACK
-
-    @property
-    def mover(self) -> int:
-        """The number of the player to move. White is player 0, even if Black moves first."""
-        return self.turn
-
-    @property
-    def position(self) -> str:
+    def __str__(self) -> str:
         return self.board.fen()
 
-    def play(self, text: str) -> tuple[str, str]:
-        """Make a UCI move in lower or upper case. Return it in UCI notation and in SAN."""
+
+class ChessReferee(Referee):
+    """The referee of one game of chess or Chess960. Moves are in UCI notation."""
+
+    game: _RefereedChess
+    white = 0  # even if Black moves first
+
+    def __init__(self, opening: Opening, *, chess960: bool = False) -> None:
+        board = chess.Board(opening.fen, chess960=chess960)
+        self.start = board.fen()
+        self._sans: list[str] = []
+        super().__init__(_RefereedChess(board), opening)
+
+    @property
+    def board(self) -> chess.Board:
+        return self.game.board
+
+    @property
+    def shown_moves(self) -> list[str]:
+        return self._sans
+
+    def parse(self, text: str) -> chess.Move:
+        """Parse a UCI move in lower or upper case."""
         move = self.board.parse_uci(text.lower())
         if not move:
             raise ValueError(f"null move {text}")
+        return move
+
+    def push(self, move: chess.Move, player: int | None = None) -> None:
         san = self.board.san(move)
-        uci = self.board.uci(move)
-        self.movers.append(self.mover)
-        self.board.push(move)
-        self.moves.append(uci)
-        return uci, san
+        super().push(move, player)
+        self._sans.append(san)
+
+    def undo(self) -> None:
+        super().undo()
+        self._sans.pop()
 
     def game_result(self) -> GameResult | None:
         board = self.board
@@ -104,3 +141,36 @@ class ChessReferee:
         self, adjudicator: Adjudicator, scores: Sequence[Score | None], *, first: int
     ) -> GameResult | None:
         return adjudicator.adjudicate(self.board, scores, first=first)
+
+
+def result_by_rules(
+    state: GameState, score: Callable[[], float] | None = None
+) -> GameResult | None:
+    """Return the result of a game other than chess, or None while the game continues.
+
+    `score` returns the points of player 0 at the end of the game, by default the outcome.
+    """
+    points = state.game.outcome()
+    if points is None:
+        return draw(Termination.MAX_MOVES, f"{MAX_PLIES} plies") if state.too_long else None
+    if score is not None:
+        points = score()
+    if points == 0:
+        return draw(Termination.RULES)
+    detail = score_text(points) if abs(points) != 1 else ""
+    return win(BLACK if points > 0 else WHITE, Termination.RULES, detail)
+
+
+class GameFailedError(Exception):
+    """Raised if the code of a game raises an exception. The message names the game."""
+
+
+@contextmanager
+def wrap_errors(settings: GameSettings) -> Iterator[None]:
+    """Convert the game's exceptions to GameFailedError, except ValueError for an illegal move."""
+    try:
+        yield
+    except ValueError:
+        raise
+    except Exception as error:
+        raise GameFailedError(f"game {settings}: {describe(error)}") from error

@@ -134,7 +134,7 @@ def export_game(game: SavedGame, board: PlayedGame) -> tuple[str, str, str]:
     if game.setup.game == CHESS:
         return "pgn", "application/vnd.chess-pgn", to_pgn(record, EVENT)
     if isinstance(board, GoGame):
-        return "sgf", "application/x-go-sgf", _to_sgf(board.board, record)
+        return "sgf", "application/x-go-sgf", _to_sgf(board, record)
     settings = GameSettings(game.setup.game, dict(game.setup.options))
     return "txt", "text/plain", to_text(record, settings, EVENT)
 

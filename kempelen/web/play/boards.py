@@ -5,22 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from random import Random
-from typing import Any, Protocol, cast
+from typing import Any
 
 import chess
 
-from agent.game import CHANCE, ChanceGame, GridGame, HasPatterns
-from agent.games.chain_status import chain_statuses, dead_from_statuses
-from agent.games.chance import draw_event
+from agent.game import CHANCE, GridGame, HasPatterns
 from agent.games.checkers import Checkers
-from agent.games.game_history import MAX_PLIES
+from agent.games.game_state import GameState
 from agent.games.stones import iter_bits
-from kempelen.match.game.game_result import GameResult, Termination, draw, win
-from kempelen.match.game.referee import ChessReferee
+from kempelen.match.game.game_result import GameResult
+from kempelen.match.game.referee import ChessReferee, Referee, result_by_rules
 from kempelen.web.diagrams import parse_grid
 from kempelen.web.play.setup import CHESS, GameSetup, find_game_type, is_go
 from openings.start_positions import StartPosition
-from protocols.gtp.board import GtpBoard, score_text
 from protocols.gtp.go_board import GtpGoBoard
 from protocols.gtp.messages import GtpError
 from protocols.gtp.rules import read_rules
@@ -28,79 +25,16 @@ from protocols.gtp.rules import read_rules
 _SQUARES = re.compile(r"\d+")
 
 
-class PlayedGame(Protocol):
-    """The state of one game, in which player 0 moves first.
-
-    The list `movers` contains the player of each move or chance event in `moves`.
-    """
-
-    moves: list[str]
-    movers: list[int]
-    white: int
-
-    @property
-    def mover(self) -> int:
-        """The number of the player to move."""
-
-    def legal_moves(self) -> list[str]:
-        """Return the legal moves, or [] if the game is over."""
-
-    def play(self, text: str) -> None:
-        """Make a move and all chance events after it. Raise ValueError if it is illegal."""
-
-    def undo(self) -> None:
-        """Undo the last move or chance event."""
-
-    def game_result(self) -> GameResult | None:
-        """Return the result, or None while the game continues. May be slow in Go."""
-
-    def view(self) -> dict[str, Any]:
-        """Return the position as JSON for the page."""
-
-
-class ChessGame:
-    white = 0
-
+class ChessGame(ChessReferee):
     def __init__(self, setup: GameSetup) -> None:
-        self.setup = setup
-        self._referee = ChessReferee(
-            StartPosition(setup.fen or chess.STARTING_FEN, ()), chess960=setup.chess960
-        )
-        self._first = self._referee.turn
-        self.moves, self.movers = self._referee.moves, self._referee.movers
-        self.sans: list[str] = []
+        super().__init__(StartPosition(setup.fen or chess.STARTING_FEN), chess960=setup.chess960)
 
-    @property
-    def board(self) -> chess.Board:
-        return self._referee.board
-
-    @property
-    def mover(self) -> int:
-        """The number of the player to move. White is player 0, even if Black moves first."""
-        return self._referee.mover
-
-    def legal_moves(self) -> list[str]:
-        return [self.board.uci(move) for move in self.board.legal_moves]
-
-    def play(self, text: str) -> None:
-        """Make a move in UCI notation or SAN. Raise ValueError if the move is illegal."""
+    def parse(self, text: str) -> chess.Move:
+        """Parse a move in UCI notation or SAN."""
         try:
-            try:
-                move = self.board.parse_uci(text.lower())
-            except ValueError:
-                move = self.board.parse_san(text)
-            _, san = self._referee.play(self.board.uci(move))
+            return super().parse(text)
         except ValueError:
-            raise ValueError(f"illegal move {text!r}") from None
-        self.sans.append(san)
-
-    def undo(self) -> None:
-        self.board.pop()
-        for history in (self.moves, self.movers, self.sans):
-            history.pop()
-
-    def game_result(self) -> GameResult | None:
-        return self._referee.game_result()
+            return super().parse(self.board.parse_san(text).uci())
 
     def view(self) -> dict[str, Any]:
         board = self.board
@@ -111,72 +45,31 @@ class ChessGame:
             "check": board.is_check(),
             "last": [last[:2], last[2:4]] if last else [],
             "legal": self.legal_moves(),
-            "written": [board.san(move) for move in board.legal_moves],
-            "text": self.sans,
+            "written": [board.san(move) for move in self.game.moves()],
+            "text": self.shown_moves,
         }
 
 
-class BoardGame:
-    """A game other than chess."""
-
-    white = 1
+class BoardGame(Referee):
+    """A game other than chess and Go."""
 
     def __init__(self, setup: GameSetup) -> None:
-        self.setup = setup
-        game_type = find_game_type(setup.game)
-        self.board: GtpBoard = (
-            GtpGoBoard(game_type, setup.options)
-            if is_go(setup.game)
-            else GtpBoard(game_type, setup.options)
-        )
-        self.moves: list[str] = []
-        self.movers: list[int] = []
+        self._seed = setup.seed
         self._last: list[list[int]] = []  # cells of the last move; empty if unknown
-        self._play_chance_events()
+        super().__init__(find_game_type(setup.game).new(**setup.options), StartPosition())
 
-    @property
-    def game(self) -> Any:
-        return self.board.game
-
-    @property
-    def mover(self) -> int:
-        return int(self.game.turn)
-
-    def legal_moves(self) -> list[str]:
-        return [] if self.game.outcome() is not None else self.board.legal_moves()
-
-    def play(self, text: str) -> None:
-        self.replay(text)
-        self._play_chance_events()
-
-    def replay(self, text: str) -> None:
-        """Make a recorded move or chance event. Raise ValueError if it is illegal."""
-        chance = self.game.turn == CHANCE
-        mover = (self.movers[-1] if self.movers else 0) if chance else self.mover
-        legal = {move.lower(): move for move in self.board.legal_moves()}
-        if text.lower() not in legal or self.game.outcome() is not None:
-            raise ValueError(f"illegal move {text!r}")
-        cells = [] if chance else self._move_cells().get(legal[text.lower()], [])
-        try:
-            self.board.play(mover, text)
-        except GtpError as error:
-            raise ValueError(str(error)) from None
-        self.moves.append(legal[text.lower()])
-        self.movers.append(mover)
-        self._last = cells or self._last if chance else cells
+    def push(self, move: Any, player: int | None = None) -> None:
+        if self.mover != CHANCE:
+            self._last = self._move_cells().get(self.game.text(move), [])
+        super().push(move, player)
 
     def undo(self) -> None:
         self._last = []
-        self.board.undo()
-        self.moves.pop()
-        self.movers.pop()
+        super().undo()
 
-    def game_result(self) -> GameResult | None:
-        outcome = self.game.outcome()
-        if outcome is None:
-            too_long = len(self.moves) >= MAX_PLIES
-            return draw(Termination.MAX_MOVES, f"{MAX_PLIES} plies") if too_long else None
-        return self._verdict_from_score(outcome)
+    def _sample(self) -> float:
+        """Return a number that depends on the ply, so that a move taken back has no other dice."""
+        return Random(f"{self._seed}/{len(self.moves)}").random()
 
     def view(self) -> dict[str, Any]:
         text = str(self.game)
@@ -193,18 +86,6 @@ class BoardGame:
             "text": self.moves,
         }
 
-    def _verdict_from_score(self, outcome: float) -> GameResult:
-        detail = score_text(outcome) if abs(outcome) not in (0, 1) else ""
-        if outcome == 0:
-            return draw(Termination.RULES)
-        return win(1 if outcome > 0 else 0, Termination.RULES, detail)
-
-    def _play_chance_events(self) -> None:
-        while self.game.turn == CHANCE and self.game.outcome() is None:
-            chance = Random(f"{self.setup.seed}/{len(self.moves)}").random()
-            event = draw_event(cast("ChanceGame[Any]", self.game), chance)
-            self.replay(self.game.text(event))
-
     def _move_cells(self) -> dict[str, list[list[int]]]:
         """Return the cells of each legal move, as [row, column] with rows from the top."""
         game = self.game
@@ -213,52 +94,38 @@ class BoardGame:
                 move: [_square(int(n)) for n in _SQUARES.findall(move)]
                 for move in self.legal_moves()
             }
-        if not isinstance(game, GridGame) or self.game.outcome() is not None:
+        if not isinstance(game, GridGame) or game.outcome() is not None:
             return {}
         moves: dict[str, list[list[int]]] = {}
         for row, cells in enumerate(game.grid()):
             for column in range(len(cells)):
                 if (move := game.move_at(row, column)) is not None:
-                    moves.setdefault(self.game.text(move), [[row, column]])
+                    moves.setdefault(game.text(move), [[row, column]])
         return moves
 
 
-class GoGame(BoardGame):
+class GoGame(GtpGoBoard):
     """A game of Go with handicap, a choice of rules, and removal of dead stones."""
 
-    board: GtpGoBoard
+    white = 1
 
     def __init__(self, setup: GameSetup) -> None:
-        super().__init__(setup)
-        self.board.set_rules(read_rules(setup.rules))
+        game_type = find_game_type(setup.game)
+        super().__init__(game_type, setup.options, rules=read_rules(setup.rules))
+        self.setup = setup
         self.handicap: list[str] = []
-        self._dead: tuple[int, list[str]] = (-1, [])
         if setup.handicap >= 2:
             try:
-                self.handicap = self.board.place_free_handicap(setup.handicap).split()
+                self.handicap = self.place_free_handicap(setup.handicap).split()
             except GtpError:
                 raise ValueError(
                     f"handicap: {setup.handicap} stones do not fit on a board of size "
                     f"{self.game.size}"
                 ) from None
 
-    def dead(self) -> list[str]:
-        """Return the dead stones after both players have passed. The first call is slow."""
-        if self._dead[0] != len(self.moves):
-            game, friendly_pass_ok = self.game, self.board.rules.friendly_pass_ok
-            dead = dead_from_statuses(chain_statuses(game)) if friendly_pass_ok else 0
-            self._dead = len(self.moves), [game.text(vertex) for vertex in iter_bits(dead)]
-        return self._dead[1]
-
-    def undo(self) -> None:
-        super().undo()
-        self._dead = (-1, [])
-
     def game_result(self) -> GameResult | None:
-        if self.game.outcome() is None:
-            return super().game_result()
-        self.dead()
-        return self._verdict_from_score(self.board.result())
+        """Return the result, or None while the game continues. May be slow."""
+        return result_by_rules(self, self.result)
 
     def view(self) -> dict[str, Any]:
         game = self.game
@@ -268,12 +135,21 @@ class GoGame(BoardGame):
             "rows": [row.split()[1:] for row in str(game).splitlines()[: game.height]],
             "legal": self.legal_moves(),
             "last": self.moves[-1] if self.moves else "",
-            "dead": self.dead() if over else [],
+            "dead": self._dead_stones() if over else [],
             "prisoners": list(game.prisoners),
-            "komi": self.board.komi,
+            "komi": self.komi,
             "handicap": self.handicap,
             "text": self.moves,
         }
+
+    def _dead_stones(self) -> list[str]:
+        if not self.rules.friendly_pass_ok:
+            return []
+        return [self.game.text(vertex) for vertex in iter_bits(self.dead_stones())]
+
+
+# The state of one game, with the result and the view for the page.
+PlayedGame = ChessGame | BoardGame | GoGame
 
 
 def initial_game(setup: GameSetup) -> PlayedGame:
@@ -290,10 +166,7 @@ def replay_game(setup: GameSetup, moves: Sequence[str]) -> PlayedGame:
     """
     game = initial_game(setup)
     for text in moves[len(game.moves) :]:
-        if isinstance(game, BoardGame):
-            game.replay(text)
-        else:
-            game.play(text)
+        GameState.play(game, text)  # draws no chance events, which are among the moves
     return game
 
 

@@ -18,7 +18,7 @@ from agent.io.sanitize import sanitize_line
 from kempelen.match.game.game_result import GameResult, Termination, draw, win
 from kempelen.web.channel import Channel, ChannelGroup
 from kempelen.web.play.archive import Archive, SavedGame, player_names
-from kempelen.web.play.boards import ChessGame, PlayedGame, replay_game
+from kempelen.web.play.boards import ChessGame, PlayedGame, initial_game, replay_game
 from kempelen.web.play.opponents import (
     HINT_SECONDS,
     SEARCH_TIMEOUT_MARGIN_S,
@@ -197,10 +197,11 @@ class GameSession:
         self._draw_policy.clear()
         while movers:
             self.board.undo()
-            saved.moves[:] = self.board.moves
-            legal = self.board.legal_moves()
-            if self.board.mover == side and legal:
+            if self.board.mover == side and self.board.legal_moves():
                 break
+        else:  # all that was left were the chance events before the first move
+            self.board = initial_game(saved.setup)
+        saved.moves[:] = self.board.moves
         self._cancel_clocks()
         await self._continue_game()
         self._save_and_broadcast()
@@ -259,9 +260,8 @@ class GameSession:
     async def _after_move(self) -> None:
         saved = self.saved
         saved.moves[:] = self.board.moves
-        if not self.board.legal_moves() or isinstance(self.board, ChessGame):
-            await self._check_result()
-        if saved.game_result is None and len(saved.moves) % 100 == 0:
+        board = self.board
+        if isinstance(board, ChessGame) or board.too_long or not board.legal_moves():
             await self._check_result()
         await self._continue_game()
         self._save_and_broadcast()

@@ -135,7 +135,7 @@ async def _start(
 def _setup_commands(board: PlayedGame) -> tuple[str, ...]:
     if not isinstance(board, GoGame):
         return ("clear_board",)
-    commands = [boardsize_command(board.game), "clear_board", f"komi {board.board.komi:g}"]
+    commands = [boardsize_command(board.game), "clear_board", f"komi {board.komi:g}"]
     if board.setup.opponent == "":
         commands.append(f"kata-set-rules {board.setup.rules}")
     if board.handicap:

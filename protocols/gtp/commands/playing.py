@@ -99,7 +99,7 @@ def _printsgf(gtp: GtpSession, arguments: Arguments) -> str:
 def _play(gtp: GtpSession, arguments: Arguments) -> str:
     player, move = arguments.player(), arguments.word()
     arguments.expect_end()
-    gtp.board.play(player, move)
+    gtp.board.play_text(player, move)
     return ""
 
 
@@ -126,7 +126,7 @@ def _reg_genmove(gtp: GtpSession, arguments: Arguments) -> str:
 
 def _undo(gtp: GtpSession, arguments: Arguments) -> str:
     arguments.expect_end()
-    gtp.board.undo()
+    gtp.board.undo_moves(1)
     gtp.on_position_changed()
     return ""
 

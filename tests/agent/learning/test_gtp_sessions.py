@@ -37,7 +37,7 @@ def test_winning_line_is_played_again(file):
     ask(talk, f"{OPPONENT_COMMAND} Ann", "clear_board")
     for reply in moves[1:4:2]:
         ask(talk, "genmove b", f"play w {reply}")
-    assert tuple(talk.gtp.session.board.move_texts) == moves[:4]
+    assert tuple(talk.gtp.session.board.moves) == moves[:4]
     assert "opponent Ann: b1 scored 1/1" in talk.reports
     assert talk.gtp.close(PATIENCE)
 

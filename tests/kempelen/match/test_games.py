@@ -12,9 +12,9 @@ from kempelen.match.config.engine_settings import EngineProtocol, EngineSettings
 from kempelen.match.config.game_settings import GameSettings, new_game
 from kempelen.match.config.settings import Adjudication, OpeningSettings, ResignRule, SprtSettings
 from kempelen.match.config.time_control import TimeControl
-from kempelen.match.game.game_referee import GameReferee
 from kempelen.match.game.game_result import BLACK, WHITE, Termination
 from kempelen.match.game.openings import Opening, opening_selector
+from kempelen.match.game.referee import Referee
 from kempelen.match.live.events import GameStarted, MovePlayed
 from kempelen.match.live.live_state import LiveState
 from kempelen.match.records.game_record import GameRecord, MoveRecord
@@ -247,16 +247,16 @@ async def test_two_passes_end_go_game():
 
 def test_area_scoring_removes_dead_stones():
     moves = "c1 a5 c2 pass c3 pass c4 pass c5 pass pass"
-    game = GameReferee(SMALL_GO, Opening("", tuple(moves.split()[:-1])), "")
+    game = Referee(new_game(SMALL_GO), Opening("", tuple(moves.split()[:-1])))
     assert (game.turn, game.mover, game.game_result()) == (BLACK, 0, None)
-    assert game.play("PASS") == ("pass", "pass")
+    assert game.play("PASS") == "pass"
     game_result = game.game_result()
     assert (game_result.result, game_result.detail) == ("0-1", "B+24.5")
 
 
 def test_ko_recapture_is_illegal():
     ko = "b1 c1 a2 d2 b3 c3 e5 b2 c2".split()  # noqa: SIM905
-    game = GameReferee(SMALL_GO, Opening("", tuple(ko)), "")
+    game = Referee(new_game(SMALL_GO), Opening("", tuple(ko)))
     assert game.turn is WHITE
     with pytest.raises(ValueError, match="illegal move"):
         game.play("B2")
@@ -265,7 +265,7 @@ def test_ko_recapture_is_illegal():
 def test_go_game_ends_at_move_limit():
     chosen = match(lab(), lab(), game=SMALL_GO, adjudication=Adjudication(maxmoves=2))
     adjudicator = LocalExecutor(chosen)._adjudicator
-    game = GameReferee(SMALL_GO, Opening("", ("a1", "b1", "c1")), "")
+    game = Referee(new_game(SMALL_GO), Opening("", ("a1", "b1", "c1")))
     assert game.adjudicate(adjudicator, [], first=0) is None
     game.play("d1")
     assert game.adjudicate(adjudicator, [], first=0).termination is Termination.MAX_MOVES
@@ -277,7 +277,7 @@ def test_random_openings_are_varied_and_reproducible():
     assert openings == [opening_selector(chosen)(1, pair) for pair in range(1, 21)]
     assert len(set(openings)) > 10
     for opening in openings:
-        GameReferee(chosen.game, opening, "")
+        Referee(new_game(chosen.game), opening)
     assert opening_selector(match(lab(), lab(), game=SMALL_GO))(1, 1).moves == ()
     too_many = match(lab(), lab(), openings=OpeningSettings(plies=9))
     with pytest.raises(SettingsError, match="9 random plies end the game"):

@@ -147,7 +147,7 @@ def test_repetition_counts_opening_moves():
 
 def test_illegal_or_malformed_moves_are_rejected():
     game = ChessReferee(Opening())
-    assert game.play("E2E4") == ("e2e4", "e4")
+    assert (game.play("E2E4"), game.shown_moves) == ("e2e4", ["e4"])
     for text in ("e2e4", "Nf6", "0000", "", "castle", "e7e8q"):
         with pytest.raises(ValueError, match=r"(?i)illegal|invalid|null|expected"):
             game.play(text)

@@ -322,3 +322,18 @@ def test_engines_per_visitor_and_in_total_are_limited() -> None:
     for _ in range(4):
         everybody.acquire(ANONYMOUS)
     assert everybody.total == 4
+
+
+async def test_dice_before_first_move_cannot_be_taken_back(
+    site: SiteContext, opponents: list[SlowOpponent]
+) -> None:
+    session = make_session(site, game="backgammon", side=0)
+    dice = list(session.board.moves)
+    assert dice
+    page = Page()
+    visit = attend(session, page)
+    page.do("back")
+    await until(lambda: session.board.moves == session.saved.moves and len(page.sent) > 2)
+    assert (session.board.moves, session.board.mover, opponents) == (dice, 0, [])
+    page.leave()
+    await visit

@@ -124,8 +124,8 @@ def test_dead_stone_judgement_is_cached_per_position():
         return {(at(game, "C3"),): "dead"} if game.stones.sets[2] else {}
 
     board = GtpGoBoard(catalogue.find("go"), {"size": 3, "komi": 0}, judge)
-    board.play(0, "A1")
-    board.play(1, "C3")
+    board.play_text(0, "A1")
+    board.play_text(1, "C3")
     assert board.result() == 9
     assert board.chains_with_status("dead") == "C3"
     assert board.chains_with_status("alive") == ""
@@ -144,8 +144,8 @@ def test_result_uses_the_given_judge():
         return {(at(game, "A1"),): "dead"}
 
     board = GtpGoBoard(catalogue.find("go"), {"size": 3, "komi": 0}, judge)
-    board.play(0, "A1")
-    board.play(1, "C3")
+    board.play_text(0, "A1")
+    board.play_text(1, "C3")
     assert board.result() == -9
     assert board.chains_with_status("dead") == "A1"
     board.set_rules(read_rules("japanese"))

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from agent.games import catalogue
+from agent.games import catalogue, game_state
 from agent.games.stones import PASS
 from agent.learning.learned_move_database import LearnedMoveDatabase
 from agent.search.catalogue import algorithms
@@ -318,7 +318,8 @@ def test_queue_of_long_lines_is_bounded(start):
 
 
 def test_game_length_is_limited(start, monkeypatch):
-    monkeypatch.setattr(board, "MAX_PLIES", 3)
+    for module in (board, game_state):
+        monkeypatch.setattr(module, "MAX_PLIES", 3)
     talk = start(size=5)
     assert [talk.answer(f"play {colour} pass")[:1] for colour in "bwb"] == ["="] * 3
     assert "too many moves (maximum 3)" in talk.answer("play w pass")

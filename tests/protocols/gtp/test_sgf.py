@@ -73,7 +73,7 @@ def test_saved_game_can_be_loaded_unchanged(seed, tmp_path):
     )
     assert again.game.prisoners == game.game.prisoners
     assert list(again.game.moves()) == list(game.game.moves())
-    number = len(again._movers)
+    number = len(again.movers)
     game.undo_moves(number)
     again.undo_moves(number)
     assert str(again.game) == str(game.game)
@@ -108,7 +108,7 @@ def test_loading_a_broken_file_keeps_the_current_game(tmp_path_factory, data):
     file = tmp_path_factory.getbasetemp() / "broken.sgf"
     file.write_bytes(broken)
     game = board()
-    game.play(0, "C3")
+    game.play_text(0, "C3")
     before = game.sgf()
     message = loading(game, file)
     if message is None:
