@@ -13,11 +13,11 @@ import chess.pgn
 import pytest
 
 from kempelen.console.settings_codec import SettingsError
-from kempelen.match import runner
 from kempelen.match.config.engine_settings import EngineProtocol, EngineSettings
 from kempelen.match.config.game_settings import GameSettings
 from kempelen.match.config.settings import Adjudication
 from kempelen.match.config.time_control import TimeControl
+from kempelen.match.game.openings import with_file_digests
 from kempelen.match.records.game_record import to_pgn
 from kempelen.match.records.ledger import Ledger, LedgerError, saved_settings
 from kempelen.match.records.record_file import RecordFile
@@ -268,8 +268,8 @@ async def test_resume_rejects_edited_evaluation(tmp_path):
         time = TimeControl(depth=1)
         return settings(ours, other, time=time, games=games, game=GameSettings("nim"))
 
-    await runner.play_tournament(mine(2), ledger=path)
-    await runner.play_tournament(mine(4), ledger=path, resume=True)
+    await play(with_file_digests(mine(2)), path=path)
+    await play(with_file_digests(mine(4)), path=path, resume=True)
     file.write_text("def evaluate(board):\n    return 2\n")
     with pytest.raises(SettingsError, match=r"evaluations.alpha-beta: '\w+' before, '\w+' now"):
-        await runner.play_tournament(mine(6), ledger=path, resume=True)
+        await play(with_file_digests(mine(6)), path=path, resume=True)
