@@ -15,20 +15,8 @@ from openings.polyglot import encode_move
 _MATE = 100_000
 
 
-@dataclass(frozen=True, slots=True)
-class BookLine:
-    """A line of book moves from the start position. The last move is the move to check."""
-
-    moves: tuple[chess.Move, ...]
-
-    def board(self) -> chess.Board:
-        board = chess.Board()
-        for move in self.moves:
-            board.push(move)
-        return board
-
-    def san(self) -> str:
-        return chess.Board().variation_san(self.moves)
+# Book moves from the start position. The last move is the move to check.
+BookLine = tuple[chess.Move, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +32,10 @@ def walk_book(reader: MemoryMappedReader) -> BookWalkResult:
     """Visit every position that is reachable by book moves, including moves of weight 0."""
     lines, illegal, reached = [], 0, 0
     seen: set[int] = set()
-    waiting: list[tuple[chess.Move, ...]] = [()]
+    waiting: list[BookLine] = [()]
     while waiting:
         moves = waiting.pop()
-        board = BookLine(moves).board()
+        board = _board(moves)
         key = zobrist_hash(board)
         if key in seen:
             continue
@@ -61,7 +49,7 @@ def walk_book(reader: MemoryMappedReader) -> BookWalkResult:
             line = (*moves, entry.move)
             waiting.append(line)
             if entry.weight:
-                lines.append(BookLine(line))
+                lines.append(line)
         entries = sum(1 for _ in reader.find_all(key, minimum_weight=0))
         reached += entries
         illegal += entries - legal
@@ -70,24 +58,24 @@ def walk_book(reader: MemoryMappedReader) -> BookWalkResult:
 
 def score_lines(
     lines: Iterable[BookLine], search: Callable[[chess.Board], Score]
-) -> Iterator[tuple[BookLine, Score]]:
-    """Yield each line with the score of its last move, for the side that plays the move.
+) -> Iterator[tuple[BookLine, int]]:
+    """Yield each line with the score of its last move, in centipawns for the side that plays it.
 
     `search` returns the score for the side to move. It is called only if there is a legal move.
     """
     for line in lines:
-        board = line.board()
-        if board.is_checkmate():
-            yield line, Mate(1)
-        elif not any(board.legal_moves):
-            yield line, Cp(0)
+        board = _board(line)
+        if any(board.legal_moves):
+            yield line, -centipawns(search(board))
         else:
-            score = search(board)
-            yield line, type(score)(-_score_number(score))
+            yield line, centipawns(Mate(1)) if board.is_check() else 0
 
 
-def _score_number(score: Score) -> int:
-    return score.value if isinstance(score, Cp) else score.moves
+def _board(line: BookLine) -> chess.Board:
+    board = chess.Board()
+    for move in line:
+        board.push(move)
+    return board
 
 
 def centipawns(score: Score) -> int:

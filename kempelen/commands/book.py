@@ -476,6 +476,8 @@ def _analyser() -> Callable[[chess.Board, int, int], list[Info[chess.Move]]]:
 
 
 def _check(arguments: Namespace) -> int:
+    import chess
+
     from openings import book_check, polyglot
 
     with polyglot.opened_book(arguments.book) as reader:
@@ -486,13 +488,13 @@ def _check(arguments: Namespace) -> int:
         visits: list[book_check.BookLine], depth: int
     ) -> Iterator[tuple[book_check.BookLine, int]]:
         judged = book_check.score_lines(visits, _scorer(depth))
-        for visit, score in with_progress(judged, len(visits), f"searching to depth {depth}"):
-            if (value := book_check.centipawns(score)) < -arguments.margin:
+        for visit, value in with_progress(judged, len(visits), f"searching to depth {depth}"):
+            if value < -arguments.margin:
                 yield visit, value
 
     suspects = [visit for visit, _ in losing(walk.lines, arguments.depth)]
     confirmed = [
-        {"line": visit.san(), "score": value}
+        {"line": chess.Board().variation_san(visit), "score": value}
         for visit, value in losing(suspects, max(arguments.confirm, arguments.depth))
     ]
     found: dict[str, object] = {
