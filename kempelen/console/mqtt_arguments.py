@@ -35,7 +35,7 @@ def broker_from(arguments: argparse.Namespace) -> Any:
     """Return the broker, or None without `--mqtt`. Raise SettingsError on failure."""
     if arguments.mqtt is None:
         return None
-    require_packages("MQTT", "mqtt", lambda: __import__("aiomqtt"))
+    require_packages("MQTT", "mqtt", lambda: [*map(__import__, ("aiomqtt", "fastjsonschema"))])
     from protocols.mqtt.broker import Broker, BrokerError
 
     try:
