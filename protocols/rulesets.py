@@ -17,6 +17,18 @@ SCORING_RULES = ("AREA", "TERRITORY")
 TAX_RULES = ("NONE", "SEKI", "ALL")
 _MAX_KOMI = 1e6
 HANDICAP_BONUSES = ("0", "N", "N-1")
+# The fields of KataGo's JSON format: the attribute of Ruleset and its values.
+FIELDS: dict[str, tuple[str, tuple[str | bool, ...]]] = {
+    "friendlyPassOk": ("friendly_pass_ok", (False, True)),
+    "hasButton": ("has_button", (False, True)),
+    "ko": ("ko", KO_RULES),
+    "scoring": ("scoring", SCORING_RULES),
+    "suicide": ("suicide", (False, True)),
+    "tax": ("tax", TAX_RULES),
+    "whiteHandicapBonus": ("handicap_bonus_rule", HANDICAP_BONUSES),
+}
+# If several names stand for the same rules, the first name is written to SGF files.
+SGF_NAMES = ("Japanese", "Chinese", "AGA", "NZ", "Tromp-Taylor")
 SUPPORTED_RULES_TEXT = "area scoring, positional superko, no suicide"
 
 
@@ -38,7 +50,7 @@ class Ruleset:
         """Return the komi for queries that do not specify one."""
         if self.komi is not None:
             return self.komi
-        if self.scoring == "TERRITORY":
+        if self.territory:
             return 6.5
         return 7.0 if self.has_button else 7.5
 
@@ -48,17 +60,27 @@ class Ruleset:
         scored = self.scoring == "AREA" and self.tax == "NONE" and not self.has_button
         return scored and not self.suicide
 
+    @property
+    def territory(self) -> bool:
+        return self.scoring == "TERRITORY"
+
+    @property
+    def as_played(self) -> Ruleset:
+        """The rules as Kempelen plays them: with positional superko and without suicide."""
+        return replace(self, ko="POSITIONAL", suicide=False, komi=None)
+
     def to_json_object(self) -> dict[str, Any]:
         """Return the ruleset as a JSON object in KataGo's format."""
-        return {
-            "friendlyPassOk": self.friendly_pass_ok,
-            "hasButton": self.has_button,
-            "ko": self.ko,
-            "scoring": self.scoring,
-            "suicide": self.suicide,
-            "tax": self.tax,
-            "whiteHandicapBonus": self.handicap_bonus_rule,
-        }
+        return {name: getattr(self, attribute) for name, (attribute, _) in FIELDS.items()}
+
+    def __str__(self) -> str:
+        return json.dumps(self.to_json_object(), separators=(",", ":"))
+
+    @property
+    def sgf_name(self) -> str:
+        """Return the value of the SGF property RU, which is a name or KataGo's notation."""
+        names = (name for name in SGF_NAMES if self == RULESETS[name.lower()].as_played)
+        return next(names, self.katago_string)
 
     @property
     def katago_string(self) -> str:
@@ -93,18 +115,6 @@ RULESETS = {
     "nz": _NEW_ZEALAND,
     "goe": Ruleset(),
     "ing": Ruleset(),
-}
-_CHOICES = {
-    "ko": ("ko", KO_RULES),
-    "score": ("scoring", SCORING_RULES),
-    "scoring": ("scoring", SCORING_RULES),
-    "tax": ("tax", TAX_RULES),
-    "whiteHandicapBonus": ("handicap_bonus_rule", HANDICAP_BONUSES),
-}
-_FLAGS = {
-    "suicide": "suicide",
-    "hasButton": "has_button",
-    "friendlyPassOk": "friendly_pass_ok",
 }
 
 
@@ -178,19 +188,14 @@ def read_ruleset(value: object) -> Ruleset | None:
 def _from_json_object(fields: Mapping[str, Any]) -> Ruleset | None:
     values: dict[str, Any] = {}
     for name, value in fields.items():
-        if name in _CHOICES:
-            key, choices = _CHOICES[name]
-            if not isinstance(value, str) or value.upper() not in choices:
-                return None
-            values[key] = value.upper()
-        elif name in _FLAGS:
-            if not isinstance(value, bool):
-                return None
-            values[_FLAGS[name]] = value
-        elif name == "komi" and _is_number(value):
+        if name == "komi" and _is_number(value):
             values["komi"] = float(value)
-        else:
+            continue
+        attribute, choices = FIELDS.get("scoring" if name == "score" else name, ("", ()))
+        value = value.upper() if isinstance(value, str) else value
+        if not isinstance(value, str | bool) or value not in choices:
             return None
+        values[attribute] = value
     if values.get("scoring") == "TERRITORY":
         values.setdefault("tax", "SEKI")
     return Ruleset(**values)

@@ -13,8 +13,9 @@ from kempelen.engines import ENGINE_NAME, create_gtp_engine
 from protocols import stdio
 from protocols.gtp.messages import GtpError
 from protocols.gtp.resignation import DEFAULT_RESIGN_POLICY, ResignPolicy
-from protocols.gtp.rules import DEFAULT_RULES, GoRules, read_rules
+from protocols.gtp.rules import DEFAULT_RULES, read_rules
 from protocols.gtp.session import Settings
+from protocols.rulesets import Ruleset
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -138,7 +139,7 @@ def _parse_resign_rate(text: str) -> float:
     return rate
 
 
-def _parse_rules(text: str) -> GoRules:
+def _parse_rules(text: str) -> Ruleset:
     try:
         return read_rules(text)
     except GtpError as error:

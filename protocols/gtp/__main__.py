@@ -12,8 +12,8 @@ from agent.kernel.backend import SearchConfig
 from protocols import stdio
 from protocols.gtp.protocol import GtpProtocol
 from protocols.gtp.resignation import ResignPolicy
-from protocols.gtp.rules import GoRules
 from protocols.gtp.session import Settings
+from protocols.rulesets import Ruleset
 
 
 def report(text: str) -> None:
@@ -33,6 +33,6 @@ def main(settings: Settings) -> int:
 
 if __name__ == "__main__":
     fields = json.loads(sys.argv[1])
-    classes = {"search_config": SearchConfig, "resign_policy": ResignPolicy, "rules": GoRules}
+    classes = {"search_config": SearchConfig, "resign_policy": ResignPolicy, "rules": Ruleset}
     values = {name: class_(**fields[name]) for name, class_ in classes.items()}
     sys.exit(main(Settings(**fields | values)))

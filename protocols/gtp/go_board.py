@@ -24,8 +24,8 @@ from agent.io.files import write_atomically
 from protocols.gtp import sgf
 from protocols.gtp.board import ILLEGAL_MOVE, GtpBoard
 from protocols.gtp.messages import GtpError
-from protocols.gtp.rules import DEFAULT_RULES, GoRules, rules_from_sgf
-from protocols.rulesets import handicap_bonus
+from protocols.gtp.rules import DEFAULT_RULES, rules_from_sgf
+from protocols.rulesets import Ruleset, handicap_bonus
 
 DEFAULT_SIZE = 19
 # Estimate of a player's remaining moves: a fraction of the empty vertices, with a minimum.
@@ -45,7 +45,7 @@ class GtpGoBoard(GtpBoard):
         game_type: GameType,
         options: Mapping[str, Any],
         judge: StatusEstimator = chain_statuses,
-        rules: GoRules = DEFAULT_RULES,
+        rules: Ruleset = DEFAULT_RULES,
     ) -> None:
         super().__init__(game_type, {"size": DEFAULT_SIZE, **options})
         self.komi = self.game.komi  # without White's points for handicap stones
@@ -78,7 +78,7 @@ class GtpGoBoard(GtpBoard):
         self._options["komi"] = self.komi = komi
         self._apply_rules()
 
-    def set_rules(self, rules: GoRules) -> None:
+    def set_rules(self, rules: Ruleset) -> None:
         self.rules = rules
         self._apply_rules()
 
@@ -191,7 +191,7 @@ class GtpGoBoard(GtpBoard):
         return -points if player else points
 
     def _territory_score(self, statuses: Statuses) -> float:
-        seki = stones_with_status("seki", statuses) if self.rules.seki_taxed else 0
+        seki = stones_with_status("seki", statuses) if self.rules.tax == "SEKI" else 0
         return self.game.territory_score(dead_from_statuses(statuses), seki)
 
     def _statuses_from_ownership(self, perspective: int, owners: Sequence[float]) -> Statuses:

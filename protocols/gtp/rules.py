@@ -7,61 +7,28 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from protocols.gtp.messages import GtpError
-from protocols.rulesets import RULESETS, Ruleset, find_ruleset, read_sgf_rules
+from protocols.rulesets import FIELDS, RULESETS, Ruleset, find_ruleset, read_sgf_rules
 
 MAX_SHOWN_LENGTH = 60
-
-
-@dataclass(frozen=True, slots=True)
-class GoRules:
-    territory: bool = False  # territory scoring instead of area scoring
-    seki_taxed: bool = False  # no points for eyes in a seki
-    handicap_bonus_rule: str = "0"  # one of `protocols.rulesets.HANDICAP_BONUSES`
-    friendly_pass_ok: bool = True  # remove dead stones before scoring
-
-    @property
-    def ruleset(self) -> Ruleset:
-        return Ruleset(
-            scoring="TERRITORY" if self.territory else "AREA",
-            tax="SEKI" if self.seki_taxed else "NONE",
-            suicide=False,
-            handicap_bonus_rule=self.handicap_bonus_rule,
-            friendly_pass_ok=self.friendly_pass_ok,
-        )
-
-    @property
-    def sgf_name(self) -> str:
-        """Return the value of the SGF property RU, which is a name or KataGo's notation."""
-        names = (name for name in SGF_NAMES if self == _from_ruleset(RULESETS[name.lower()]))
-        return next(names, self.ruleset.katago_string)
-
-    def __str__(self) -> str:
-        return json.dumps(self.ruleset.to_json_object(), separators=(",", ":"))
-
-
-DEFAULT_RULES = GoRules()
-# If several names stand for the same rules, the first name is written.
-SGF_NAMES = ("Japanese", "Chinese", "AGA", "NZ", "Tromp-Taylor")
-# The supported values of each JSON field, and the fields of GoRules that they set.
-_SUPPORTED_VALUES: dict[str, dict[Any, dict[str, Any]]] = {
-    "ko": {"POSITIONAL": {}},
-    "suicide": {False: {}},
-    "hasButton": {False: {}},
-    "scoring": {"AREA": {"territory": False}, "TERRITORY": {"territory": True}},
-    "tax": {"NONE": {"seki_taxed": False}, "SEKI": {"seki_taxed": True}},
-    "whiteHandicapBonus": {each: {"handicap_bonus_rule": each} for each in ("0", "N-1", "N")},
-    "friendlyPassOk": {
-        True: {"friendly_pass_ok": True},
-        False: {"friendly_pass_ok": False},
-    },
+# Area scoring without dead stones.
+DEFAULT_RULES = Ruleset(suicide=False)
+# The supported values of each JSON field.
+_SUPPORTED_VALUES: dict[str, tuple[str | bool, ...]] = {
+    "ko": ("POSITIONAL",),
+    "suicide": (False,),
+    "hasButton": (False,),
+    "scoring": ("AREA", "TERRITORY"),
+    "tax": ("NONE", "SEKI"),
+    "whiteHandicapBonus": ("0", "N-1", "N"),
+    "friendlyPassOk": (True, False),
 }
 
 
-def read_rules(text: str) -> GoRules:
+def read_rules(text: str) -> Ruleset:
     """Parse a ruleset's name or KataGo's JSON, or raise `GtpError` if the rules are unsupported."""
     if text.lstrip().startswith("{"):
         try:
@@ -83,10 +50,10 @@ def read_rules(text: str) -> GoRules:
     return _require_supported(text, ruleset)
 
 
-def _require_supported(text: str, rules: Ruleset) -> GoRules:
+def _require_supported(text: str, rules: Ruleset) -> Ruleset:
     if reason := _unsupported_reason(rules):
         raise GtpError(f"unsupported rules: {_shortened(text)}: {reason}")
-    return _from_ruleset(rules)
+    return rules.as_played
 
 
 def _find_identical_ruleset(fields: Mapping[str, Any]) -> Ruleset | None:
@@ -99,30 +66,21 @@ def _find_identical_ruleset(fields: Mapping[str, Any]) -> Ruleset | None:
     )
 
 
-def rules_from_sgf(text: str) -> GoRules | None:
+def rules_from_sgf(text: str) -> Ruleset | None:
     """Parse the SGF property RU. Return None if the rules are unknown or unsupported."""
     rules = read_sgf_rules(text)
-    return None if rules is None or _unsupported_reason(rules) else _from_ruleset(rules)
-
-
-def _from_ruleset(rules: Ruleset) -> GoRules:
-    return GoRules(
-        rules.scoring == "TERRITORY",
-        rules.tax == "SEKI",
-        rules.handicap_bonus_rule,
-        rules.friendly_pass_ok,
-    )
+    return None if rules is None or _unsupported_reason(rules) else rules.as_played
 
 
 def _unsupported_reason(rules: Ruleset) -> str | None:
     if rules.has_button:
         return "button Go is not supported"
-    if rules.tax == "SEKI" and rules.scoring == "AREA":
+    if rules.tax == "SEKI" and not rules.territory:
         return "tax SEKI is not supported with scoring AREA"
     return "tax ALL is not supported" if rules.tax == "ALL" else None
 
 
-def with_fields(rules: GoRules, fields: Mapping[str, Any]) -> GoRules:
+def with_fields(rules: Ruleset, fields: Mapping[str, Any]) -> Ruleset:
     """Return a copy of the rules with new JSON fields, or raise `GtpError` if unsupported."""
     for field, value in fields.items():
         name = "scoring" if field == "score" else field  # KataGo accepts both names.
@@ -133,22 +91,23 @@ def with_fields(rules: GoRules, fields: Mapping[str, Any]) -> GoRules:
             )
         supported = _SUPPORTED_VALUES[name]
         key = value.upper() if isinstance(value, str) else value
-        if not isinstance(key, (str, bool)) or key not in supported:
+        if not isinstance(key, str | bool) or key not in supported:
             values = " or ".join(map(json.dumps, supported))
             raise GtpError(
                 f"{name}: unsupported value {_shortened(json.dumps(value))} (expected {values})"
             )
-        rules = replace(rules, **supported[key])
-    if rules.seki_taxed and not rules.territory:
+        change: dict[str, Any] = {FIELDS[name][0]: key}
+        rules = replace(rules, **change)
+    if rules.tax == "SEKI" and not rules.territory:
         raise GtpError("tax SEKI is not supported with scoring AREA (expected TERRITORY)")
     return rules
 
 
-def with_field(rules: GoRules, name: str, text: str) -> GoRules:
+def with_field(rules: Ruleset, name: str, text: str) -> Ruleset:
     """Return a copy of the rules with one JSON field set from text, or raise `GtpError`."""
     switches = {"true": True, "false": False}
     if name in ("scoring", "score") and text.upper() == "AREA":
-        rules = replace(rules, seki_taxed=False)  # tax applies to territory scoring only
+        rules = replace(rules, tax="NONE")  # tax applies to territory scoring only
     return with_fields(rules, {name: switches.get(text.lower(), text)})
 
 

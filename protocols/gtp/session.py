@@ -44,7 +44,8 @@ from protocols.gtp.command import Command
 from protocols.gtp.go_board import GtpGoBoard
 from protocols.gtp.messages import COLOURS, GtpError, ParsedCommand
 from protocols.gtp.resignation import DEFAULT_RESIGN_POLICY, ResignationTracker, ResignPolicy
-from protocols.gtp.rules import DEFAULT_RULES, GoRules
+from protocols.gtp.rules import DEFAULT_RULES
+from protocols.rulesets import Ruleset
 from protocols.session_context import STANDALONE, SessionContext
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class Settings:
     resigns: bool = True  # in games of Go
     resign_policy: ResignPolicy = DEFAULT_RESIGN_POLICY
     ponders: bool = False
-    rules: GoRules = DEFAULT_RULES
+    rules: Ruleset = DEFAULT_RULES
     max_pv_length: int = 15  # moves in each variation of an analysis
     habits: str = ""  # file of the opponent model, or "" to disable it (not for Go)
 

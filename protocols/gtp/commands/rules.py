@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from protocols.gtp.command import Command
 from protocols.gtp.messages import SYNTAX_ERROR, Arguments, GtpError
-from protocols.gtp.rules import GoRules, read_rules, with_field
+from protocols.gtp.rules import read_rules, with_field
 
 if TYPE_CHECKING:
     from protocols.gtp.session import GtpSession
+    from protocols.rulesets import Ruleset
 
 
 def _get_rules(gtp: GtpSession, arguments: Arguments) -> str:
@@ -29,7 +30,7 @@ def _set_rule(gtp: GtpSession, arguments: Arguments) -> str:
     return _set_go_rules(gtp, with_field(gtp.go_board.rules, name, value))
 
 
-def _set_go_rules(gtp: GtpSession, rules: GoRules) -> str:
+def _set_go_rules(gtp: GtpSession, rules: Ruleset) -> str:
     gtp.go_board.set_rules(rules)
     gtp.on_position_changed()
     return ""

@@ -35,7 +35,7 @@ def test_rules_can_be_read_from_names_and_json():
 )
 def test_rules_json_is_read_like_katago(text, territory, taxed):
     rules = read_rules(text)
-    assert (rules.territory, rules.seki_taxed) == (territory, taxed)
+    assert (rules.territory, rules.tax == "SEKI") == (territory, taxed)
 
 
 def test_scoring_rule_can_be_set_by_either_name():
@@ -46,7 +46,7 @@ def test_scoring_rule_can_be_set_by_either_name():
 
 def test_area_scoring_has_no_tax():
     rules = with_field(read_rules("japanese"), "scoring", "AREA")
-    assert (rules.territory, rules.seki_taxed) == (False, False)
+    assert (rules.territory, rules.tax) == (False, "NONE")
     with pytest.raises(GtpError, match="tax SEKI is not supported with scoring AREA"):
         with_field(rules, "tax", "SEKI")
 

@@ -1,5 +1,6 @@
 """SGF files: round trips, and messages about invalid files."""
 
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -13,12 +14,18 @@ from agent.games.stones import PASS
 from protocols.gtp import sgf
 from protocols.gtp.go_board import GtpGoBoard
 from protocols.gtp.messages import GtpError
-from protocols.gtp.rules import DEFAULT_RULES, GoRules, read_rules, rules_from_sgf
+from protocols.gtp.rules import DEFAULT_RULES, read_rules, rules_from_sgf
 
 # All supported rules.
 RULES = [
-    GoRules(territory, seki_taxed, bonus, friendly)
-    for territory, seki_taxed in ((False, False), (True, False), (True, True))
+    replace(
+        DEFAULT_RULES,
+        scoring=scoring,
+        tax=tax,
+        handicap_bonus_rule=bonus,
+        friendly_pass_ok=friendly,
+    )
+    for scoring, tax in (("AREA", "NONE"), ("TERRITORY", "NONE"), ("TERRITORY", "SEKI"))
     for bonus in ("0", "N-1", "N")
     for friendly in (True, False)
 ]
@@ -173,7 +180,10 @@ def test_named_rules_are_written_by_name():
     names = {"chinese": "Chinese", "japanese": "Japanese", "korean": "Japanese", "aga": "AGA",
              "new-zealand": "NZ", "goe": "NZ", "tromp-taylor": "Tromp-Taylor"}  # fmt: skip
     assert {name: read_rules(name).sgf_name for name in names} == names
-    assert GoRules(territory=True).sgf_name == "koPOSITIONALscoreTERRITORYtaxNONEsui0fpok1"
+    assert (
+        replace(DEFAULT_RULES, scoring="TERRITORY").sgf_name
+        == "koPOSITIONALscoreTERRITORYtaxNONEsui0fpok1"
+    )
 
 
 @pytest.mark.parametrize(
