@@ -26,11 +26,9 @@ from pathlib import Path
 from queue import SimpleQueue
 
 import chess
-from child_processes import spawn
-from report import parser, show
+from harness import elo_of_pairs, parser, show, show_progress, spawn
 
 from agent.machine import usable_cores
-from kempelen.match.rating.match_statistics import estimate_strength
 
 REPOSITORY = Path(__file__).parent.parent
 ENGINE_SCRIPT = Path(__file__).with_name("duel_side.py")
@@ -194,21 +192,12 @@ def main(arguments: argparse.Namespace) -> int:
             if points is None:
                 raise SystemExit("duel: a side died; its message is above")
             counts[points] += 1
-            if sys.stderr.isatty():
-                print(f"\r{2 * done} of {2 * pairs} games", end="", file=sys.stderr)
-    if sys.stderr.isatty():
-        print(file=sys.stderr)
+            show_progress(f"{2 * done} of {2 * pairs} games")
     by_pairs = [counts[points] for points in range(5)]
-    found = estimate_strength(by_pairs)
-    elo = f"{found.elo.value:+.0f} +- {found.elo.error:.0f}"
     columns = ("new against old", "games", "pairs by points 0, 1/2, ... 2", "Elo")
-    names = (arguments.new, arguments.old)
-    row = (
-        " : ".join(" ".join(each) for each in zip(names, arguments.evaluations, strict=True)),
-        2 * pairs,
-        "-".join(map(str, by_pairs)),
-        elo,
-    )
+    names = zip((arguments.new, arguments.old), arguments.evaluations, strict=True)
+    title = " : ".join(map(" ".join, names))
+    row = (title, 2 * pairs, "-".join(map(str, by_pairs)), elo_of_pairs(by_pairs))
     show(f"{arguments.nodes} nodes a move", columns, [row], arguments.json)
     return 0
 

@@ -1,17 +1,19 @@
 """Random input lines and engine sessions for the protocol fuzzers."""
 
-import json
+import contextlib
 import random
 import re
 import subprocess
-import sys
 import threading
 import time
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
+
+from harness import KEMPELEN, parser, show_figures, spawn
+
+PAUSE_EVERY = 50  # number of lines that are sent between two pauses
 
 
 def mutated(rng: random.Random, line: str) -> str:
@@ -60,98 +62,94 @@ def lines(
     return made
 
 
-@dataclass
 class FuzzSession:
-    """An engine under test. `status`, `seconds` and `errors` are known when it has ended."""
+    """A `kempelen` process that is sent lines and then an ending, and killed after a timeout.
 
-    engine: "subprocess.Popen[bytes]"
-    errors: list[str] = field(default_factory=list)  # lines from standard error
-    status: int | None = None
-    seconds: float = 0.0
-
-    def heard(self) -> Iterator[str]:
-        """Yield the engine's output lines until it ends."""
-        for raw in self.engine.stdout or ():
-            yield raw.decode(errors="backslashreplace").rstrip("\r\n")
-
-    def say(self, text: bytes) -> None:
-        """Send input to the engine. Do nothing if the engine has ended."""
-        assert self.engine.stdin
-        try:
-            self.engine.stdin.write(text)
-            self.engine.stdin.flush()
-        except OSError:
-            pass
-
-
-# Number of lines that are sent between two pauses.
-PAUSE_EVERY = 50
-
-
-@contextmanager
-def fuzz_session(
-    arguments: list[str],
-    data: list[bytes],
-    ending: bytes,
-    folder: str,
-    timeout: float,
-    pause: float = 0.0,
-) -> Iterator[FuzzSession]:
-    """Start `kempelen` in a folder and send the lines, then the ending. Kill it after the timeout.
+    `status`, `seconds` and `errors` are known when the `with` block has ended.
 
     pause: seconds between batches of lines, in which searches can finish; 0 sends all lines at
     once.
     """
-    engine = subprocess.Popen(
-        [sys.executable, "-m", "kempelen.cli", *arguments],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd=folder,
-    )
-    talk = FuzzSession(engine)
 
-    def read_errors() -> None:
-        talk.errors.extend(line.decode(errors="replace") for line in engine.stderr or ())
+    def __init__(
+        self,
+        arguments: list[str],
+        data: list[bytes],
+        ending: bytes,
+        folder: str,
+        timeout: float,
+        pause: float = 0.0,
+    ) -> None:
+        pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+        self.engine = spawn([*KEMPELEN, *arguments], cwd=folder, **pipes)
+        self.errors: list[str] = []  # lines from standard error
+        self._began = time.monotonic()
+        self._watchdog = threading.Timer(timeout, self.engine.kill)
+        self._threads = [
+            threading.Thread(target=self._read_errors),
+            threading.Thread(target=self._say_all, args=(data, ending, pause)),
+        ]
 
-    def say_all() -> None:
+    def __enter__(self) -> "FuzzSession":
+        for thread in (self._watchdog, *self._threads):
+            thread.daemon = True
+            thread.start()
+        return self
+
+    def __exit__(self, error: object, *_: object) -> None:
+        if error is not None:
+            self.engine.kill()
+        self.status = self.engine.wait()
+        self.seconds = round(time.monotonic() - self._began, 1)
+        self._watchdog.cancel()
+        for thread in self._threads:
+            thread.join()
+
+    def heard(self) -> Iterator[str]:
+        """Yield the engine's output lines until it ends."""
+        for raw in self.engine.stdout:
+            yield raw.decode(errors="backslashreplace").rstrip("\r\n")
+
+    def say(self, text: bytes) -> None:
+        """Send input to the engine. Do nothing if the engine has ended."""
+        with contextlib.suppress(OSError):
+            self.engine.stdin.write(text)
+            self.engine.stdin.flush()
+
+    def _read_errors(self) -> None:
+        self.errors.extend(line.decode(errors="replace") for line in self.engine.stderr)
+
+    def _say_all(self, data: list[bytes], ending: bytes, pause: float) -> None:
         size = PAUSE_EVERY if pause else max(len(data), 1)
         for start in range(0, len(data), size):
-            talk.say(b"".join(line + b"\n" for line in data[start : start + size]))
+            self.say(b"".join(line + b"\n" for line in data[start : start + size]))
             time.sleep(pause)
-        talk.say(ending)
-
-    watchdog = threading.Timer(timeout, engine.kill)
-    threads = [
-        threading.Thread(target=read_errors),
-        threading.Thread(target=say_all),
-    ]
-    began = time.monotonic()
-    for thread in (watchdog, *threads):
-        thread.daemon = True
-        thread.start()
-    yield talk
-    talk.status = engine.wait()
-    talk.seconds = round(time.monotonic() - began, 1)
-    watchdog.cancel()
-    for thread in threads:
-        thread.join()
+        self.say(ending)
 
 
 def options(doc: str) -> ArgumentParser:
     """Return a parser with the options that all fuzzers share."""
-    parser = ArgumentParser(description=doc.splitlines()[0])
-    parser.add_argument("--lines", type=int, default=100_000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--timeout", type=float, default=3600.0, help="timeout in seconds")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-    return parser
+    result = parser(doc)
+    result.add_argument("--lines", type=int, default=100_000)
+    result.add_argument("--seed", type=int, default=1)
+    result.add_argument("--timeout", type=float, default=3600.0, help="timeout in seconds")
+    return result
 
 
-def report(found: dict[str, Any], as_json: bool) -> None:
-    """Print the results, as JSON if requested."""
-    if as_json:
-        print(json.dumps(found))
-    else:
-        for name, value in found.items():
-            print(f"{name:10} {value}")
+def report(
+    title: str,
+    figures: dict[str, Any],
+    session: FuzzSession,
+    failures: list[str],
+    passed: bool,
+    file: Path | None,
+) -> int:
+    """Show the results; return the exit status, 0 if the engine passed and quit in order.
+
+    failures: invalid output lines.
+    passed: whether the engine answered as it should.
+    """
+    failures = failures[:10] + session.errors[:10]
+    ends = {"seconds": session.seconds, "exit status": session.status, "failures": failures}
+    show_figures(title, figures | ends, file)
+    return 0 if passed and session.status == 0 and not failures else 1

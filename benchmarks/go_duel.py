@@ -12,19 +12,16 @@ continue, run the same command again.
 from __future__ import annotations
 
 import argparse
-import json
-import sys
 import threading
 from collections import Counter
 from pathlib import Path
 
-from report import parser, show
+from harness import JsonLedger, elo_of_pairs, parser, show
 
 from agent.games.go import Go
 from agent.go.search import GoSearch
 from agent.kernel.backend import SearchConfig
 from agent.limits import Limits
-from kempelen.match.rating.match_statistics import estimate_strength
 from kempelen.training.go_selfplay import MEGABYTES, play_game, random_opening
 
 RANDOM_PLIES = 4
@@ -88,36 +85,20 @@ def key_of(arguments: argparse.Namespace) -> str:
     return f"{first} : {second}, {limit}, {size}, seed {arguments.seed}"
 
 
-def main(arguments: argparse.Namespace) -> int:
+def main(arguments: argparse.Namespace) -> None:
     """Play and report."""
-    key, pairs = key_of(arguments), max(arguments.games // 2, 1)
-    done: dict[int, tuple[int, list[str]]] = {}
-    if arguments.ledger and arguments.ledger.exists():
-        for line in arguments.ledger.read_text("utf-8").splitlines():
-            record = json.loads(line)
-            if record["duel"] == key:
-                done[record["pair"]] = record["points"], record["games"]
-    for number in range(pairs):
-        if number in done:
-            continue
-        done[number] = points, games = play_pair(arguments, number)
-        if arguments.ledger:
-            record = {"duel": key, "pair": number, "points": points, "games": games}
-            with arguments.ledger.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(record) + "\n")
-        if sys.stderr.isatty():
-            print(f"\r{2 * len(done)} of {2 * pairs} games", end="", file=sys.stderr)
-    counts = Counter(points for points, _ in done.values())
-    by_pairs = [counts[points] for points in range(5)]
-    found = estimate_strength(by_pairs)
-    distinct = len({game for _, games in done.values() for game in games})
+    key = key_of(arguments)
+    found = JsonLedger(arguments.ledger, {"duel": key}).collect(
+        max(arguments.games // 2, 1), lambda number: play_pair(arguments, number)
+    )
+    counts = Counter(points for points, _ in found)
+    distinct = len({game for _, games in found for game in games})
     title, _, limit = key.partition(", ")
     columns = ("settings", "games", "distinct", "won", "Elo")
-    share = sum(points * number for points, number in counts.items()) / (4 * len(done))
-    elo = f"{found.elo.value:+.0f} +- {found.elo.error:.0f}"
-    row = (title, 2 * len(done), distinct, f"{share:.1%}", elo)
+    share = sum(points for points, _ in found) / (4 * len(found))
+    elo = elo_of_pairs([counts[points] for points in range(5)])
+    row = (title, 2 * len(found), distinct, f"{share:.1%}", elo)
     show(limit, columns, [row], arguments.json)
-    return 0
 
 
 if __name__ == "__main__":
@@ -133,4 +114,4 @@ if __name__ == "__main__":
     options.add_argument("--komi", type=float, default=7.5)
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--ledger", type=Path, help="store the games in FILE, or continue with it")
-    sys.exit(main(options.parse_args()))
+    main(options.parse_args())

@@ -12,15 +12,12 @@ add games, and an interrupted run continues.
 import argparse
 import json
 import math
-import subprocess
-import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from json_ledger import JsonLedger
-from report import parser, show
+from harness import KEMPELEN, JsonLedger, match_summary, parser, show_figures
 
 from agent.go.parts import GO
 from kempelen.console.terminal import load_kernels
@@ -42,7 +39,7 @@ def engines(options: argparse.Namespace, seed: int) -> list[str]:
     """Return the engines of a pair, in the form of `kempelen match --engine`."""
 
     def own(number: int, playouts: int | None, *more: str) -> list[str]:
-        words = [sys.executable, "-P", "-m", "kempelen.cli", "gtp", "--seed", str(number)]
+        words = [*KEMPELEN, "gtp", "--seed", str(number)]
         words += ["--threads", str(options.threads), "--memory", str(options.memory), *more]
         return words + (["--playouts", str(playouts)] if playouts else [])
 
@@ -62,13 +59,13 @@ def play(options: argparse.Namespace, number: int) -> dict[str, Any]:
     first, second = engines(options, options.seed + number)
     with tempfile.TemporaryDirectory() as folder:
         records = Path(folder, "games.json")
-        command = [sys.executable, "-P", "-m", "kempelen.cli", "match", "--game", "go"]
-        command += ["--size", str(options.size), "--komi", str(options.komi), "--games", "2"]
-        command += ["--engine", first, "--engine", second, "--records", str(records), "--json"]
-        command += ["--ledger", str(Path(folder, "ledger.sqlite"))]
-        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
-        if not records.exists() or done.returncode:
-            raise SystemExit(f"the match failed, with status {done.returncode}")
+        match_summary(
+            [
+                *("--game", "go", "--size", str(options.size), "--komi", str(options.komi)),
+                *("--games", "2", "--engine", first, "--engine", second),
+                *("--records", str(records), "--ledger", f"{folder}/ledger.sqlite"),
+            ]
+        )
         lines = records.read_text("utf-8").splitlines()
     return {"games": [summary(json.loads(line)) for line in lines]}
 
@@ -104,33 +101,35 @@ def wilson(points: float, games: int) -> tuple[float, float]:
     return middle - z * spread / (1 + z * z / games), middle + z * spread / (1 + z * z / games)
 
 
-def table(games: list[dict[str, Any]]) -> list[tuple[str, Any]]:
-    """Return the rows of the result table, each a name and a value."""
+def figures(games: list[dict[str, Any]]) -> dict[str, str]:
+    """Return the results of all games, by name."""
     points = sum(game["points"] for game in games)
     low, high = wilson(points, len(games))
-    by_colour = {
-        colour: [game["points"] for game in games if game["colour"] == colour] for colour in OTHER
-    }
-    ends = Counter(game["termination"] for game in games)
 
-    def mean(side: str, moves: str) -> float:
+    def mean(side: str, moves: str) -> str:
         total = sum(game["seconds"][side] for game in games)
-        return total / max(sum(game[moves] for game in games), 1)
+        return f"{total / max(sum(game[moves] for game in games), 1):.3f}"
 
-    return [
-        ("games, distinct", f"{len(games)}, {len({game['moves'] for game in games})}"),
-        ("won", f"{points:g} of {len(games)}: {points / len(games):.1%} ({low:.1%} to {high:.1%})"),
-        *((f"as {name}", f"{sum(own):g} of {len(own)}") for name, own in by_colour.items()),
-        ("seconds a move: ours, theirs", f"{mean(OURS, 'own_moves'):.3f}, "
-         f"{mean(THEIRS, 'their_moves'):.3f}"),
-        ("our slowest move", f"{max(game['slowest'] for game in games):.3f} s"),
-        ("lost on time: ours, theirs", ", ".join(
-            str(sum(game["late"] == side for game in games)) for side in (OURS, THEIRS))),
-        ("ends", ", ".join(f"{end} {count}" for end, count in ends.most_common())),
-    ]  # fmt: skip
+    def late(side: str) -> int:
+        return sum(game["late"] == side for game in games)
+
+    found = {
+        "games, distinct": f"{len(games)}, {len({game['moves'] for game in games})}",
+        "won": f"{points:g} of {len(games)}: {points / len(games):.1%} ({low:.1%} to {high:.1%})",
+    }
+    for colour in OTHER:
+        own = [game["points"] for game in games if game["colour"] == colour]
+        found[f"as {colour}"] = f"{sum(own):g} of {len(own)}"
+    ends = Counter(game["termination"] for game in games).most_common()
+    return found | {
+        "seconds a move: ours, theirs": f"{mean(OURS, 'own_moves')}, {mean(THEIRS, 'their_moves')}",
+        "our slowest move": f"{max(game['slowest'] for game in games):.3f} s",
+        "lost on time: ours, theirs": f"{late(OURS)}, {late(THEIRS)}",
+        "ends": ", ".join(f"{end} {count}" for end, count in ends),
+    }
 
 
-def main() -> int:
+def main() -> None:
     """Play the pairs that are not in the ledger, and show all results."""
     arguments = parser(__doc__)
     arguments.add_argument("--against", choices=("gnugo", "plain", "self"), default="gnugo")
@@ -164,21 +163,13 @@ def main() -> int:
         for name, value in vars(options).items()
         if name not in ("games", "json", "ledger", "gnugo")
     }
-    ledger = JsonLedger(options.ledger, settings)
-    pairs = max(options.games // 2, 1)
-    for number in range(pairs):
-        if number not in ledger:
-            ledger.add(number, play(options, number))
-            if sys.stderr.isatty():
-                games = [game for pair in ledger.first(pairs) for game in pair["games"]]
-                won = sum(game["points"] for game in games)
-                print(f"\r{won:g} of {len(games)}", end="", file=sys.stderr)
-    games = [game for pair in ledger.first(pairs) for game in pair["games"]]
+    pairs = JsonLedger(options.ledger, settings).collect(
+        max(options.games // 2, 1), lambda number: play(options, number)
+    )
     limits = f"{options.seconds or '-'} s, {options.playouts or '-'} playouts a move"
     title = f"{options.size}x{options.size} against {options.against}, {limits}"
-    show(title, ("what", "figure"), table(games), options.json)
-    return 0
+    show_figures(title, figures([game for pair in pairs for game in pair["games"]]), options.json)
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    main()

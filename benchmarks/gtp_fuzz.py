@@ -11,9 +11,9 @@ import random
 import re
 import sys
 import tempfile
-from typing import Any
+from pathlib import Path
 
-from fuzzing import fuzz_session, lines, options, report
+from fuzzing import FuzzSession, lines, options, report
 
 from protocols.gtp.messages import parse_line
 from protocols.gtp.protocol import COMMANDS
@@ -125,15 +125,19 @@ def expected(data: list[bytes]) -> list[str]:
     return [call.id for call in calls if call is not None]
 
 
-def talk(data: list[bytes], game: str, timeout: float) -> dict[str, Any]:
-    """Send the lines to a new engine process; return the results."""
+def main() -> int:
+    """Run the fuzz and report."""
+    arguments = options(__doc__)
+    arguments.add_argument("--game", default="go")
+    chosen = arguments.parse_args()
+    data = lines(random.Random(chosen.seed), chosen.lines, valid_line, harmless)
+    ids, failures, refused, inside = [], [], 0, False
     with tempfile.TemporaryDirectory() as folder:
         for name, text in FILES.items():
-            with open(f"{folder}/{name}", "w", encoding="utf-8") as file:
-                file.write(text)
-        options = ["--game", game, "--playouts", "4", "--depth", "999" if game == "go" else "1"]
-        ids, failures, refused, inside = [], [], 0, False
-        with fuzz_session(["gtp", *options], data, b"quit\n", folder, timeout) as engine:
+            Path(folder, name).write_text(text)
+        depth = "999" if chosen.game == "go" else "1"
+        command = ["gtp", "--game", chosen.game, "--playouts", "4", "--depth", depth]
+        with FuzzSession(command, data, b"quit\n", folder, chosen.timeout) as engine:
             for line in engine.heard():
                 if "internal error" in line:
                     failures.append(line)
@@ -145,27 +149,15 @@ def talk(data: list[bytes], game: str, timeout: float) -> dict[str, Any]:
                     ids.append(match[1])
                     refused += line.startswith("?")
                 inside = bool(line)
-    return {
+    in_order = ids == [*expected(data), ""]
+    figures = {
         "lines": len(data),
         "commands": len(expected(data)) + 1,
         "answers": len(ids),
         "refused": refused,
-        "in_order": ids == [*expected(data), ""],
-        "seconds": engine.seconds,
-        "status": engine.status,
-        "failures": failures[:10] + engine.errors[:10],
+        "in order": in_order,
     }
-
-
-def main() -> int:
-    """Run the fuzz and report."""
-    parser = options(__doc__)
-    parser.add_argument("--game", default="go")
-    arguments = parser.parse_args()
-    data = lines(random.Random(arguments.seed), arguments.lines, valid_line, harmless)
-    found = talk(data, arguments.game, arguments.timeout)
-    report(found, arguments.json)
-    return 0 if found["in_order"] and found["status"] == 0 and not found["failures"] else 1
+    return report(f"GTP fuzz, {chosen.game}", figures, engine, failures, in_order, chosen.json)
 
 
 if __name__ == "__main__":

@@ -1,90 +1,97 @@
-"""Compare a match that is repeatedly killed with SIGKILL and resumed with an uninterrupted one.
+"""Compare runs that are repeatedly killed with SIGKILL and resumed with uninterrupted ones.
 
-Run as `python benchmarks/kill_and_resume.py [--games N] [--kills N]`. At fixed nodes, both matches
-must consist of the same games. The benchmark prints the comparison, and fails if anything differs.
+    python benchmarks/kill_and_resume.py --games 200
+    python benchmarks/kill_and_resume.py selfplay --positions 50000
+
+Fails if a match at fixed nodes has other games or another result, or if a self-play file is not
+byte-identical.
 """
 
 import argparse
 import json
 import random
-import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
-import chess.pgn
-from child_processes import end_in_order, spawn
+from harness import KEMPELEN, parser, show_figures, spawn, stockfish
 
 
-def command(folder: Path, ledger: str, arguments: argparse.Namespace) -> list[str]:
+def match(path: Path, options: argparse.Namespace) -> list[str]:
     """Return the command that plays or continues a match."""
-    stockfish = shutil.which("stockfish") or shutil.which("stockfish", path="/usr/games")
-    if stockfish is None:
-        sys.exit("stockfish is needed: run scripts/install-debian-packages")
-    engine = f"cmd={stockfish},option.Hash=1"
-    players = ["--engine", f"{engine},name=A", "--engine", f"{engine},name=B,nodes=600"]
-    records = ["--ledger", str(folder / ledger), "--pgn", str(folder / f"{ledger}.pgn")]
+    engine = f"cmd={stockfish(required=True)},option.Hash=1"
     return [
-        *(sys.executable, "-m", "kempelen.cli", "match", "--json", "--resume", "--seed", "7"),
-        *("--nodes", "1000", "--games", str(arguments.games), "--concurrency", "2"),
-        *players,
-        *records,
+        *(*KEMPELEN, "match", "--json", "--resume", "--seed", "7", "--nodes", "1000"),
+        *("--engine", f"{engine},name=A", "--engine", f"{engine},name=B,nodes=600"),
+        *("--games", str(options.games), "--concurrency", "2"),
+        *("--ledger", f"{path}.sqlite", "--records", f"{path}.json"),
     ]
 
 
-def games_in(path: Path) -> dict[str, str]:
-    """Return each game's moves by its round. A repeated round is an error."""
-    games: dict[str, str] = {}
-    with path.open() as file:
-        while (game := chess.pgn.read_game(file)) is not None:
-            number = game.headers["Round"]
-            if number in games:
-                sys.exit(f"game {number} is there twice")
-            games[number] = " ".join(move.uci() for move in game.mainline_moves())
-    return games
+def match_result(path: Path, output: bytes) -> dict[str, Any]:
+    """Return what must not differ: the summary, and the moves of each game."""
+    summary = json.loads(output)["summary"]
+    records = map(json.loads, Path(f"{path}.json").read_text("utf-8").splitlines())
+    games = sorted(
+        (record["pair"], record["game"], [move["move"] for move in record["moves"]])
+        for record in records
+    )
+    return {"games": games} | {key: summary[key] for key in ("rows", "comparison", "played")}
 
 
-def main() -> None:
-    """Play both matches and compare them."""
-    end_in_order()
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--games", type=int, default=200)
-    parser.add_argument("--kills", type=int, default=10)
-    parser.add_argument("--seed", type=int, default=1)
-    arguments = parser.parse_args()
-    generator = random.Random(arguments.seed)
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+def selfplay(path: Path, options: argparse.Namespace) -> list[str]:
+    """Return the command that plays, or continues, until the file has enough positions."""
+    return [
+        *(*KEMPELEN, "train", "selfplay", str(path), "--json"),
+        *("--positions", str(options.positions), "--nodes", "1000"),
+    ]
+
+
+def selfplay_result(path: Path, _: bytes) -> dict[str, Any]:
+    return {"bytes of the file": path.read_bytes()}
+
+
+RUNS = {"match": (match, match_result), "selfplay": (selfplay, selfplay_result)}
+
+
+def main() -> int:
+    """Do both runs and compare them."""
+    arguments = parser(__doc__)
+    arguments.add_argument("run", nargs="?", choices=RUNS, default="match")
+    arguments.add_argument("--games", type=int, default=200, help="games of the match")
+    arguments.add_argument("--positions", type=int, default=100_000, help="positions of self-play")
+    arguments.add_argument("--kills", type=int, default=10)
+    arguments.add_argument("--seed", type=int, default=1)
+    options = arguments.parse_args()
+    command, result = RUNS[options.run]
+    generator = random.Random(options.seed)
+
+    def finish(path: Path) -> dict[str, Any]:
+        done = subprocess.run(command(path, options), stdout=subprocess.PIPE, check=True)
+        return result(path, done.stdout)
+
+    with tempfile.TemporaryDirectory() as folder:
+        straight_path, killed_path = Path(folder, "straight"), Path(folder, "killed")
         began = time.monotonic()
-        straight = _finish(command(folder, "straight", arguments))
+        straight = finish(straight_path)
         duration = time.monotonic() - began
-        print(f"uninterrupted: {straight['played']} games in {duration:.0f} s")
-        for kill in range(arguments.kills):
+        print(f"uninterrupted: {duration:.0f} s", flush=True)
+        for number in range(options.kills):
             run = spawn(
-                command(folder, "killed", arguments),
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
+                command(killed_path, options), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
             )
-            time.sleep(1 + generator.uniform(0, 2 * duration / (arguments.kills + 2)))
-            run.send_signal(signal.SIGKILL)
+            time.sleep(1 + generator.uniform(0, 2 * duration / (options.kills + 2)))
+            run.kill()
             run.wait()
-            print(f"kill {kill + 1}")
-        killed = _finish(command(folder, "killed", arguments))
-        same_games = games_in(folder / "killed.pgn") == games_in(folder / "straight.pgn")
-        same = {key: killed[key] == straight[key] for key in ("rows", "comparison", "played")}
-        print(f"resumed: {killed['played']} games; same games: {same_games}; same: {same}")
-        if not same_games or not all(same.values()) or killed["played"] != arguments.games:
-            sys.exit(1)
-
-
-def _finish(line: list[str]) -> dict[str, object]:
-    run = subprocess.run(line, capture_output=True, text=True, check=True)
-    summary: dict[str, object] = json.loads(run.stdout)["summary"]
-    return summary
+            print(f"kill {number + 1}", flush=True)
+        killed = finish(killed_path)
+    same = {key: killed[key] == straight[key] for key in straight}
+    show_figures(f"{options.run}, {options.kills} kills: the same", same, options.json)
+    return 0 if all(same.values()) else 1
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

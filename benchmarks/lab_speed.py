@@ -1,7 +1,7 @@
 """Nodes per second of the plain Python searches, compared with easyAI and OpenSpiel.
 
     pip install easyAI open_spiel    # optional, for their columns
-    python benchmarks/lab_speed.py [--json]
+    python benchmarks/lab_speed.py
 
 Each program searches its own implementation of the game from the initial position. easyAI's games
 are written in Python, OpenSpiel's in C++. A node is a position that the search visits. A playout is
@@ -11,15 +11,11 @@ SSS* is MTD with an initial guess of infinity, so it is compared with our MTD. O
 neither.
 """
 
-import argparse
-import json
-import sys
 from collections.abc import Callable
 from time import process_time
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
+from harness import parser, show, show_progress
 
 from agent.games import catalogue
 from agent.search.catalogue import algorithm
@@ -53,6 +49,8 @@ def ours(name: str, search_name: str, depth: int, **options: Any) -> float:
 
 def easy_ai(name: str, search_name: str, depth: int) -> float | None:
     """Return easyAI's nodes per second, or None if it is missing or lacks the search."""
+    if search_name not in ("alpha-beta", "sss-star-mtd"):
+        return None
     try:
         from easyAI import SSS, AI_Player, Negamax, TranspositionTable
         from easyAI.games.ConnectFour import ConnectFour
@@ -60,27 +58,18 @@ def easy_ai(name: str, search_name: str, depth: int) -> float | None:
         from easyAI.games.TicTacToe import TicTacToe
     except ImportError:
         return None
-    if search_name == "uct":
-        return None
-    classes = {
-        "tic-tac-toe": TicTacToe,
-        "connect-four": ConnectFour,
-        "othello": Reversi,
-    }
+    classes = {"tic-tac-toe": TicTacToe, "connect-four": ConnectFour, "othello": Reversi}
 
-    class Counted(classes[name]):  # type: ignore[misc]
+    class Plain(classes[name]):  # type: ignore[misc]
+        def ttentry(self) -> Any:
+            return str(self.board), self.current_player
+
+    class Counted(Plain):
         moves_made = 0
 
         def make_move(self, move: Any) -> None:
             Counted.moves_made += 1
             super().make_move(move)
-
-        def ttentry(self) -> Any:
-            return str(self.board), self.current_player
-
-    class Plain(classes[name]):  # type: ignore[misc]
-        def ttentry(self) -> Any:
-            return str(self.board), self.current_player
 
     def run(kind: Any = Plain) -> None:
         if search_name == "alpha-beta":
@@ -134,45 +123,23 @@ def open_spiel(name: str, search_name: str, depth: int, playouts: int) -> float 
     return speed(run, lambda: nodes)
 
 
-def main() -> int:
+def main() -> None:
     """Measure and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    arguments = parser.parse_args()
-    table = Table("game", "search", "Kempelen", "easyAI", "OpenSpiel", title="Nodes a second")
-    results = []
+    options = parser(__doc__).parse_args()
+    rows = []
     for name, (depth, mtd_depth, playouts) in TASKS.items():
-        rows = {
-            "alpha-beta": (
-                ours(name, "alpha-beta", depth),
-                easy_ai(name, "alpha-beta", depth),
-                open_spiel(name, "alpha-beta", depth, 0),
-            ),
-            "mtd-f": (ours(name, "mtd-f", mtd_depth), None, None),
-            "sss-star-mtd": (
-                ours(name, "sss-star-mtd", mtd_depth),
-                easy_ai(name, "sss-star-mtd", mtd_depth),
-                None,
-            ),
-            "uct": (
-                ours(name, "uct", 999, playouts=playouts, seed=1),
-                None,
-                open_spiel(name, "uct", 0, playouts),
-            ),
-        }
-        for search, speeds in rows.items():
-            table.add_row(name, search, *(f"{s:,.0f}" if s else "-" for s in speeds))
-            results.append(
-                {"game": name, "search": search}
-                | dict(zip(("kempelen", "easyAI", "OpenSpiel"), speeds, strict=True))
-            )
-            print(f"{name}: {search}", file=sys.stderr) if sys.stderr.isatty() else None
-    if arguments.json:
-        print(json.dumps(results))
-    else:
-        Console(width=100).print(table)
-    return 0
+        for search in ("alpha-beta", "mtd-f", "sss-star-mtd", "uct"):
+            show_progress(f"{name}: {search}")
+            if search == "uct":
+                own = ours(name, search, 999, playouts=playouts, seed=1)
+            else:
+                own = ours(name, search, depth if search == "alpha-beta" else mtd_depth)
+            theirs = easy_ai(name, search, depth), open_spiel(name, search, depth, playouts)
+            ratios = (own / other if other else "-" for other in theirs)
+            rows.append((name, search, own, *(other or "-" for other in theirs), *ratios))
+    columns = ("game", "search", "Kempelen", "easyAI", "OpenSpiel", "x easyAI", "x OpenSpiel")
+    show("positions a second (UCT: playouts a second)", columns, rows, options.json)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -10,15 +10,14 @@ move.
 """
 
 import math
+import tempfile
 from collections.abc import Sequence
 
-from matches import engine, play
-from report import KEMPELEN, parser, show, stockfish
+from harness import KEMPELEN, match_summary, parser, show, stockfish
 
 LEAST, MOST = 1350, 2850  # minimum and maximum of Stockfish's UCI_Elo
 STEP = 50
-SKILLS = (0, 4, 8, 12, 16, 19)
-GUESSES = {0: 1350, 4: 1750, 8: 1900, 12: 2000, 16: 2050, 19: 2150}
+GUESSES = {0: 1350, 4: 1750, 8: 1900, 12: 2000, 16: 2050, 19: 2150}  # by skill level
 OPTIONS = (
     *("--nodes", "1"),
     *("--draw", "movenumber=50,movecount=8,score=10", "--resign", "movecount=4,score=900"),
@@ -51,49 +50,45 @@ def fit(results: Sequence[tuple[int, float, int]]) -> tuple[float, float]:
     return low, 1.96 / math.sqrt(information)
 
 
-def opponent(program: str, elo: int) -> str:
-    """Return Stockfish with a UCI_Elo, in the form of `kempelen match --engine`."""
+def play(skill: int, program: str, elo: int, games: int, seed: int) -> tuple[int, float, int]:
+    """Play a round; return Stockfish's Elo, our points and the number of games."""
     level = min(max((elo - 1346.6) / 143.4, 0.0) ** (1 / 0.806), 20.0)
-    return engine(
-        program,
-        "stockfish",
-        "option.UCI_LimitStrength=true",
-        f"option.UCI_Elo={elo}",
-        f"depth={int(level) + 1},patience=120",
-    )
+    ours = f"cmd={KEMPELEN[0]},args={' '.join(KEMPELEN[1:])} uci,name=kempelen"
+    theirs = f"cmd={program},name=stockfish,depth={int(level) + 1},patience=120"
+    with tempfile.TemporaryDirectory() as folder:
+        summary = match_summary(
+            [
+                *("--engine", f"{ours},option.Skill Level={skill},movetime=60,margin=60"),
+                *("--engine", f"{theirs},option.UCI_LimitStrength=true,option.UCI_Elo={elo}"),
+                *("--games", str(games), "--seed", str(seed), *OPTIONS),
+                *("--ledger", f"{folder}/ledger.sqlite"),
+            ]
+        )
+    (row,) = (row for row in summary["rows"] if row["name"] == "kempelen")
+    return elo, row["points"], row["games"]
 
 
-def main() -> int:
+def main() -> None:
     """Measure each skill in turn."""
     arguments = parser(__doc__)
     arguments.add_argument("--games", type=int, default=40, help="games per round")
     arguments.add_argument("--rounds", type=int, default=3, help="rounds per skill level")
-    arguments.add_argument("--skills", type=int, nargs="+", default=SKILLS, help="skill levels")
+    arguments.add_argument("--skills", type=int, nargs="+", default=GUESSES, help="skill levels")
     options = arguments.parse_args()
-    program = stockfish()
-    if program is None:
-        print("levels.py needs stockfish; scripts/install-debian-packages installs it")
-        return 1
+    program = stockfish(required=True)
     rows = []
     for skill in options.skills:
         rating, error = float(GUESSES.get(skill, 2000)), math.nan
         results: list[tuple[int, float, int]] = []
         for number in range(options.rounds):
             elo = min(max(round(rating / STEP) * STEP, LEAST), MOST)
-            ours = engine(
-                KEMPELEN, "kempelen", f"option.Skill Level={skill}", "movetime=60,margin=60"
-            )
-            seed = ("--seed", str(number))
-            outcome = play(ours, opponent(program, elo), options.games, *OPTIONS, *seed)
-            games = outcome.wins + outcome.draws + outcome.losses
-            results.append((elo, outcome.wins + outcome.draws / 2, games))
+            results.append(play(skill, program, elo, options.games, number))
             rating, error = fit(results)
-            print(f"skill {skill} against {elo}: {outcome.score}, so {rating:.0f}", flush=True)
+            print(f"skill {skill} against {elo}: {results[-1][1]:g}, so {rating:.0f}", flush=True)
         against = ", ".join(f"{elo}: {points:g}/{games}" for elo, points, games in results)
-        rows.append((str(skill), round(rating), round(error), against))
+        rows.append((skill, round(rating), round(error), against))
     show("levels", ("skill", "Elo", "+-", "points against UCI_Elo"), rows, options.json)
-    return 0
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    main()

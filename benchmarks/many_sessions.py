@@ -11,7 +11,6 @@ wakes up shows the timing error of the machine itself.
 
 import argparse
 import gc
-import os
 import queue
 import subprocess
 import sys
@@ -23,7 +22,7 @@ from heapq import heapify, heapreplace
 from random import Random
 
 import chess
-from report import parser, show
+from harness import memory, parser, percentile, show_figures
 
 from agent.machine import usable_cores
 from agent.memory_budget import MemoryBudget
@@ -33,7 +32,6 @@ from protocols.session_context import SessionContext
 from protocols.stdio import SWITCH_INTERVAL
 from protocols.uci.protocol import UciProtocol
 
-MEGABYTE = 1 << 20
 LOADING = 120.0  # timeout in seconds for loading, which may compile the kernel
 MAX_PLIES = 120  # plies; then a new game begins
 
@@ -144,10 +142,9 @@ print(round(late[int(0.99 * len(late))], 1), round(late[-1], 1))
 
 
 def resident() -> float:
-    """Return the resident memory of this process in megabytes."""
+    """Return the resident memory of this process in MB, without garbage."""
     gc.collect()
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / MEGABYTE
+    return memory("self")
 
 
 def play(players: Sequence[Player], options: argparse.Namespace) -> tuple[Measurements, int]:
@@ -168,12 +165,6 @@ def play(players: Sequence[Player], options: argparse.Namespace) -> tuple[Measur
     return figures, most
 
 
-def percentile(values: Sequence[float], percent: float) -> float:
-    """Return the smallest value that at least `percent` of the values do not exceed."""
-    ordered = sorted(values)
-    return ordered[min(int(len(ordered) * percent / 100), len(ordered) - 1)]
-
-
 def main() -> int:
     """Measure and print."""
     arguments = parser(__doc__)
@@ -190,20 +181,19 @@ def main() -> int:
     scheduler = SearchScheduler(usable_cores())
     budget = MemoryBudget((options.sessions + 1) * options.hash)
     session_context = SessionContext(Permissions(megabytes=options.hash), scheduler, budget)
-    first = Player(0, session_context, options.move_time)
-    for word in ("uci", "setoption name OwnBook value false", "isready"):
-        first.say(word)
-    first.await_line("readyok")
-    first.say("go movetime 100")
-    first.await_line("bestmove")
-    alone = resident()
-    players = []
-    for number in range(1, options.sessions + 1):
+
+    def join(number: int) -> Player:
         player = Player(number, session_context, options.move_time)
         for word in ("uci", "setoption name OwnBook value false", "isready"):
             player.say(word)
         player.await_line("readyok")
-        players.append(player)
+        return player
+
+    first = join(0)
+    first.say("go movetime 100")
+    first.await_line("bestmove")
+    alone = resident()
+    players = [join(number) for number in range(1, options.sessions + 1)]
     time.sleep(1)
     idle, threads = resident(), threading.active_count()
     busy, began = time.process_time(), time.perf_counter()
@@ -216,39 +206,33 @@ def main() -> int:
     playing = resident()
     for player in (first, *players):
         player.uci.close(5.0)
-    closed = resident()
 
     late = sum(seconds > options.move_time / 1000 for seconds in figures.seconds)
-    rows = [
-        ("sessions", options.sessions),
-        ("moves asked for", figures.asked),
-        ("answered not at all, or twice", f"{figures.unanswered}, {figures.twice}"),
-        ("illegal moves", figures.illegal),
-        ("late", late),
-        ("made without a search", figures.unsearched),
-        *(
-            (
-                f"answered after, ms, {percent:g} %",
-                round(1000 * percentile(figures.seconds, percent)),
-            )
-            for percent in (50, 90, 99, 99.9, 100)
+    found = {
+        "sessions": options.sessions,
+        "moves asked for": figures.asked,
+        "answered not at all, or twice": f"{figures.unanswered}, {figures.twice}",
+        "illegal moves": figures.illegal,
+        "late": late,
+        "made without a search": figures.unsearched,
+    }
+    for percent in (50, 90, 99, 99.9, 100):
+        answered = 1000 * percentile(figures.seconds, percent)
+        found[f"answered after, ms, {percent:g} %"] = round(answered)
+    for percent in (1, 10, 50):
+        found[f"nodes of a move, {percent} %"] = int(percentile(figures.nodes, percent))
+    found |= {
+        "processors in use": busy,
+        "a process that only sleeps wakes up late by, ms, 99 % and 100 %": slept,
+        "MB, process with one session": alone,
+        "MB of an idle session": (idle - alone) / options.sessions,
+        f"MB of a playing session, its hash of {options.hash} MB included": (
+            (playing - alone) / options.sessions
         ),
-        *(
-            (f"nodes of a move, {percent} %", int(percentile(figures.nodes, percent)))
-            for percent in (1, 10, 50)
-        ),
-        ("processors in use", round(busy, 2)),
-        ("a process that only sleeps wakes up late by, ms, 99 % and 100 %", slept),
-        ("MB, process with one session", round(alone, 1)),
-        ("MB of an idle session", round((idle - alone) / options.sessions, 2)),
-        (
-            f"MB of a playing session, its hash of {options.hash} MB included",
-            round((playing - alone) / options.sessions, 2),
-        ),
-        ("MB left, all sessions closed", round(closed, 1)),
-        ("threads, idle and at most", f"{threads}, {most}"),
-    ]
-    show("many sessions in one process", ("figure", "value"), rows, options.json)
+        "MB left, all sessions closed": resident(),
+        "threads, idle and at most": f"{threads}, {most}",
+    }
+    show_figures("many sessions in one process", found, options.json)
     return int(bool(late or figures.illegal or figures.unanswered or figures.twice))
 
 

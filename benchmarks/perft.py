@@ -3,12 +3,13 @@
 python benchmarks/perft.py
 """
 
-import subprocess
+import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import chess
-from report import parser, show, stockfish
+from harness import Engine, parser, show, stockfish
 
 from agent.chess.board.kernel_board import perft
 
@@ -28,75 +29,50 @@ def chess_package_perft(board: chess.Board, depth: int) -> int:
     return leaves
 
 
-def stockfish_speed(command: str, fen: str, depth: int) -> float:
-    """Return the leaves per second of Stockfish's `go perft`, excluding its start."""
-    with subprocess.Popen(
-        [command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as engine:
-        assert engine.stdin
-        assert engine.stdout
-        engine.stdin.write(f"position fen {fen}\nisready\n")
-        engine.stdin.flush()
-        while not engine.stdout.readline().startswith("readyok"):
-            pass
+def leaves_and_speed(
+    count: Callable[[chess.Board, int], int], board: chess.Board, depth: int
+) -> tuple[int, float]:
+    """Return the leaves, and million leaves per second."""
+    began = time.perf_counter()
+    leaves = count(board, depth)
+    return leaves, leaves / (time.perf_counter() - began) / 1e6
+
+
+def stockfish_speed(command: str, board: chess.Board, depth: int) -> float:
+    """Return the million leaves per second of Stockfish's `go perft`, excluding its start."""
+    with Engine([command]) as engine:
+        engine.say(f"position fen {board.fen()}", "isready")
+        engine.read("readyok")
         began = time.perf_counter()
-        engine.stdin.write(f"go perft {depth}\n")
-        engine.stdin.flush()
-        while not (line := engine.stdout.readline()).startswith("Nodes searched"):
-            pass
-        seconds = time.perf_counter() - began
-        engine.stdin.write("quit\n")
-        engine.stdin.flush()
-    return int(line.split()[-1]) / seconds
+        engine.say(f"go perft {depth}")
+        leaves = int(engine.read("Nodes searched").split()[-1])
+        return leaves / (time.perf_counter() - began) / 1e6
 
 
 def main() -> int:
-    """Count and compare."""
-    arguments = parser(__doc__).parse_args()
+    """Count and compare. Return 1 if a count is wrong."""
+    options = parser(__doc__).parse_args()
     other = stockfish()
     rows = []
-    right = True
     for line in CASES.read_text().splitlines():
         if line.startswith("#"):
             continue
         name, chess960, fen, counts = (field.strip() for field in line.split("|"))
         leaves = [int(count) for count in counts.split()]
         board, depth = chess.Board(fen, chess960=chess960 == "1"), len(leaves)
-        began = time.perf_counter()
-        found = perft(board, depth)
-        speed = found / (time.perf_counter() - began)
-        right = right and found == leaves[-1]
+        found, speed = leaves_and_speed(perft, board, depth)
         shallow = depth - CHESS_PACKAGE_PLIES_LESS
-        began = time.perf_counter()
-        plain = chess_package_perft(board, shallow) / (time.perf_counter() - began)
-        native = stockfish_speed(other, fen, depth) if other else float("nan")
+        _, plain = leaves_and_speed(chess_package_perft, board, shallow)
+        native = stockfish_speed(other, board, depth) if other else float("nan")
+        right = "yes" if found == leaves[-1] else f"NO: {leaves[-1]}"
         rows.append(
-            (
-                name,
-                depth,
-                found,
-                "yes" if found == leaves[-1] else f"NO: {leaves[-1]}",
-                round(speed / 1e6),
-                round(native / 1e6),
-                round(plain / 1e6, 2),
-                round(speed / native, 2),
-                round(speed / plain),
-            )
+            (name, depth, found, right, speed, native, plain, speed / native, speed / plain)
         )
-    columns = (
-        "position",
-        "depth",
-        "leaves",
-        "right",
-        "M/s",
-        "Stockfish M/s",
-        "chess M/s",
-        "x Stockfish",
-        "x chess",
-    )
-    show("perft, one core, leaves a second", columns, rows, arguments.json)
-    return 0 if right else 1
+    columns = ("position", "depth", "leaves", "right", "M/s", "Stockfish M/s", "chess M/s",
+               "x Stockfish", "x chess")  # fmt: skip
+    show("perft, one core, leaves a second", columns, rows, options.json)
+    return int(any(row[3] != "yes" for row in rows))
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    sys.exit(main())

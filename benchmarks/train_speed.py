@@ -12,7 +12,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from report import parser, show
+from harness import parser, show
 
 from agent.chess.parts import ALPHABETA, SELFPLAY
 from agent.chess.search.selfplay_settings import SelfPlaySettings
@@ -25,7 +25,6 @@ from kempelen.training.network_trainer import NetworkTrainer
 from kempelen.training.selfplay import SelfPlayPlan, generate
 
 NEURONS = (128, 256, 512)
-TARGET_SPEED = 250_000  # positions per second on one core, at 256 neurons
 POSITIONS, NODES = 50_000, 20
 BATCH, EPOCH_BATCHES = 16_384, 32
 
@@ -33,15 +32,8 @@ BATCH, EPOCH_BATCHES = 16_384, 32
 def play(path: Path) -> None:
     """Generate a file of positions."""
     load_kernels(ALPHABETA, SELFPLAY)
-    list(
-        generate(
-            path,
-            SelfPlayPlan(SelfPlaySettings(nodes=NODES)),
-            "benchmark",
-            POSITIONS,
-            usable_cores(),
-        )
-    )
+    plan = SelfPlayPlan(SelfPlaySettings(nodes=NODES))
+    list(generate(path, plan, "benchmark", POSITIONS, usable_cores()))
 
 
 def speed(settings: TrainingSettings, data: TrainingData, seconds: float) -> float:
@@ -90,13 +82,7 @@ def main() -> None:
             )
             data = network_data.load(settings.data, settings.filter, settings.target)
             rows.append((neurons, round(speed(settings, data, given.seconds))))
-    columns = ("neurons", "positions a second and core")
-    show(
-        f"training on one core; the aim is {TARGET_SPEED:,} at 256 neurons",
-        columns,
-        rows,
-        given.json,
-    )
+    show("training on one core", ("neurons", "positions a second"), rows, given.json)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from pathlib import Path
 import chess
 from duel import openings, play
 from duel_side import TABLE_NODES, answer
-from report import parser, show
+from harness import elo_of_pairs, parser, show, show_progress
 
 from agent.chess.board.kernel_board import KernelBoard
 from agent.chess.evaluation.evaluators import make_evaluator
@@ -34,7 +34,6 @@ from agent.kernel.record import allocate
 from agent.kernel.table_memory import TableMemory
 from agent.machine import usable_cores
 from kempelen.console.settings_codec import SettingsError
-from kempelen.match.rating.match_statistics import estimate_strength
 from kempelen.match.tuning.spsa import Spsa, Trial, TunableParameter
 
 Numbers = Mapping[str, int]
@@ -123,8 +122,7 @@ def play_trials(
         for job in wait(under_way, return_when=FIRST_COMPLETED).done:
             tell(under_way.pop(job), job.result())
             told += 1
-            if sys.stderr.isatty():
-                print(f"\r{kind}: {told} of {wanted} pairs", end="", file=sys.stderr)
+            show_progress(f"{kind}: {told} of {wanted} pairs")
 
 
 @contextlib.contextmanager
@@ -190,8 +188,7 @@ def tune(arguments: argparse.Namespace, spsa: Spsa) -> int:
     rows = [(name, str(before[name]), str(value)) for name, value in spsa.values().items()]
     title = f"after {spsa.told} pairs at {arguments.nodes} nodes a move"
     if arguments.check:
-        elo = estimate_strength(counts).elo
-        title += f"; {elo.value:+.0f} +- {elo.error:.0f} Elo in {2 * arguments.check} games"
+        title += f"; {elo_of_pairs(counts)} Elo in {2 * arguments.check} games"
     show(title, ("constant", "before", "found"), rows, arguments.json)
     return 0
 

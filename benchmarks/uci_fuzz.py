@@ -10,9 +10,8 @@ import random
 import re
 import sys
 import tempfile
-from typing import Any
 
-from fuzzing import fuzz_session, lines, options, report
+from fuzzing import FuzzSession, lines, options, report
 
 MARKER = "the_end_of_the_nonsense"
 VALID_OUTPUT = re.compile(
@@ -119,14 +118,16 @@ def harmless(line: bytes) -> bool:
     return not (re.search(r"threads|bench|perft", text) and any(n > 5 for n in numbers))
 
 
-def talk(data: list[bytes], timeout: float) -> dict[str, Any]:
-    """Send the lines to a new engine process; return the results."""
+def main() -> int:
+    """Run the fuzz and report."""
+    chosen = options(__doc__).parse_args()
+    data = lines(random.Random(chosen.seed), chosen.lines, valid_line, harmless)
     # The engine rejects this option after it has answered all earlier commands.
     ending = f"stop\nsetoption name Evaluation value {MARKER}:x\n".encode()
     answers, failures, ready, done = 0, [], False, False
     with (
         tempfile.TemporaryDirectory() as folder,
-        fuzz_session(["uci"], data, ending, folder, timeout) as engine,
+        FuzzSession(["uci"], data, ending, folder, chosen.timeout) as engine,
     ):
         for line in engine.heard():
             answers += line.startswith("bestmove")
@@ -138,25 +139,10 @@ def talk(data: list[bytes], timeout: float) -> dict[str, Any]:
             if done and line == "readyok":
                 ready = True
                 engine.say(b"quit\n")
-    return {
-        "lines": len(data),
-        "searches": sum(1 for line in data if re.fullmatch(rb"go(?! perft).*", line)),
-        "answers": answers,
-        "seconds": engine.seconds,
-        "ready": ready,
-        "status": engine.status,
-        "failures": failures[:10] + engine.errors[:10],
-    }
-
-
-def main() -> int:
-    """Run the fuzz and report."""
-    arguments = options(__doc__).parse_args()
-    data = lines(random.Random(arguments.seed), arguments.lines, valid_line, harmless)
-    found = talk(data, arguments.timeout)
-    report(found, arguments.json)
-    lively = found["ready"] and found["status"] == 0 and found["answers"] >= found["searches"]
-    return 0 if lively and not found["failures"] else 1
+    searches = sum(1 for line in data if re.fullmatch(rb"go(?! perft).*", line))
+    figures = {"lines": len(data), "searches": searches, "answers": answers, "ready": ready}
+    passed = ready and answers >= searches
+    return report("UCI fuzz", figures, engine, failures, passed, chosen.json)
 
 
 if __name__ == "__main__":

@@ -13,18 +13,13 @@ page is everything that a browser loads for a chess board, one request after the
 import argparse
 import asyncio
 import json
-import re
-import subprocess
-import sys
 import tempfile
 import time
 import urllib.request
-from pathlib import Path
 from random import Random
 from typing import Any
 
-from child_processes import spawn
-from report import parser, show
+from harness import memory, parser, percentile, server, show_figures
 from websockets.asyncio.client import ClientConnection, connect
 
 FIRST_PAGE = (
@@ -87,14 +82,6 @@ async def play(
     return made
 
 
-def resident(process: int) -> int:
-    """Return the resident memory of a process in bytes."""
-    text = Path(f"/proc/{process}/status").read_text()
-    found = re.search(r"VmRSS:\s+(\d+)", text)
-    assert found is not None
-    return int(found[1]) * 1024
-
-
 def begin(base: str, seconds: float) -> str:
     """Start a game and return its name."""
     data = json.dumps({"game": "chess", "level": 1350, "seconds": seconds}).encode()
@@ -130,7 +117,7 @@ async def measure(base: str, process: int, arguments: argparse.Namespace) -> dic
             for n, (s, g) in enumerate(zip(players, games, strict=True))
         )
     )
-    before = resident(process)
+    before = memory(process)
     looking = []
     sockets = []
     for number in range(arguments.watchers):
@@ -138,7 +125,7 @@ async def measure(base: str, process: int, arguments: argparse.Namespace) -> dic
         sockets.append(await join(game))
         looking.append(asyncio.create_task(listen(sockets[-1], game, sights)))
     await asyncio.sleep(1.0)
-    watching = resident(process) - before
+    watching = memory(process) - before
     for socket in players:
         await socket.close()
     players = [await join(game) for game in games]
@@ -154,55 +141,38 @@ async def measure(base: str, process: int, arguments: argparse.Namespace) -> dic
     for socket in [*players, *sockets]:
         await socket.close()
     await asyncio.gather(*looking, return_exceptions=True)
-    delays = sorted(sights.delays)
+    delays = sights.delays
     return {
         "moves": made,
-        "shown": len(delays),
-        "median_ms": 1000 * delays[len(delays) // 2],
-        "p99_ms": 1000 * delays[int(len(delays) * 0.99)],
-        "longest_ms": 1000 * delays[-1],
-        "late": sum(delay > 0.3 for delay in delays),
-        "kilobytes_a_watcher": watching / 1024 / max(arguments.watchers, 1),
-        "first_page_ms": 1000 * page,
-        "script_bytes": script,
-        "server_megabytes": resident(process) / (1 << 20),
+        "positions shown": len(delays),
+        "delay, ms, median": 1000 * percentile(delays, 50),
+        "delay, ms, 99 %": 1000 * percentile(delays, 99),
+        "delay, ms, longest": 1000 * max(delays),
+        "later than 300 ms": sum(delay > 0.3 for delay in delays),
+        "kB per watcher": 1024 * watching / max(arguments.watchers, 1),
+        "first page, ms": 1000 * page,
+        "first page, bytes of scripts": script,
+        "MB of the server": memory(process),
     }
 
 
 def main() -> None:
     """Measure and print."""
-    arguments = options()
-    with tempfile.TemporaryDirectory() as folder:
-        words = ["web", "--no-browser", "--address", "127.0.0.1:0"]
-        limits = ["--sessions", "1000", "--max-sessions-per-ip", "1000"]
-        process = spawn(
-            [sys.executable, "-m", "kempelen.cli", *words, *limits,
-             "--games", f"{folder}/games.sqlite", "--log-format", "json"],
-            stderr=subprocess.PIPE, text=True,
-        )  # fmt: skip
-        try:
-            assert process.stderr is not None
-            base = json.loads(process.stderr.readline())["address"]
-            drain = spawn(["cat"], stdin=process.stderr, stdout=subprocess.DEVNULL)
-            figures = asyncio.run(measure(base, process.pid, arguments))
-        finally:
-            process.terminate()
-            process.wait()
-            drain.wait()
-    title = f"{arguments.players} players and {arguments.watchers} watchers of one server"
-    show(title, ("figure", "value"), list(figures.items()), arguments.json)
-
-
-def options() -> argparse.Namespace:
-    """Parse the command line."""
-    made = parser(__doc__)
-    made.add_argument("--players", type=int, default=50)
-    made.add_argument("--watchers", type=int, default=200)
-    made.add_argument(
-        "--seconds", type=float, default=60.0, help="duration of the measurement in seconds"
+    arguments = parser(__doc__)
+    arguments.add_argument("--players", type=int, default=50)
+    arguments.add_argument("--watchers", type=int, default=200)
+    arguments.add_argument("--seconds", type=float, default=60.0, help="duration in seconds")
+    arguments.add_argument(
+        "--every", type=float, default=5.0, help="seconds between a player's moves"
     )
-    made.add_argument("--every", type=float, default=5.0, help="seconds between a player's moves")
-    return made.parse_args()
+    options = arguments.parse_args()
+    limits = ["--sessions", "1000", "--max-sessions-per-ip", "1000"]
+    with tempfile.TemporaryDirectory() as folder:
+        words = ["web", "--no-browser", "--address", "127.0.0.1:0", *limits]
+        with server(*words, "--games", f"{folder}/games.sqlite") as (url, process):
+            figures = asyncio.run(measure(url.rstrip("/"), process, options))
+    title = f"{options.players} players and {options.watchers} watchers of one server"
+    show_figures(title, figures, options.json)
 
 
 if __name__ == "__main__":

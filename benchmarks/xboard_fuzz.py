@@ -11,9 +11,8 @@ import random
 import re
 import sys
 import tempfile
-from typing import Any
 
-from fuzzing import fuzz_session, lines, options, report
+from fuzzing import FuzzSession, lines, options, report
 from uci_fuzz import FENS, MOVES
 
 from protocols.xboard.protocol import COMMANDS
@@ -107,8 +106,10 @@ PONG = re.compile(r"pong [0-9]+")
 PAUSE = 0.03
 
 
-def talk(data: list[bytes], timeout: float) -> dict[str, Any]:
-    """Send the lines to a new engine process; return the results."""
+def main() -> int:
+    """Run the fuzz and report."""
+    chosen = options(__doc__).parse_args()
+    data = lines(random.Random(chosen.seed), chosen.lines, valid_line, harmless)
     ending = f"force\nnew\nsd 1\ngo\nping {LAST}\n".encode()
     heard = (line.decode(errors="backslashreplace") for line in data)
     expected = [f"pong {ping[1]}" for line in heard if (ping := PING.fullmatch(line))]
@@ -116,7 +117,7 @@ def talk(data: list[bytes], timeout: float) -> dict[str, Any]:
     failures, moves, ready = [], 0, False
     with (
         tempfile.TemporaryDirectory() as folder,
-        fuzz_session(["xboard"], data, ending, folder, timeout, PAUSE) as engine,
+        FuzzSession(["xboard"], data, ending, folder, chosen.timeout, PAUSE) as engine,
     ):
         for line in engine.heard():
             moves += line.startswith("move ")
@@ -127,26 +128,16 @@ def talk(data: list[bytes], timeout: float) -> dict[str, Any]:
                 engine.say(b"quit\n")
             elif PONG.fullmatch(line):
                 pongs.append(line)
-    return {
+    in_order = pongs == expected
+    figures = {
         "lines": len(data),
         "pings": len(expected),
-        "in_order": pongs == expected,
+        "in order": in_order,
         "moves": moves,
-        "seconds": engine.seconds,
         "ready": ready,
-        "status": engine.status,
-        "failures": failures[:10] + engine.errors[:10],
     }
-
-
-def main() -> int:
-    """Run the fuzz and report."""
-    arguments = options(__doc__).parse_args()
-    data = lines(random.Random(arguments.seed), arguments.lines, valid_line, harmless)
-    found = talk(data, arguments.timeout)
-    report(found, arguments.json)
-    lively = found["ready"] and found["status"] == 0 and found["in_order"] and found["moves"]
-    return 0 if lively and not found["failures"] else 1
+    passed = ready and in_order and moves > 0
+    return report("xboard fuzz", figures, engine, failures, passed, chosen.json)
 
 
 if __name__ == "__main__":

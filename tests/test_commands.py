@@ -23,7 +23,6 @@ import yaml
 
 from agent.learning.learned_move import LearnedMove
 from agent.learning.learned_move_database import LearnedMoveDatabase
-from benchmarks.random_network import random_network
 from kempelen.cli import main
 from kempelen.match import runner
 from kempelen.match.config.tournament_file import read_tournament
@@ -31,6 +30,7 @@ from openings.endgame_tables import open_tables
 from protocols.uci.parsing import SetOptionCommand, parse_set_option
 from tests import external
 from tests.pages import GUIDES, MEASUREMENTS, ROOT, Page, cases
+from tests.random_network import random_network
 
 pytestmark = pytest.mark.early
 
@@ -168,26 +168,8 @@ HERE: dict[str, dict[str, str]] = {
     },
     "python benchmarks/startup.py": {".py": ".py --runs 1 --no-cold"},
     "python benchmarks/startup.py --no-cold": {"--no-cold": "--no-cold --runs 1"},
-    "python benchmarks/position_learning.py --games 20 --without": {"20": "4 --nodes 50"},
-    "python benchmarks/position_learning.py": {".py": ".py --games 4 --nodes 50 --spread 0"},
-    "python benchmarks/position_learning.py --spread 0.2": {".py": ".py --games 4 --nodes 50"},
     "python benchmarks/move_time.py": {".py": ".py --moves 3 --margin 5000"},
-    "python benchmarks/pgn_book.py": {".py": ".py --games 20"},
-    "python benchmarks/leaf_counts.py": {".py": ".py --trees 2"},
-    "python benchmarks/network_exactness.py --evaluations 1000000 --network "
-    "agent/chess/shipped.nnue": {"1000000": "20000", "agent/": f"{ROOT}/agent/"},
-    "python benchmarks/network_speed.py": {".py": ".py --sizes 32 --seconds 0.1 --turns 1"},
-    "python benchmarks/connect_four.py": {".py": ".py --depth 3 --positions 1 --no-cold"},
-    "python benchmarks/batches.py": {".py": ".py --sizes 1,4 --neurons 4 --playouts 20"},
-    "python benchmarks/rescoring.py": {
-        ".py": f".py --positions 50 --nodes 5 --engine '{KEMPELEN} uci'"
-    },
-    "python benchmarks/labels.py games.bin": {
-        ".bin": f".bin --games 2 --nodes 30 --engine '{KEMPELEN} uci'"
-    },
     "python benchmarks/remote_moves.py": {".py": ".py --moves 5 --most 1000"},
-    "python benchmarks/opponent_model.py line --games 400 --seed 1": {"400": "2"},
-    "python benchmarks/runner_overhead.py": {".py": ".py --games 2 --nodes 10"},
     "python benchmarks/train_speed.py": {".py": ".py --seconds 0.1 --batches 1"},
 }
 
@@ -199,7 +181,6 @@ THOROUGH = re.compile(
 # External programs that a command starts without naming them.
 NEEDS = {
     "kempelen match cup.yaml": ("stockfish",),
-    "python benchmarks/runner_overhead.py": ("stockfish",),
     "python benchmarks/startup.py": ("stockfish",),
     "python benchmarks/startup.py --no-cold": ("stockfish",),
 }
@@ -207,16 +188,7 @@ NEEDS = {
 # Too slow: only the existence of the script and its options is checked.
 TOO_LONG = [
     "python benchmarks/broker_restarts.py",
-    "python benchmarks/cluster.py",
-    "python benchmarks/connections.py",
-    "python benchmarks/book_match.py --games 300 --tc 2+0.02",
     "python benchmarks/duel.py NEW OLD",
-    "python benchmarks/endgames.py",
-    "python benchmarks/endgames.py --games 60 --nodes 60000",
-    "python benchmarks/endgames.py --syzygy FOLDER",
-    "python benchmarks/evaluation_process.py",
-    "python benchmarks/exactness.py",
-    "python benchmarks/game_counts.py",
     "python benchmarks/go_duel.py nakade=0 --games 400 --ledger duels.jsonl",
     "python benchmarks/go_matches.py --games 100 --seconds 0.8 --threads 2 --ledger go.jsonl",
     "python benchmarks/go_matches.py --size 13 --games 40 --seconds 3 --threads 2 --ledger "
@@ -231,14 +203,10 @@ TOO_LONG = [
     "benchmarks/ledgers/go-tenth.jsonl",
     "python benchmarks/go_matches.py --against self --games 20 --playouts 10000 "
     "--their-playouts 1000",
-    "python benchmarks/go_scores.py --games 100 --sizes 9",
-    "python benchmarks/go_scores.py --games 527 --referee 10 "
-    "--ledger benchmarks/ledgers/go-scores.jsonl --sgf differ",
-    "python benchmarks/go_scores.py --games 100 --sizes 9 --play --seconds 0.1",
-    "python benchmarks/go_speed.py",
     "python benchmarks/gtp_fuzz.py",
     "python benchmarks/xboard_fuzz.py --lines 200000",
     "python benchmarks/kill_and_resume.py",
+    "python benchmarks/kill_and_resume.py selfplay --positions 50000",
     "python benchmarks/lab_speed.py",
     "python benchmarks/learned.py connect-four --folder learned",
     "python benchmarks/learned.py othello --size 6 --steps 80 --folder learned",
@@ -247,17 +215,14 @@ TOO_LONG = [
     "--folder learned",
     "python benchmarks/levels.py",
     "python benchmarks/many_sessions.py",
-    "python benchmarks/mcts.py",
     "python benchmarks/memory.py",
     "python benchmarks/memory.py --beside FOLDER",
     "python benchmarks/nodes.py",
+    "python benchmarks/nodes.py --beside FOLDER",
     "python benchmarks/nodes.py --evaluation handcrafted",
     "python benchmarks/perft.py",
-    "python benchmarks/selfplay_speed.py",
-    "python benchmarks/selfplay_speed.py --kills 10 --positions 50000",
     "python benchmarks/startup.py --beside FOLDER",
     "python benchmarks/startup.py --no-cold --beside FOLDER",
-    "python benchmarks/step_frames.py --steps 200",
     "scripts/generate_mates.py",
     "scripts/generate_tactics.py",
 ]

@@ -138,7 +138,7 @@ def test_sessions_share_endgame_tables_and_opening_book(sessions):
 
 def test_network_file_is_loaded_once_until_it_changes(tmp_path):
     from agent.chess.evaluation.loading import load
-    from benchmarks.random_network import random_network
+    from tests.random_network import random_network
 
     file = tmp_path / "net.nnue"
     random_network(32, seed=1).write(file)

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from agent.chess.search import bench
-from benchmarks.random_network import random_network
 from kempelen.commands import match, train_selfplay
 from kempelen.training import evaluation_check
 from tests import in_process
 from tests.pages import GUIDES, MEASUREMENTS, ROOT, Block, Page, cases, label
+from tests.random_network import random_network
 
 pytestmark = pytest.mark.early
 

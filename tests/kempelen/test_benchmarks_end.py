@@ -4,13 +4,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from tests.systems import module_or_skip
-from tests.waiting import PATIENCE, alive
+from tests.waiting import PATIENCE, alive, until
 
 supervisor = module_or_skip("protocols.client.supervisor")
 ROOT = Path(__file__).parents[2]
@@ -30,13 +29,6 @@ def words(process: int) -> bytes:
         return b""
 
 
-def wait_until(condition) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-
-
 @pytest.mark.thorough
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["SIGTERM", "SIGINT"])
@@ -49,12 +41,12 @@ def test_a_match_and_its_engines_end_with_the_benchmark(number: signal.Signals, 
     )
     try:
         # The match and two engines, each under a supervisor.
-        wait_until(lambda: len(descendants(benchmark.pid)) >= 5)
+        assert until(lambda: len(descendants(benchmark.pid)) >= 5)
         started = descendants(benchmark.pid)
         assert any(b"\0match\0" in words(each) for each in started)
         benchmark.send_signal(number)
         assert benchmark.wait(PATIENCE) != 0
-        wait_until(lambda: not any(map(alive, started)))
+        assert until(lambda: not any(map(alive, started)))
     finally:
         benchmark.kill()
         benchmark.wait()
@@ -72,11 +64,11 @@ def test_tuning_duels_end_with_the_tuner(tmp_path: Path, warm_cache) -> None:
         stderr=subprocess.DEVNULL,
     )
     try:
-        wait_until(lambda: len(descendants(tuning.pid)) >= 3)  # and the resource tracker
+        assert until(lambda: len(descendants(tuning.pid)) >= 3)  # and the resource tracker
         started = descendants(tuning.pid)
         tuning.terminate()
         assert tuning.wait(PATIENCE) != 0
-        wait_until(lambda: not any(map(alive, started)))
+        assert until(lambda: not any(map(alive, started)))
     finally:
         tuning.kill()
         tuning.wait()
@@ -84,9 +76,7 @@ def test_tuning_duels_end_with_the_tuner(tmp_path: Path, warm_cache) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 def test_spawned_child_ends_with_its_parent() -> None:
-    code = (
-        "from child_processes import *; end_in_order(); spawn(['sleep', '600']); print(flush=True)"
-    )
+    code = "from harness import *; end_in_order(); spawn(['sleep', '600']); print(flush=True)"
     spawner = subprocess.Popen(
         [sys.executable, "-c", f"{code}; import time; time.sleep(600)"],
         cwd=ROOT / "benchmarks",
@@ -98,7 +88,7 @@ def test_spawned_child_ends_with_its_parent() -> None:
         (child,) = supervisor.children(spawner.pid)
         spawner.terminate()
         assert spawner.wait(PATIENCE) == 128 + signal.SIGTERM
-        wait_until(lambda: not alive(child))
+        assert until(lambda: not alive(child))
     finally:
         spawner.kill()
         spawner.communicate()

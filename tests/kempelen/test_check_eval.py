@@ -11,10 +11,10 @@ import pytest
 
 from agent.chess.evaluation.loading import load as load_of_chess
 from agent.evaluation import load
-from benchmarks.random_network import random_network
 from kempelen.cli import main
 from kempelen.commands import check_eval
 from kempelen.training import evaluation_check
+from tests.random_network import random_network
 from tests.support import ROOT
 
 MINE = """

@@ -112,8 +112,6 @@ async def test_concurrent_sessions_all_get_moves() -> None:
 
 @pytest.mark.thorough
 async def test_sessions_do_not_leak_objects_or_files() -> None:
-    """See also `benchmarks/connections.py`, which observes a process for longer."""
-
     async def come_and_go(run: Running, times: int) -> tuple[int, int]:
         for number in range(times):
             async with calling(run) as caller:

@@ -23,7 +23,7 @@ from agent.evaluation import NETWORK, SHIPPED_NETWORK
 from agent.kernel import code_cache, compilation, decorators
 from agent.kernel.parts import COMPILED_IN_PARALLEL, ON_DEMAND, PARTS, VARIANTS
 from agent.machine import usable_cores
-from benchmarks.random_network import random_network
+from tests.random_network import random_network
 from tests.support import compiling_python as python
 from tests.waiting import PATIENCE
 

@@ -202,7 +202,6 @@ async def test_shutdown_grace_period_is_limited() -> None:
 @posix_only("reads /proc")
 @pytest.mark.thorough
 async def test_closed_connections_leak_no_resources(thorough: bool) -> None:
-    """`benchmarks/connections.py` does this with 10,000 real engines."""
     async with running("tcp", "ws") as run:
         await _come_and_go(run.at("tcp"), 50)
         await run.empty()

@@ -8,7 +8,7 @@ import pytest
 from agent.chess.engine.backend import ChessBackend
 from agent.chess.engine.settings import SEARCHES
 from agent.chess.evaluation.nnue_reference import evaluate
-from benchmarks.random_network import random_network
+from tests.random_network import random_network
 
 MATE_IN_TWO = "7k/8/8/8/8/8/R7/1R5K w - - 0 1"
 CHECKMATE = "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3"

@@ -14,7 +14,7 @@ from agent.chess.evaluation.nnue_reference import active_features, bucket_index,
 from agent.chess.search.alphabeta_search import AlphaBetaSearch
 from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError
 from agent.limits import Limits
-from benchmarks.random_network import random_network
+from tests.random_network import random_network
 
 PROMOTING = "8/PPP1k3/8/8/8/8/3K1ppp/8 w - - 0 1"
 

@@ -8,7 +8,7 @@ import pytest
 from agent.chess.evaluation import nnue_format
 from agent.chess.evaluation.nnue_format import ALIGNMENT, NetworkError, NnueNetwork, read
 from agent.evaluation import SHIPPED_NETWORK
-from benchmarks.random_network import random_network
+from tests.random_network import random_network
 from tests.support import ROOT
 
 HEAD = 68  # bytes before the manifest
