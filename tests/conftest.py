@@ -231,6 +231,15 @@ def endgame_tables(endgame_folder: Path) -> Any:
     return tables
 
 
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Start a browser for the tests of a file."""
+    from tests.browser import started
+
+    with started(tmp_path_factory.mktemp("browser")) as browser:
+        yield browser
+
+
 @pytest.fixture
 def mosquitto(tmp_path: Path) -> Iterator[Any]:
     """Start a broker of MQTT for one test."""

@@ -6,11 +6,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 from protocols.cluster.client import ClusterAddress, ClusterClient
 from protocols.cluster.errors import ClusterError
+from tests.waiting import until
 
 _QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 _OPTIONS = ["--no-dashboard"]
@@ -23,10 +23,7 @@ class Dask:
         self._folder = folder
         file = folder / "scheduler.json"
         self.processes = [self._start("scheduler", "--port", "0", "--scheduler-file", str(file))]
-        deadline = time.monotonic() + 30
-        while not (file.exists() and file.stat().st_size):
-            assert time.monotonic() < deadline, "no scheduler"
-            time.sleep(0.05)
+        assert until(lambda: file.exists() and file.stat().st_size), "no scheduler"
         self.address = json.loads(file.read_text())["address"]
         self.workers = [self.add_worker() for _ in range(workers)]
 

@@ -1,22 +1,12 @@
 """A real Mosquitto for tests, on a free port, and what listens and waits beside it."""
 
-import asyncio
 import signal
-import socket
 import subprocess
-import time
-from contextlib import closing
 
 from protocols.mqtt.broker import Broker
 from protocols.mqtt.connection import Connection
 from tests.external import program
-from tests.waiting import PATIENCE
-
-
-def free_port():
-    with closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+from tests.waiting import PATIENCE, free_port, listens, until
 
 
 class Mosquitto:
@@ -46,13 +36,7 @@ class Mosquitto:
         self._process = subprocess.Popen(
             [program("mosquitto"), "-c", str(self._config)], stderr=subprocess.DEVNULL
         )
-        deadline = time.monotonic() + PATIENCE
-        while time.monotonic() < deadline:
-            with closing(socket.socket()) as probe:
-                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
-                    return
-            time.sleep(0.02)
-        raise TimeoutError("mosquitto does not listen")
+        assert until(lambda: listens(self.port))
 
     def kill(self):
         self._process.kill()
@@ -77,10 +61,3 @@ class Listening:
 
     def of(self, ending):
         return [payload for topic, payload in self.messages if topic.endswith(ending)]
-
-
-async def until(condition, limit=PATIENCE):
-    deadline = time.monotonic() + limit
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        await asyncio.sleep(0.02)

@@ -6,14 +6,18 @@ import os
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+import chess
+import pytest
 from hypothesis import strategies as st
 
+from agent.game import parse_move
 from agent.games import catalogue
 from agent.kernel import decorators
+from agent.limits import Info, Limits
 from agent.search.catalogue import algorithm
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -46,6 +50,29 @@ def small_game(name: str) -> Any:
     return catalogue.new_game(name, **SMALL.get(name, {}))
 
 
+def played(game: Any, *moves: str, **options: Any) -> Any:
+    """Return a game, given or by its name, after moves in text."""
+    if isinstance(game, str):
+        game = catalogue.new_game(game, **options)
+    for move in moves:
+        game.play(parse_move(game, move))
+    return game
+
+
+def board_after(moves: str, fen: str = chess.STARTING_FEN) -> chess.Board:
+    """Return a chess board after moves in UCI notation."""
+    board = chess.Board(fen)
+    for move in moves.split():
+        board.push_uci(move)
+    return board
+
+
+def last_info(search: Any, position: Any, limits: Limits[Any]) -> Info[Any]:
+    """Return the last result of a search."""
+    search.clear_stop()
+    return list(search.search(position, limits))[-1]
+
+
 def failing(failure: str, after: int = 1) -> tuple[str, tuple[str, ...]]:
     """Return command and arguments of an engine that fails in its `after`-th search."""
     return sys.executable, (FAILING, failure, str(after))
@@ -59,6 +86,23 @@ def failing_xboard(failure: str, after: int = 1) -> tuple[str, tuple[str, ...]]:
 def failing_gtp(failure: str, after: int = 1) -> tuple[str, tuple[str, ...]]:
     """Return command and arguments of such an engine that speaks GTP."""
     return sys.executable, (FAILING_GTP, failure, str(after))
+
+
+def factory_fixture(make: Callable[..., Any], close: Callable[[Any], Any]) -> Any:
+    """Return a fixture: a function like `make`, whose results are closed after the test."""
+
+    @pytest.fixture
+    def factory() -> Iterator[Callable[..., Any]]:
+        with contextlib.ExitStack() as stack:
+
+            def make_one(*arguments: Any, **options: Any) -> Any:
+                made = make(*arguments, **options)
+                stack.callback(close, made)
+                return made
+
+            yield make_one
+
+    return factory
 
 
 def compiled_when_called(signature: Any) -> Callable[[Function], Function]:

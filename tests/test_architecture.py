@@ -2,7 +2,10 @@
 
 import ast
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+
+import pytest
 
 from agent.kernel.source_digest import kernel_sources
 from tests.support import PACKAGES, ROOT
@@ -11,11 +14,39 @@ SOURCES = [path for package in PACKAGES for path in sorted((ROOT / package).rglo
 
 
 def imports(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom):
-            yield node.module or ""
-        elif isinstance(node, ast.Import):
+    """Generate the imported modules; `from a import b` may name the module a.b.
+
+    A string that names a module counts as an import where the file calls `import_module`.
+    """
+    text = path.read_text(encoding="utf-8")
+    by_name = "import_module(" in text
+    for node in ast.walk(ast.parse(text)):
+        if by_name and isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+        if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.module, f"{path} imports by a relative name"
+            submodules = [f"{node.module}.{alias.name}" for alias in node.names]
+            yield from submodules
+            if not all(map(is_module, submodules)):
+                yield node.module
+
+
+def is_module(name: str) -> bool:
+    path = ROOT.joinpath(*name.split("."))
+    return path.with_suffix(".py").is_file() or (path / "__init__.py").is_file()
+
+
+def needs(root: Path) -> dict[str, set[str]]:
+    """Return what each module of ours imports of ours."""
+    graph = {}
+    for package in PACKAGES:
+        for path in (root / package).rglob("*.py"):
+            parts = path.relative_to(root).with_suffix("").parts
+            name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+            graph[name] = set(imports(path)) - {name}
+    return {name: needed & graph.keys() for name, needed in graph.items()}
 
 
 def test_numba_is_imported_only_where_kernels_are_made() -> None:
@@ -31,3 +62,18 @@ def test_numba_is_imported_only_where_kernels_are_made() -> None:
             offenders.append(module)
     assert len(SOURCES) > 500
     assert not offenders
+
+
+@pytest.mark.thorough
+def test_modules_have_no_import_cycles() -> None:
+    graph = needs(ROOT)
+    assert graph["kempelen.cli"]
+    TopologicalSorter(graph).prepare()  # CycleError names the modules of a circle
+
+
+@pytest.mark.thorough
+def test_import_cycle_is_detected() -> None:
+    graph = needs(ROOT)
+    graph["agent.limits"].add("kempelen.cli")
+    with pytest.raises(CycleError):
+        TopologicalSorter(graph).prepare()

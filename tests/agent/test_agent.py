@@ -8,6 +8,7 @@ from agent import agent as agent_module
 from agent.agent import Agent, AgentError, ReportInterval
 from agent.chess.engine.board_adapter import BoardAdapter
 from agent.limits import Cp, Info, Limits, Mate, Progress, SideClock
+from tests.support import board_after
 from tests.waiting import PATIENCE
 
 
@@ -413,13 +414,6 @@ def test_infos_contain_the_elapsed_time(play):
 
 def clock(seconds, increment=0.0, **rest):
     return Limits(clock=SideClock(seconds, increment), **rest)
-
-
-def board_after(moves):
-    board = chess.Board()
-    for move in moves.split():
-        board.push_uci(move)
-    return board
 
 
 FIRST, NEXT = board_after("e2e4 e7e5"), board_after("e2e4 e7e5 g1f3 b8c6")

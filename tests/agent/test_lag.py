@@ -9,6 +9,7 @@ from agent.chess.engine.board_adapter import BoardAdapter
 from agent.clock import allocate_time
 from agent.lag import MAX_CLOCK_FRACTION, MAX_LAG, LagEstimator, measure_lag
 from agent.limits import Limits, SideClock
+from tests.support import board_after
 
 OVERHEAD = 0.010
 MINUTE = SideClock(60.0)
@@ -74,13 +75,6 @@ def test_reserve_is_capped_at_a_share_of_the_games_clock():
 def test_lag_is_computed_from_consecutive_clocks(before, after, planned_time, expected):
     found = measure_lag(SideClock(*before), SideClock(after, before[1]), planned_time)
     assert found == (expected if expected is None else pytest.approx(expected))
-
-
-def board_after(moves, fen=chess.STARTING_FEN):
-    board = chess.Board(fen)
-    for move in moves.split():
-        board.push_uci(move)
-    return board
 
 
 CASTLING = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1"

@@ -18,7 +18,7 @@ from agent.kernel.backend import SearchConfig
 from agent.limits import Cp, Info, Limits, Progress, SideClock
 from agent.threads import scheduler as scheduler_module
 from agent.threads.scheduler import SearchScheduler
-from tests.waiting import PATIENCE
+from tests.waiting import PATIENCE, until
 
 
 class IterativeDeepening:
@@ -109,13 +109,6 @@ def player():
         assert each.close(PATIENCE)
 
 
-def wait_until(true):
-    deadline = time.monotonic() + PATIENCE
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.001)
-
-
 @pytest.mark.parametrize("limits", [Limits(infinite=True), Limits(ponder=True, movetime=60)])
 def test_endless_search_pauses_for_another_and_resumes(player, limits):
     scheduler = SearchScheduler(1)
@@ -124,13 +117,13 @@ def test_endless_search_pauses_for_another_and_resumes(player, limits):
         player(scheduler, IterativeDeepening()),
     )
     endless.go(chess.Board(), limits)
-    wait_until(lambda: len(endless.searcher.depths) > 3)
+    assert until(lambda: len(endless.searcher.depths) > 3)
     short.go(chess.Board(), Limits(movetime=0.3))
     assert short.listener.wait().move == chess.Move.from_uci("e2e4")
     assert short.searcher.depths
     assert endless.searcher.pauses == 1
     before = len(endless.searcher.depths)
-    wait_until(lambda: len(endless.searcher.depths) > before + 3)
+    assert until(lambda: len(endless.searcher.depths) > before + 3)
     assert endless.searcher.depths == sorted(set(endless.searcher.depths))
     endless.stop()
     assert endless.listener.wait().info.depth > before
@@ -143,9 +136,9 @@ def test_stop_while_waiting_for_a_turn_is_answered_at_once(player):
         player(scheduler, IterativeDeepening()),
     )
     holder.go(chess.Board(), Limits(movetime=60))
-    wait_until(lambda: scheduler.counts() == (1, 0))
+    assert until(lambda: scheduler.counts() == (1, 0))
     waiting.go(chess.Board(), Limits(infinite=True))
-    wait_until(lambda: scheduler.counts() == (1, 1))
+    assert until(lambda: scheduler.counts() == (1, 1))
     waiting.stop()
     assert waiting.listener.wait().move in chess.Board().legal_moves
     assert scheduler.counts() == (1, 0)
@@ -159,7 +152,7 @@ def test_waiting_search_runs_in_the_last_moments_of_its_time(player, monkeypatch
         player(scheduler, IterativeDeepening()),
     )
     holder.go(chess.Board(), Limits(movetime=60))
-    wait_until(lambda: scheduler.counts() == (1, 0))
+    assert until(lambda: scheduler.counts() == (1, 0))
     began = time.monotonic()
     waiting.go(chess.Board(), Limits(movetime=2.0))
     assert waiting.listener.wait().move == chess.Move.from_uci("e2e4")
@@ -176,7 +169,7 @@ def test_waiting_past_the_soft_limit_still_allows_iterations(player):
         player(scheduler, IterativeDeepening()),
     )
     holder.go(chess.Board(), Limits(movetime=60))
-    wait_until(lambda: scheduler.counts() == (1, 0))
+    assert until(lambda: scheduler.counts() == (1, 0))
     waiting.go(chess.Board(), Limits(clock=SideClock(60.0)))
     time.sleep(2.5)
     holder.stop()

@@ -9,6 +9,7 @@ import pytest
 
 from tests import in_process
 from tests.protocols.server.credentials import certified, tokens  # noqa: F401
+from tests.support import factory_fixture
 from tests.waiting import PATIENCE
 
 
@@ -78,14 +79,4 @@ class EngineProcess:
             pipe.close()
 
 
-@pytest.fixture
-def start_engine():
-    started = []
-
-    def start(*arguments, **options):
-        started.append(EngineProcess(*arguments, **options))
-        return started[-1]
-
-    yield start
-    for engine in started:
-        engine.close()
+start_engine = factory_fixture(EngineProcess, EngineProcess.close)

@@ -2,20 +2,18 @@
 
 import asyncio
 import contextlib
-import socket
 import subprocess
 import sys
 import threading
 import time
-from contextlib import closing
 
 import chess
 import chess.engine
 import pytest
 
 from tests import in_process
-from tests.mosquitto import free_port
 from tests.protocols.remote.support import certificate
+from tests.waiting import free_port, listens, until
 
 pytestmark = pytest.mark.early
 
@@ -43,13 +41,8 @@ class ServerProcess:
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
         port = int(self.address.rpartition(":")[2])
-        deadline = time.monotonic() + LIMIT
-        while self._process.poll() is None and time.monotonic() < deadline:
-            with closing(socket.socket()) as probe:
-                if probe.connect_ex(("127.0.0.1", port)) == 0:
-                    return
-            time.sleep(0.02)
-        raise AssertionError(f"no server at {self.address}")
+        assert until(lambda: listens(port) or self._process.poll() is not None)
+        assert self._process.poll() is None, f"no server at {self.address}"
 
     def kill(self):
         self._process.kill()

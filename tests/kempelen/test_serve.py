@@ -10,7 +10,6 @@ import socket
 import ssl
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,7 +19,7 @@ from websockets.asyncio.client import connect
 from kempelen.console.server_settings import OFFERABLE_OPTIONS, ServerSettings, read_file
 from protocols.server.addresses import Address
 from protocols.uci.engine_options import OPTIONS
-from tests import in_process
+from tests import in_process, waiting
 from tests.pages import Page
 from tests.protocols.server.credentials import Certified, Tokens
 from tests.protocols.server.support import (
@@ -283,11 +282,8 @@ def test_log_file_and_status_metrics_record_a_session(
         port = free.getsockname()[1]
     listening = Process("--config", config, "--log", log, "--status", f"127.0.0.1:{port}")
     processes.append(listening)
-    until = time.monotonic() + PATIENCE
-    while "status" not in (text := log.read_text() if log.exists() else ""):
-        assert time.monotonic() < until
-        time.sleep(0.05)
-    address = Address.from_text(json.loads(text.splitlines()[0])["address"])
+    assert waiting.until(lambda: log.exists() and "status" in log.read_text())
+    address = Address.from_text(json.loads(log.read_text().splitlines()[0])["address"])
     with socket.create_connection((address.host, address.port), timeout=PATIENCE) as caller:
         caller.sendall(f"authorize {tokens.bob}\nuci\nquit\n".encode())
         said = caller.makefile().read()

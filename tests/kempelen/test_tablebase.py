@@ -5,13 +5,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import chess
 import pytest
 
 from tests import in_process
 from tests.systems import posix_signal
+from tests.waiting import until
 
 TABLES = [sys.executable, "-m", "kempelen.cli", "tablebase"]
 # The table generator is compiled here at the latest, by one worker.
@@ -107,9 +107,7 @@ def test_interrupted_build_is_resumed(warm_cache, tmp_path, sent):
     old.write_bytes(b"left by a build that was killed long ago")
     os.utime(old, (0, 0))
     with subprocess.Popen(build, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
-        deadline = time.monotonic() + 120
-        while not (tmp_path / "KQK.dtm").exists() and time.monotonic() < deadline:
-            time.sleep(0.02)
+        assert until((tmp_path / "KQK.dtm").exists)
         run.send_signal(sent)
         said = run.communicate(timeout=120)[1]
     assert run.returncode != 0

@@ -2,7 +2,6 @@
 
 import argparse
 import asyncio
-import time
 from contextlib import ExitStack
 
 import pytest
@@ -14,6 +13,7 @@ from kempelen.match.watch_arguments import configure_watch, watched_tournaments
 from protocols.mqtt.broker import PASSWORD_VARIABLE, USER_VARIABLE
 from tests import in_process
 from tests.kempelen.match.support import engine, play, settings
+from tests.waiting import eventually
 
 
 def chosen(name="match"):
@@ -64,12 +64,8 @@ async def test_all_broker_tournaments_and_games_are_watched(mosquitto, monkeypat
             await play(chosen(name), listeners=[broadcast])
             await asyncio.to_thread(broadcast.close)
         found = watching(stack, "--mqtt", f"mqtt://127.0.0.1:{mosquitto.port}")
-        deadline = time.monotonic() + 30
-        while time.monotonic() < deadline:
-            await asyncio.sleep(0.05)
-            spectators = found()
-            if len(spectators) == 2 and all(len(each.games) == 2 for each in spectators):
-                break
+        await eventually(lambda: [len(each.games) for each in found()] == [2, 2])
+        spectators = found()
         assert sorted(each.state.status["name"] for each in spectators) == ["first", "second"]
         for each in spectators:
             each.poll()

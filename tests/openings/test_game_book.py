@@ -11,19 +11,13 @@ from agent.search.algorithms.alpha_beta import AlphaBeta, AlphaBetaOptions
 from agent.search.transposition_table import TranspositionTable
 from openings.book_common import BookError
 from openings.game_book import FOLDER, GameBookProvider, SolvedProvider, move_providers, read
+from tests.support import played
 
 IN_GAME = Limits(movetime=1.0)
 
 
 def book(name):
     return read(FOLDER / f"{name}.yaml", catalogue.new_game(name))
-
-
-def played(name, *moves, **options):
-    game = catalogue.new_game(name, **options)
-    for move in moves:
-        game.play(parse_move(game, move))
-    return game
 
 
 def texts(name, game):

@@ -17,6 +17,7 @@ from protocols.uci.tuning import tuning_options
 from protocols.xboard.features import OPTIONS as XBOARD_OPTIONS
 from protocols.xboard.protocol import COMMANDS as XBOARD_COMMANDS
 from protocols.xboard.protocol import XboardProtocol
+from tests.support import factory_fixture
 from tests.waiting import PATIENCE
 
 MARK = "a-file-that-nobody-may-touch"
@@ -92,18 +93,11 @@ class Talk:
             self.say(line)
         return [self.heard.get() for _ in range(self.heard.qsize())]
 
+    def close(self):
+        assert self.uci.close(PATIENCE)
 
-@pytest.fixture
-def talk():
-    talks = []
 
-    def begin(permissions):
-        talks.append(Talk(permissions))
-        return talks[-1]
-
-    yield begin
-    for each in talks:
-        assert each.uci.close(PATIENCE)
+talk = factory_fixture(Talk, Talk.close)
 
 
 def uci_lines(traps):

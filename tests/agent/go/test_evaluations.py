@@ -11,9 +11,10 @@ from agent.go.search import GoSearch
 from agent.go.settings import SETTING_INDEX
 from agent.kernel.backend import SearchConfig
 from agent.kernel.mcts_tree import ROOT
-from agent.limits import Info, Limits
+from agent.limits import Limits
 from tests.agent.go.evaluations import POINT_EVALUATIONS
 from tests.agent.go.positions import at
+from tests.support import last_info
 
 OWN = f"""{POINT_EVALUATIONS}
 @evaluator
@@ -55,11 +56,6 @@ def searching(evaluation: Evaluation | None, share: float = 1.0, threads: int = 
     for board in search._workers:
         board.worker.settings[SETTING_INDEX["evaluation_share"]] = share
     return search
-
-
-def last_info(search: GoSearch, game: Go, limits: Limits[int]) -> Info[int]:
-    search.clear_stop()
-    return list(search.search(game, limits))[-1]
 
 
 @pytest.mark.parametrize("name", ["point", "compiled_point"])

@@ -25,7 +25,7 @@ from agent.kernel.parts import COMPILED_IN_PARALLEL, ON_DEMAND, PARTS, VARIANTS
 from agent.machine import usable_cores
 from tests.random_network import random_network
 from tests.support import compiling_python as python
-from tests.waiting import PATIENCE
+from tests.waiting import PATIENCE, until
 
 LOAD = """
 import json
@@ -319,12 +319,9 @@ def compiler(folder: Path, seconds: float = 0.5) -> subprocess.Popen[bytes]:
 
 def log_of(folder: Path, lines: int) -> list[tuple[str, int]]:
     """Wait for `lines` log lines; return (compiled or loaded, process id) for each."""
-    log, deadline = folder / "log", time.monotonic() + 60
-    while time.monotonic() < deadline:
-        if log.exists() and (text := log.read_text()).count("\n") >= lines:
-            return [(how, int(pid)) for how, pid in map(str.split, text.splitlines())]
-        time.sleep(0.02)
-    raise TimeoutError(log)
+    log = folder / "log"
+    assert until(lambda: log.exists() and log.read_text().count("\n") >= lines)
+    return [(how, int(pid)) for how, pid in map(str.split, log.read_text().splitlines())]
 
 
 def test_one_of_three_processes_compiles_and_others_load(tmp_path: Path) -> None:

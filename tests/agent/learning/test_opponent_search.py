@@ -9,6 +9,7 @@ from agent.learning.opponent_game_record import centipawns
 from agent.learning.opponent_profile import LineStats
 from agent.learning.opponent_search import OpponentAwareSearch
 from agent.limits import Cp, Info, Limits, Mate
+from tests.support import board_after
 
 LIMITS = Limits(nodes=1000)
 
@@ -31,13 +32,6 @@ class ScoredSearch:
         for depth in (1, 2):
             for line, move in enumerate(best[:lines], 1):
                 yield Info(depth, self.score(move), (move,), multipv=line, nodes=10 * depth)
-
-
-def board_after(moves):
-    board = chess.Board()
-    for move in moves.split():
-        board.push_uci(move)
-    return board
 
 
 # White can undo its knight move, and then Black can too.

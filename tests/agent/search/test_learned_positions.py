@@ -10,17 +10,11 @@ from agent.limits import Cp, Info
 from agent.search import algorithm_spec
 from agent.search.catalogue import algorithms
 from agent.search.learned_positions import LearnedPositions
+from tests.support import played
 
 
 def info(game, text, value, depth=4):
     return Info(depth, Cp(0), (parse_move(game, text),), expected_outcome=value)
-
-
-def played(name, moves, **options):
-    game = games.new_game(name, **options)
-    for text in moves.split():
-        game.play(parse_move(game, text))
-    return game
 
 
 def surprised(game, move, reply, after, report=lambda message: None):
@@ -62,7 +56,7 @@ def test_lessons_are_stored_in_a_file_and_reloaded(name, options, tmp_path):
 
 
 def test_only_surprising_results_are_stored():
-    game = played("connect-four", "")
+    game = played("connect-four")
     heard = []
     memory = surprised(game, "4", "4", "3", heard.append)
     assert len(memory.lessons()) == 1
@@ -79,7 +73,7 @@ def test_only_surprising_results_are_stored():
 @pytest.mark.parametrize("name", [name for name in algorithms() if name != "b-star"])
 def test_algorithms_use_stored_lessons_in_the_tree(name):
     """The best-looking move is not played if it leads to a known surprise."""
-    game = played("tic-tac-toe", "a3 b3 a2")  # X must block at a1
+    game = played("tic-tac-toe", "a3", "b3", "a2")  # X must block at a1
     evaluate = games.evaluation("tic-tac-toe")
     found = algorithm_spec.parse("alpha-beta").new(game, evaluate).search(game, 3)
     assert game.text(found.move) == "a1"
@@ -101,7 +95,7 @@ def test_algorithms_use_stored_lessons_in_the_tree(name):
 
 
 def test_deeper_search_ignores_shallower_lessons():
-    game = played("connect-four", "")
+    game = played("connect-four")
     memory = surprised(game, "4", "4", "3")
     evaluate = games.evaluation("connect-four")
 

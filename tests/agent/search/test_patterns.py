@@ -2,20 +2,13 @@ from random import Random
 
 import pytest
 
-from agent.game import parse_move
 from agent.games import catalogue
 from agent.games.connect_four import PATTERNS as FOUR
 from agent.games.tic_tac_toe import PATTERNS as THREE
 from agent.search.algorithms.alpha_beta import AlphaBeta, AlphaBetaOptions
 from agent.search.move_ordering import Ordering
 from agent.search.patterns import Patterns
-
-
-def played(name, *moves, **options):
-    game = catalogue.new_game(name, **options)
-    for move in moves:
-        game.play(parse_move(game, move))
-    return game
+from tests.support import played
 
 
 def suggested(game, patterns, **options):

@@ -9,7 +9,8 @@ import pytest
 
 from agent.threads import scheduler as scheduler_module
 from agent.threads.scheduler import LAST_MOMENTS, MIN_SLICE_S, SearchScheduler
-from tests.waiting import PATIENCE
+from tests.support import factory_fixture
+from tests.waiting import PATIENCE, until
 
 
 class FakeDeadline:
@@ -56,27 +57,13 @@ class FakeSearch:
         self.over.set()
         assert self.ended.wait(PATIENCE)
 
-
-@pytest.fixture
-def begin():
-    searches = []
-
-    def start(*arguments, **options):
-        searches.append(FakeSearch(*arguments, **options))
-        return searches[-1]
-
-    yield start
-    for search in searches:
-        search.over.set()
-        search.scheduled.stop()
-        assert search.ended.wait(PATIENCE)
+    def close(self):
+        self.over.set()
+        self.scheduled.stop()
+        assert self.ended.wait(PATIENCE)
 
 
-def wait_until(true):
-    deadline = time.monotonic() + PATIENCE
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.001)
+begin = factory_fixture(FakeSearch, FakeSearch.close)
 
 
 def test_running_searches_are_limited_to_slots(begin):
@@ -84,7 +71,7 @@ def test_running_searches_are_limited_to_slots(begin):
     holders = [begin(scheduler, 60.0, pausable=False) for _ in range(2)]
     assert all(each.is_running.wait(PATIENCE) for each in holders)
     third = begin(scheduler, 60.0)
-    wait_until(lambda: scheduler.counts() == (2, 1))
+    assert until(lambda: scheduler.counts() == (2, 1))
     assert not third.is_running.is_set()
     holders[0].release()
     assert third.is_running.wait(PATIENCE)
@@ -99,9 +86,9 @@ def test_earliest_deadline_runs_first_and_endless_search_last(begin):
     kinds = {"endless": (inf, True), "unlimited": (inf, False), "long": (60.0, False)}
     for number, (remaining, endless) in enumerate(kinds.values(), 1):
         waiting.append(begin(scheduler, remaining, endless=endless, pausable=False))
-        wait_until(lambda number=number: scheduler.counts() == (1, number))
+        assert until(lambda number=number: scheduler.counts() == (1, number))
     short = begin(scheduler, 1.0, pausable=False)
-    wait_until(lambda: scheduler.counts() == (1, 4))
+    assert until(lambda: scheduler.counts() == (1, 4))
     for before, next_one in pairwise([holder, short, *reversed(waiting)]):
         before.release()
         assert next_one.is_running.wait(PATIENCE)
@@ -125,8 +112,8 @@ def test_unpausable_search_yields_when_it_asks_for_a_turn(begin):
     assert deep.acquire()
     assert deep.acquire()  # not preempted
     short = begin(scheduler, 0.2)
-    wait_until(lambda: scheduler.counts() == (1, 1))
-    wait_until(lambda: deep.preempted)
+    assert until(lambda: scheduler.counts() == (1, 1))
+    assert until(lambda: deep.preempted)
     later = threading.Timer(0.05, short.over.set)
     later.start()
     assert deep.acquire()
@@ -156,7 +143,7 @@ def test_late_endless_search_does_not_take_all_turns(begin, monkeypatch):
     assert old.is_running.wait(PATIENCE)
     time.sleep(0.5)
     begin(scheduler, endless=True)
-    wait_until(lambda: not old.is_running.is_set())
+    assert until(lambda: not old.is_running.is_set())
     assert old.is_running.wait(0.4)  # not only when the other has had half a second, too
 
 
@@ -165,9 +152,9 @@ def test_search_with_many_threads_waits_for_all_slots(begin):
     one = begin(scheduler, 60.0, pausable=False)
     assert one.is_running.wait(PATIENCE)
     both = begin(scheduler, 1.0, threads=64)
-    wait_until(lambda: scheduler.counts() == (1, 1))
+    assert until(lambda: scheduler.counts() == (1, 1))
     other = begin(scheduler, 60.0)
-    wait_until(lambda: scheduler.counts() == (1, 2))  # it does not overtake
+    assert until(lambda: scheduler.counts() == (1, 2))  # it does not overtake
     assert not other.is_running.is_set()
     one.release()
     assert both.is_running.wait(PATIENCE)
@@ -180,7 +167,7 @@ def test_stop_ends_waiting_at_once(begin):
     holder = begin(scheduler, 60.0, pausable=False)
     assert holder.is_running.wait(PATIENCE)
     waiting = begin(scheduler, 60.0)
-    wait_until(lambda: scheduler.counts() == (1, 1))
+    assert until(lambda: scheduler.counts() == (1, 1))
     waiting.scheduled.stop()
     assert waiting.ended.wait(PATIENCE)
     assert scheduler.counts() == (1, 0)
@@ -194,13 +181,13 @@ def test_waiting_search_gets_extra_slot_in_last_moments(begin):
     holder = begin(scheduler, 60.0, pausable=False)
     assert holder.is_running.wait(PATIENCE)
     two = [begin(scheduler, 1.0, pausable=False) for _ in range(2)]
-    wait_until(lambda: scheduler.counts() == (1, 2))
+    assert until(lambda: scheduler.counts() == (1, 2))
     for each in two:
         each.scheduled.deadline.seconds = LAST_MOMENTS / 2
-    wait_until(lambda: scheduler.counts() == (2, 1))  # at most as many extra slots as slots
-    wait_until(lambda: sum(each.is_running.is_set() for each in two) == 1)
+    assert until(lambda: scheduler.counts() == (2, 1))  # at most as many extra slots as slots
+    assert until(lambda: sum(each.is_running.is_set() for each in two) == 1)
     next(each for each in two if each.is_running.is_set()).release()
-    wait_until(lambda: two[0].is_running.is_set() or two[1].is_running.is_set())
+    assert until(lambda: two[0].is_running.is_set() or two[1].is_running.is_set())
 
 
 def test_turn_lasts_a_minimum_time(begin):

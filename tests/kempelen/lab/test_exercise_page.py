@@ -25,14 +25,6 @@ return arguments[0].map(([index, text]) => {
 """
 
 
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    from tests.browser import started
-
-    with started(tmp_path_factory.mktemp("browser")) as found:
-        yield found
-
-
 def opened(browser, tmp_path, made, translate=str, language="en"):
     page = tmp_path / "page.html"
     page.write_text(html(made, translate, language), encoding="utf-8")

@@ -10,7 +10,6 @@ from numpy import array
 from kempelen.lab import language
 from kempelen.lab.notes import reproductions
 from kempelen.lab.notes.reproductions import NOTES, NoteFigure, NoteRow
-from tests.browser import started
 
 
 def english(first, second):
@@ -99,19 +98,17 @@ def test_invalid_page_path_is_rejected(lab, tmp_path, name):
     assert "must end in .html" in err or "does not exist" in err
 
 
-@pytest.mark.needs("chromium", "chromedriver")
 @pytest.mark.thorough
-def test_page_is_shown_in_a_browser(lab, tmp_path):
+def test_page_is_shown_in_a_browser(browser, lab, tmp_path):
     file = tmp_path / "figures.html"
     assert lab("figures", "-o", file)[0] == 0
-    with started(tmp_path) as browser:
-        browser.open(file)
-        data = data_of(file.read_text(encoding="utf-8"))
-        assert len(browser.find_all("section")) == len(data["figures"])
-        assert len(browser.find_all("tbody tr")) == sum(
-            len(figure["rows"]) for figure in data["figures"]
-        ) + len(data["left_out"])
-        browser.wait("return [...document.images].every(each => each.complete)")
-        assert browser.run("return [...document.images].every(each => each.naturalWidth > 100)")
-        assert len(browser.find_all(".differs")) == 3
-        assert browser.complaints() == []
+    browser.open(file)
+    data = data_of(file.read_text(encoding="utf-8"))
+    assert len(browser.find_all("section")) == len(data["figures"])
+    assert len(browser.find_all("tbody tr")) == sum(
+        len(figure["rows"]) for figure in data["figures"]
+    ) + len(data["left_out"])
+    browser.wait("return [...document.images].every(each => each.complete)")
+    assert browser.run("return [...document.images].every(each => each.naturalWidth > 100)")
+    assert len(browser.find_all(".differs")) == 3
+    assert browser.complaints() == []

@@ -14,7 +14,7 @@ from kempelen.lab import step, terminal_replay
 from kempelen.lab.problems import SearchProblem
 from kempelen.lab.recordings.record_search import record_search
 from kempelen.lab.recordings.recording import Replay
-from tests.browser import Browser, started
+from tests.browser import Browser
 from tests.kempelen.lab.test_recording import recorded
 from tests.kempelen.lab.test_spanish import assert_spanish
 
@@ -41,12 +41,6 @@ for (const [n, m] of [[replay.length, 3], [replay.length >> 1, 1], [7, 5]]) {
 }
 return {wrong, length: replay.length, end, drawn: page.view.drawn, said: page.said.textContent};
 """
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    with started(tmp_path_factory.mktemp("browser")) as browser:
-        yield browser
 
 
 def opened(browser: Browser, folder: Path, recording, language="en") -> None:

@@ -1,6 +1,6 @@
 """Settings and runs that tests of the runner share."""
 
-from kempelen.match.config.engine_settings import EngineSettings
+from kempelen.match.config.engine_settings import EngineProtocol, EngineSettings
 from kempelen.match.config.settings import Settings
 from kempelen.match.config.time_control import TimeControl
 from kempelen.match.records.ledger import Ledger
@@ -18,6 +18,13 @@ def engine(failure="none", after=1, **changes):
 def stockfish(name="stockfish", **changes):
     options = {"Hash": 1, **changes.pop("options", {})}
     return EngineSettings(command=program("stockfish"), name=name, options=options, **changes)
+
+
+def bots(*names, **changes):
+    return [
+        EngineSettings(command=name, name=name, protocol=EngineProtocol.MQTT, **changes)
+        for name in names
+    ]
 
 
 def settings(*engines, **changes):

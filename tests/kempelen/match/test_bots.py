@@ -29,12 +29,12 @@ from protocols.mqtt.broker import PASSWORD_VARIABLE, USER_VARIABLE
 from protocols.mqtt.client import BotClient
 from protocols.mqtt.request_codec import GameVariant
 from protocols.mqtt.request_parser import GameRequestParser
-from tests.kempelen.match.support import play_with, settings
-from tests.mosquitto import Listening, free_port, until
+from tests.kempelen.match.support import bots, play_with, settings
+from tests.mosquitto import Listening
 from tests.protocols.mqtt.support import Asker, FakeBotEngine, serving
 from tests.support import failing_gtp
 from tests.systems import module_or_skip
-from tests.waiting import PATIENCE
+from tests.waiting import PATIENCE, eventually, free_port
 
 supervisor = module_or_skip("protocols.client.supervisor")
 
@@ -69,13 +69,6 @@ async def served(broker, name, *words):
         with contextlib.suppress(ProcessLookupError):
             process.send_signal(signal.SIGTERM)
         await asyncio.wait_for(process.communicate(), PATIENCE)
-
-
-def bots(*names, **changes):
-    return [
-        EngineSettings(command=name, name=name, protocol=EngineProtocol.MQTT, **changes)
-        for name in names
-    ]
 
 
 def match(game, *engines, **changes):
@@ -286,7 +279,7 @@ async def test_go_bot_survives_malformed_requests(mosquitto):
         for number, data in enumerate(strange_requests(asker.topic, random.Random(3))):
             asker.send(data)
             if number % 8 == 7:  # as many as wait
-                await until(lambda: not asker.connection.pending_count)
+                await eventually(lambda: not asker.connection.pending_count)
                 ask = f"between {number}"
                 while ask:
                     asker.ask(ask, kind=kind, moves=["a1"], limits={"playouts": 2})

@@ -14,7 +14,8 @@ from protocols.mqtt.broker import Broker
 from protocols.mqtt.connection import Connection
 from tests.docker.compose import services_of
 from tests.external import program
-from tests.mosquitto import Mosquitto, free_port, until
+from tests.mosquitto import Mosquitto
+from tests.waiting import eventually, free_port
 
 ROOT = Path(__file__).parents[3]
 
@@ -64,7 +65,7 @@ async def test_broker_rejects_clients_without_valid_password(composed):
         Broker("127.0.0.1", composed.port, "runner", "guess"),
     ):
         connection = Connection(stranger)
-        await until(lambda connection=connection: connection.error)
+        await eventually(lambda connection=connection: connection.error)
         assert "uthori" in connection.error
         assert not connection.connected.is_set()
         connection.close()
@@ -84,7 +85,7 @@ async def test_broker_limits_each_user_to_own_topics(composed):
     white.publish_retained(topics.bot("black", "status"), {"by": "white"})
     white.publish_retained(topics.bot("white", "status"), {"by": "white"})
     runner.publish_retained(topics.tournament("t", "status"), {"by": "runner"})
-    await until(lambda: len(received) >= 2)
+    await eventually(lambda: len(received) >= 2)
     assert sorted(received) == [
         (topics.bot("white", "status"), {"by": "white"}),
         (topics.tournament("t", "status"), {"by": "runner"}),

@@ -18,6 +18,7 @@ from kempelen.match.game.game_result import Termination
 from kempelen.match.live.events import GameFinished, MovePlayed, Notice, Status
 from tests.kempelen.match.support import engine, play, settings
 from tests.support import FAILING, failing_processes
+from tests.waiting import until
 
 pytestmark = pytest.mark.early
 
@@ -55,10 +56,7 @@ HARMLESS = [
 @pytest.fixture(autouse=True)
 def no_process_is_left():
     yield
-    deadline = time.monotonic() + 3
-    while failing_processes() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert failing_processes() == {}
+    assert until(lambda: not failing_processes(), 3), failing_processes()
 
 
 def short_timeouts(*engines, **changes):

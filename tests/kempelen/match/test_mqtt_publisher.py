@@ -29,12 +29,12 @@ from protocols.mqtt.bot import Bot
 from protocols.mqtt.broker import PASSWORD_VARIABLE, USER_VARIABLE, Broker, BrokerError
 from protocols.mqtt.client import BotClient
 from protocols.mqtt.connection import Connection
-from tests.kempelen.match.support import engine, play, play_with, settings
+from tests.kempelen.match.support import bots, engine, play, play_with, settings
 from tests.kempelen.match.test_standings import played
-from tests.mosquitto import Listening, free_port, until
+from tests.mosquitto import Listening
 from tests.protocols.mqtt.support import FakeBotEngine, serving
 from tests.support import failing
-from tests.waiting import PATIENCE
+from tests.waiting import PATIENCE, eventually, free_port
 
 pytestmark = pytest.mark.early
 
@@ -86,7 +86,7 @@ async def test_published_messages_follow_schema_and_match_records(mosquitto):
     broadcast = MqttPublisher(mosquitto.broker, "match")
     _, records = await play(quick_settings(games=4), listeners=[broadcast])
     await asyncio.to_thread(broadcast.close)
-    await until(lambda: any(p["state"] == "offline" for p in listening.of("/runner")))
+    await eventually(lambda: any(p["state"] == "offline" for p in listening.of("/runner")))
     for topic, payload in listening.messages:
         validator(kind_of(topic)).validate(payload)
     moves = [p for p in listening.of("/moves") if (p["pair"], p["game"]) == ("1.1-2.1", 1)]
@@ -112,13 +112,13 @@ async def test_a_late_watcher_sees_the_whole_state(mosquitto):
     await play(quick_settings(games=4), listeners=[broadcast])
     await asyncio.to_thread(broadcast.close)
     receiver, connection = retained_snapshots(mosquitto.broker)
-    await until(lambda: receiver.state.boards and receiver.state.status and receiver.runner)
+    await eventually(lambda: receiver.state.boards and receiver.state.status and receiver.runner)
     assert receiver.runner == "offline"
     assert receiver.state.status["state"] == "complete"
     assert receiver.state.status["played"] == 4
     assert receiver.state.standings["played"] == 4
     assert len(receiver.state.boards[0]["moves"]) > 0
-    await until(lambda: len(receiver.games) == 4)
+    await eventually(lambda: len(receiver.games) == 4)
     assert sorted(receiver.games)[0] == "1.1-2.1.1"
     points = receiver.state.snapshots["curve"]["points"]
     assert points[-1]["played"] == 4
@@ -149,14 +149,14 @@ async def test_broadcast_recovers_after_broker_restart(mosquitto):
     await asyncio.sleep(1.0)
     mosquitto.start()
     receiver, connection = retained_snapshots(mosquitto.broker)
-    await until(lambda: receiver.state.status and len(receiver.state.boards) == 2)
+    await eventually(lambda: receiver.state.status and len(receiver.state.boards) == 2)
     assert receiver.state.status["state"] == "running"
     assert receiver.runner == "online"
     finish, records = await playing
     assert finish.complete
     assert len(records) == 4
     await asyncio.to_thread(broadcast.close)
-    await until(lambda: receiver.state.status["state"] == "complete")
+    await eventually(lambda: receiver.state.status["state"] == "complete")
     connection.close()
 
 
@@ -183,10 +183,10 @@ async def test_killed_runner_is_reported_as_lost(mosquitto, tmp_path):
         stderr=subprocess.DEVNULL,
     )  # fmt: skip
     receiver, connection = retained_snapshots(mosquitto.broker)
-    await until(lambda: receiver.runner == "online" and receiver.state.boards, 30)
+    await eventually(lambda: receiver.runner == "online" and receiver.state.boards, 30)
     runner.send_signal(signal.SIGKILL)
     runner.wait()
-    await until(lambda: receiver.runner == "lost", 30)
+    await eventually(lambda: receiver.runner == "lost", 30)
     connection.close()
 
 
@@ -274,13 +274,6 @@ async def test_bots_play_chess_match(mosquitto):
         await stop()
 
 
-def bots(*names, **changes):
-    return [
-        EngineSettings(command=name, name=name, protocol=EngineProtocol.MQTT, **changes)
-        for name in names
-    ]
-
-
 @pytest.mark.thorough
 async def test_broker_restarts_lose_no_game(mosquitto, tmp_path):
     """Each outage is longer than a bot's time for a move."""
@@ -308,11 +301,11 @@ async def test_broker_restarts_lose_no_game(mosquitto, tmp_path):
             return len(one.thinker.requests) + len(two.thinker.requests)
 
         for restart in range(3):
-            await until(lambda: thought() > 4 * restart + 3)  # noqa: B023
+            await eventually(lambda: thought() > 4 * restart + 3)  # noqa: B023
             mosquitto.kill()
             await asyncio.sleep(1.2)
             mosquitto.start()
-            await until(lambda: "connected after" in notices[-1])
+            await eventually(lambda: "connected after" in notices[-1])
         finish, records = await playing
         # No search was repeated.
         assert thought() == sum(len(record.moves) for record in records)
@@ -341,9 +334,9 @@ async def test_game_voided_by_broker_outage_is_replayed(mosquitto):
     ):
         executor = LocalExecutor(chosen, connect=connect)
         playing = asyncio.create_task(play_with(chosen, executor, listeners=[keep]))
-        await until(lambda: len(one.thinker.requests) == 2)
+        await eventually(lambda: len(one.thinker.requests) == 2)
         mosquitto.kill()
-        await until(lambda: any("void" in text for text in notices))
+        await eventually(lambda: any("void" in text for text in notices))
         assert not finished
         mosquitto.start()
         finish, records = await playing
@@ -366,7 +359,7 @@ async def test_match_stops_on_long_broker_outage_and_resumes(mosquitto, tmp_path
     ):
         executor = LocalExecutor(chosen, connect=connect)
         playing = asyncio.create_task(play_with(chosen, executor, path=ledger))
-        await until(lambda: len(one.thinker.requests) == 7)
+        await eventually(lambda: len(one.thinker.requests) == 7)
         mosquitto.kill()
         with pytest.raises(RunStoppedError, match=r"no connection for 0\.5 s"):
             await playing
@@ -432,7 +425,7 @@ async def test_watcher_survives_malformed_messages(mosquitto):
     broadcast = MqttPublisher(mosquitto.broker, "match")
     await play(quick_settings(games=2), listeners=[broadcast])
     await asyncio.to_thread(broadcast.close)
-    await until(lambda: any(p["state"] == "offline" for p in listening.of("/runner")))
+    await eventually(lambda: any(p["state"] == "offline" for p in listening.of("/runner")))
     valid = {kind_of(topic): (topic, payload) for topic, payload in listening.messages}
     listening.connection.close()
     receiver = MqttSubscriber("+")
@@ -478,7 +471,7 @@ async def test_embedded_broker_serves_match_and_reports_used_port():
     await play(quick_settings(), listeners=[broadcast])
     await asyncio.to_thread(broadcast.close)
     receiver, connection = retained_snapshots(embedded.address)
-    await until(lambda: receiver.state.status and receiver.state.boards)
+    await eventually(lambda: receiver.state.status and receiver.state.boards)
     assert receiver.state.status["state"] == "complete"
     connection.close()
     with pytest.raises(BrokerError, match="embedded broker on port"):

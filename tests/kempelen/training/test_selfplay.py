@@ -144,6 +144,10 @@ def test_several_processes_make_the_same_file(played: Path, tmp_path: Path) -> N
     assert (tmp_path / "other").read_bytes() == played.read_bytes()
 
 
+def size_of(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
+
+
 @pytest.mark.thorough
 def test_killed_and_resumed_run_makes_same_file(played: Path, tmp_path: Path) -> None:
     path = tmp_path / "killed"
@@ -160,13 +164,9 @@ def test_killed_and_resumed_run_makes_same_file(played: Path, tmp_path: Path) ->
     generator = random.Random(5)
     sizes = []
     for longest in (0.0, 0.2, 0.2):
-        size = path.stat().st_size if path.exists() else 0
+        size = size_of(path)
         process = subprocess.Popen([sys.executable, script, path])
-        deadline = time.monotonic() + 120
-        while process.poll() is None and time.monotonic() < deadline:
-            if path.exists() and path.stat().st_size > size + 500:
-                break
-            time.sleep(0.01)
+        until(lambda: process.poll() is not None or size_of(path) > size + 500)  # noqa: B023
         time.sleep(generator.uniform(0, longest))
         process.send_signal(signal.SIGKILL if os.name != "nt" else signal.SIGTERM)
         process.wait()

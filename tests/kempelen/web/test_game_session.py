@@ -1,7 +1,6 @@
 """Concurrent events in one game: visitors come and go, the opponent thinks, clocks run."""
 
 import asyncio
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
@@ -20,7 +19,7 @@ from protocols.client.uci import PlayResult
 from protocols.server.admission import ANONYMOUS
 from protocols.server.event_log import EventLog
 from protocols.server.limits import ServerLimits
-from tests.kempelen.web.support import PATIENCE
+from tests.waiting import eventually
 
 
 class Page:
@@ -94,12 +93,6 @@ def attend(session: GameSession, page: Page) -> asyncio.Task[None]:
     return asyncio.create_task(session.serve(cast(Channel, page)))
 
 
-async def until(holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(PATIENCE):
-        while not holds():
-            await asyncio.sleep(0.005)
-
-
 @pytest.fixture
 def opponents(monkeypatch: pytest.MonkeyPatch) -> list[SlowOpponent]:
     invited: list[SlowOpponent] = []
@@ -119,7 +112,7 @@ async def test_player_returning_while_opponent_closes_plays_on(
     session = make_session(site, side=1)
     first, second = Page(), Page()
     visit = attend(session, first)
-    await until(lambda: bool(opponents) and opponents[0].searching.is_set())
+    await eventually(lambda: bool(opponents) and opponents[0].searching.is_set())
     first.leave()
     await visit
     await opponents[0].ending.wait()
@@ -130,13 +123,13 @@ async def test_player_returning_while_opponent_closes_plays_on(
             each.released.set()
         return bool(session.saved.moves) or bool(session.state()["trouble"])
 
-    await until(answered)
+    await eventually(answered)
     assert session.state()["trouble"] == ""
     assert len(session.saved.moves) == 1
     assert site.engine_quota.total == 1
     second.leave()
     await again
-    await until(lambda: site.engine_quota.total == 0)
+    await eventually(lambda: site.engine_quota.total == 0)
 
 
 async def test_opponent_is_kept_while_player_is_connected(
@@ -145,10 +138,10 @@ async def test_opponent_is_kept_while_player_is_connected(
     session = make_session(site, side=1)
     page = Page()
     visit = attend(session, page)
-    await until(lambda: bool(opponents) and opponents[0].searching.is_set())
+    await eventually(lambda: bool(opponents) and opponents[0].searching.is_set())
     await session._suspend_unless_watched()  # like a timer that was set before
     opponents[0].released.set()
-    await until(lambda: len(session.saved.moves) == 1)
+    await eventually(lambda: len(session.saved.moves) == 1)
     page.leave()
     await visit
     await session.suspend()
@@ -161,11 +154,11 @@ async def test_actions_from_two_pages_are_serialized(
     pages = [Page(), Page()]
     visits = [attend(session, page) for page in pages]
     pages[0].do("move", move="b2")
-    await until(lambda: bool(opponents) and opponents[0].searching.is_set())
+    await eventually(lambda: bool(opponents) and opponents[0].searching.is_set())
     pages[0].do("back")
     await opponents[0].ending.wait()
     pages[1].do("again")  # while the first page waits for the search to stop
-    await until(lambda: not session.saved.moves)
+    await eventually(lambda: not session.saved.moves)
     opponents[0].released.set()
     await asyncio.sleep(0.2)
     assert session.state()["trouble"] == ""
@@ -183,11 +176,11 @@ async def test_started_action_completes_after_disconnect(
     page = Page()
     visit = attend(session, page)
     page.do("move", move="b2")
-    await until(lambda: bool(opponents) and opponents[0].searching.is_set())
+    await eventually(lambda: bool(opponents) and opponents[0].searching.is_set())
     page.do("resign")
     await opponents[0].ending.wait()
     visit.cancel()
-    await until(lambda: session.saved.game_result is not None)
+    await eventually(lambda: session.saved.game_result is not None)
     assert session.saved.game_result is not None
     assert session.saved.game_result.result == "1-0"  # a win of the second player, who is White
     assert opponents[0].closed
@@ -229,7 +222,7 @@ async def test_clock_does_not_run_while_opponent_starts(
     session = make_session(site, side=1, base=0.3)
     page = Page()
     visit = attend(session, page)
-    await until(lambda: bool(session.saved.moves) or session.saved.game_result is not None)
+    await eventually(lambda: bool(session.saved.moves) or session.saved.game_result is not None)
     assert session.saved.game_result is None
     page.leave()
     await visit
@@ -246,7 +239,7 @@ async def test_clock_does_not_run_while_opponent_is_unavailable(
     session = make_session(site, side=1, base=0.2)
     page = Page()
     visit = attend(session, page)
-    await until(lambda: bool(session.state()["trouble"]))
+    await eventually(lambda: bool(session.state()["trouble"]))
     before = session.state()["clocks"]
     await asyncio.sleep(0.4)
     assert (session.saved.game_result, session.state()["clocks"]) == (None, before)
@@ -274,11 +267,11 @@ async def test_hint_engine_counts_towards_engine_limit(
     page = Page()
     visit = attend(session, page)
     page.do("hint")
-    await until(lambda: any('"hint"' in str(message) for message in page.sent))
+    await eventually(lambda: any('"hint"' in str(message) for message in page.sent))
     assert (counted, site.engine_quota.total) == ([1], 0)
     site.engine_quota.acquire("another")
     page.do("hint")
-    await until(lambda: "too many games in progress" in str(page.sent[-1]))
+    await eventually(lambda: "too many games in progress" in str(page.sent[-1]))
     assert (counted, site.engine_quota.total) == ([1], 1)
     page.leave()
     await visit
@@ -300,7 +293,7 @@ async def test_hint_for_changed_position_is_discarded(
     await engine.searching.wait()
     session.saved.moves[:] = ["d2d4"]  # another position with the same number of moves
     engine.released.set()
-    await until(lambda: session._hint_task is None)
+    await eventually(lambda: session._hint_task is None)
     assert not any("hint" in str(message) or "error" in str(message) for message in page.sent)
     page.leave()
     await visit

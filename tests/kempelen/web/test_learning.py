@@ -219,14 +219,11 @@ def test_no_lessons_are_offered_by_default(tmp_path: Path) -> None:
         assert "/static/learn.js" in served.ask("GET", "/learn")[2]
 
 
-@pytest.mark.needs("chromium", "chromedriver")
 @pytest.mark.thorough
-def test_lesson_scripts_run_with_null_origin(tmp_path: Path) -> None:
-    from tests.browser import started
-
+def test_lesson_scripts_run_with_null_origin(browser: Any, tmp_path: Path) -> None:
     (tmp_path / "steps.html").write_text(PAGE)
     offers = SiteResources(lessons=tmp_path)
-    with serving(tmp_path / "web.sqlite", offers=offers) as served, started(tmp_path) as browser:
+    with serving(tmp_path / "web.sqlite", offers=offers) as served:
         browser.open(f"{served.base}/learn")
         browser.wait("return document.querySelector('main li a')")
         browser.find("main li a").click()
@@ -235,19 +232,17 @@ def test_lesson_scripts_run_with_null_origin(tmp_path: Path) -> None:
         )
 
 
-@pytest.mark.needs("chromium", "chromedriver")
 @pytest.mark.thorough
-def test_exercise_answer_is_checked_in_browser(tmp_path: Path) -> None:
+def test_exercise_answer_is_checked_in_browser(browser: Any, tmp_path: Path) -> None:
     from kempelen.lab import language
     from kempelen.lab.exercises import page
     from kempelen.lab.exercises.exercise import ExerciseSpec
     from kempelen.lab.exercises.generator import make_exercise
-    from tests.browser import started
 
     made = make_exercise(ExerciseSpec("values"))
     page.write_page(tmp_path / "exercise.html", [made], language.translator("en"), "en", "Ada")
     offers = SiteResources(lessons=tmp_path)
-    with serving(tmp_path / "web.sqlite", offers=offers) as served, started(tmp_path) as browser:
+    with serving(tmp_path / "web.sqlite", offers=offers) as served:
         browser.open(f"{served.base}/lessons/exercise.html")
         browser.wait("return document.querySelector('#answer')")
         browser.run("document.querySelector('#answer').value = arguments[0]", made.key_text())
@@ -258,13 +253,10 @@ def test_exercise_answer_is_checked_in_browser(tmp_path: Path) -> None:
 STEPS = "return globalThis.Kempelen && Kempelen.stepPage.replay.length"
 
 
-@pytest.mark.needs("chromium", "chromedriver")
 @pytest.mark.thorough
-def test_search_steps_are_shown_in_browser(tmp_path: Path) -> None:
-    from tests.browser import started
-
+def test_search_steps_are_shown_in_browser(browser: Any, tmp_path: Path) -> None:
     offers = SiteResources(choices=step_pages.choices, steps=step_pages.render_page)
-    with serving(tmp_path / "web.sqlite", offers=offers) as served, started(tmp_path) as browser:
+    with serving(tmp_path / "web.sqlite", offers=offers) as served:
         browser.open(f"{served.base}/learn")
         browser.wait("return document.querySelector('main form button')")
         assert not browser.find("iframe").is_displayed()
@@ -278,13 +270,10 @@ def test_search_steps_are_shown_in_browser(tmp_path: Path) -> None:
         assert not browser.complaints()
 
 
-@pytest.mark.needs("chromium", "chromedriver")
 @pytest.mark.thorough
-def test_visitor_tree_is_edited_and_searched_in_browser(tmp_path: Path) -> None:
-    from tests.browser import started
-
+def test_visitor_tree_is_edited_and_searched_in_browser(browser: Any, tmp_path: Path) -> None:
     offers = SiteResources(choices=step_pages.choices, steps=step_pages.render_page)
-    with serving(tmp_path / "web.sqlite", offers=offers) as served, started(tmp_path) as browser:
+    with serving(tmp_path / "web.sqlite", offers=offers) as served:
         browser.open(f"{served.base}/learn")
         browser.wait("return document.querySelector('main form button')")
         choose = """for (const [id, value] of Object.entries(arguments[0])) {
@@ -319,16 +308,12 @@ def test_visitor_tree_is_edited_and_searched_in_browser(tmp_path: Path) -> None:
         browser.complaints()  # the HTTP error status
 
 
-@pytest.mark.needs("chromium", "chromedriver")
 @pytest.mark.thorough
-def test_standalone_step_page_shows_command_line(tmp_path: Path) -> None:
-    from tests.browser import started
-
+def test_standalone_step_page_shows_command_line(browser: Any, tmp_path: Path) -> None:
     text = step_pages.render_page({"game": "tree", "algorithm": "scout"})
     page = tmp_path / "alone.html"
     page.write_text(text.replace('"served":true', '"served":false'), encoding="utf-8")
-    with started(tmp_path) as browser:
-        browser.open(page)
-        assert not browser.find("[data-does='search this tree']").is_displayed()
-        command = "kempelen lab step --tree tree.yaml --algorithm scout -o steps.html"
-        assert command in browser.find(".own p").text
+    browser.open(page)
+    assert not browser.find("[data-does='search this tree']").is_displayed()
+    command = "kempelen lab step --tree tree.yaml --algorithm scout -o steps.html"
+    assert command in browser.find(".own p").text

@@ -6,8 +6,6 @@ import random
 import signal
 import subprocess
 import sys
-import time
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,22 +13,16 @@ from typing import Any
 import pytest
 
 from tests.kempelen.web.support import Served, serving
-from tests.mosquitto import free_port
+from tests.waiting import free_port, listens, until
 
 pytest.importorskip("selenium")
 
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
-from tests.browser import Browser, started
+from tests.browser import Browser
 
 MINE = "const s = document.querySelector('main').dataset; return s.turn === 'mine' || s.result"
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with started(tmp_path_factory.mktemp("browser")) as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")
@@ -240,14 +232,8 @@ def test_game_continues_after_server_is_killed(browser: Browser, tmp_path: Path)
             [sys.executable, "-m", "kempelen.cli", *words, "--games", str(tmp_path / "g.sqlite")],
             stderr=subprocess.DEVNULL,
         )
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            try:
-                urllib.request.urlopen(f"{base}/health").close()
-                return process
-            except OSError:
-                time.sleep(0.05)
-        raise AssertionError("it did not begin")
+        assert until(lambda: listens(port))
+        return process
 
     process = begin()
     try:

@@ -30,6 +30,7 @@ from protocols.server.limits import BURST_SECONDS, ServerLimits
 from protocols.server.tokens import new_token
 from tests.kempelen.web.support import PATIENCE, Served, serving
 from tests.protocols.server.credentials import Certified, certified  # noqa: F401
+from tests.waiting import until
 
 
 @pytest.fixture(scope="module")
@@ -182,16 +183,12 @@ def test_concurrent_large_uploads_are_limited(
     with serving(tmp_path / "web.sqlite") as served:
         with socket.create_connection(("127.0.0.1", served.port), PATIENCE) as slow:
             slow.sendall(large + b" " * 1_000_000)
-            until = time.monotonic() + PATIENCE
-            while served.site.buffered_bytes < 1_000_000 and time.monotonic() < until:
-                time.sleep(0.01)
+            assert until(lambda: served.site.buffered_bytes >= 1_000_000)
             status, headers, text = served.ask("POST", "/games", b" " * (1 << 17))
             assert (status, "try again" in text) == (503, True)
             assert headers["Retry-After"] == "60"
             assert served.ask("POST", "/games", {"game": "nim"})[0] == 201
-        while served.site.buffered_bytes and time.monotonic() < until:
-            time.sleep(0.01)
-        assert served.site.buffered_bytes == 0
+        assert until(lambda: served.site.buffered_bytes == 0)
         assert served.ask("POST", "/games", b" " * (1 << 17))[0] == 400
 
 
@@ -359,10 +356,7 @@ def test_idle_or_long_session_is_closed(tmp_path: Path, limits: ServerLimits) ->
         assert end.value.rcvd is not None
         assert end.value.rcvd.code == CLOSE_REJECTED
         assert end.value.rcvd.reason in page_words("site", "es")
-        deadline = time.monotonic() + PATIENCE
-        while served.site.admission.sessions and time.monotonic() < deadline:
-            time.sleep(0.01)
-        assert not served.site.admission.sessions
+        assert until(lambda: not served.site.admission.sessions)
 
 
 def test_connection_without_request_is_closed(tmp_path: Path) -> None:
@@ -462,10 +456,8 @@ def test_client_gone_before_accept_is_not_counted(
         patch.setattr(WebSocket, "accept", vanish)
         with suppress(InvalidStatus, ConnectionClosed):
             served.watch("any")
-    deadline = time.monotonic() + PATIENCE
-    while served.site.admission.waiting and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert (served.site.admission.waiting, served.site.admission._per_address) == (0, {})
+    assert until(lambda: not served.site.admission.waiting)
+    assert served.site.admission._per_address == {}
 
 
 def test_binary_channel_message_is_rejected(served: Served) -> None:
@@ -504,13 +496,13 @@ def test_connections_per_address_are_limited(tmp_path: Path) -> None:
         with socket.create_connection(address, PATIENCE) as further:
             assert ends(further)
         kept.pop().close()
-        deadline = time.monotonic() + PATIENCE
-        while time.monotonic() < deadline:
-            with suppress(OSError):
-                assert served.ask("GET", "/health")[0] == 200
-                break
-        else:
-            pytest.fail("who has left is still counted")
+        assert until(lambda: is_healthy(served))  # a client that has left is not counted
+
+
+def is_healthy(served: Served) -> bool:
+    with suppress(OSError):
+        return served.ask("GET", "/health")[0] == 200
+    return False
 
 
 def ends(connection: socket.socket) -> bool:

@@ -18,7 +18,7 @@ from tests.kempelen.web.tournaments import chosen, write_ledger
 
 pytest.importorskip("selenium")
 
-from tests.browser import Browser, started
+from tests.browser import Browser
 
 pytestmark = pytest.mark.thorough
 
@@ -31,12 +31,6 @@ OTHELLO = {
         "........", "........", "...X....", "...XX...", "...XO...", *["........"] * 3
     ]),
 }  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with started(tmp_path_factory.mktemp("browser")) as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 import asyncio
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,10 +17,11 @@ from kempelen.match.live.tournament_views import LedgerView
 from kempelen.web.site_context import SiteResources
 from tests.kempelen.match.support import play, settings
 from tests.kempelen.web.support import Served, serving
+from tests.waiting import until
 
 pytest.importorskip("selenium")
 
-from tests.browser import Browser, started
+from tests.browser import Browser
 
 pytestmark = pytest.mark.thorough
 
@@ -38,12 +38,6 @@ SGF = f"(;GM[1]SZ[5]KM[0.5]PB[{IMAGE}]PW[W]C[{SCRIPT}];B[cc];W[bb];B[];W[dd])"
 
 def player(name: str) -> EngineSettings:
     return EngineSettings("chess", name, protocol=EngineProtocol.AGENT)
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with started(tmp_path_factory.mktemp("browser")) as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")
@@ -105,10 +99,7 @@ def judge(browser: Browser) -> None:
 
 def arrived(path: Path) -> str:
     """Wait for a download and return its text."""
-    deadline = time.monotonic() + 60
-    while not path.exists() or not path.stat().st_size:
-        assert time.monotonic() < deadline, [each.name for each in path.parent.iterdir()]
-        time.sleep(0.02)
+    assert until(lambda: path.exists() and path.stat().st_size), list(path.parent.iterdir())
     return path.read_text(encoding="utf-8")
 
 

@@ -5,13 +5,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
 from protocols.client.process import EngineDiedError, EngineProcess
 from tests.systems import module_or_skip, posix_signal
-from tests.waiting import PATIENCE, alive
+from tests.waiting import PATIENCE, alive, until
 
 supervisor = module_or_skip("protocols.client.supervisor")
 
@@ -41,10 +40,7 @@ asyncio.run(main())
 
 
 def all_gone(processes, limit=10.0):
-    deadline = time.monotonic() + limit
-    while any(map(alive, processes)) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    return not any(map(alive, processes))
+    return until(lambda: not any(map(alive, processes)), limit)
 
 
 async def start():

@@ -10,6 +10,7 @@ from agent.threads.one_shot_event import wait_for_any
 from protocols.gtp.protocol import GtpProtocol
 from protocols.gtp.session import Settings
 from tests.held_compiler import HeldCompiler
+from tests.support import factory_fixture
 from tests.waiting import PATIENCE
 
 # To load a kernel, or to compile it without a cache.
@@ -79,17 +80,7 @@ class EngineSession:
         assert self.gtp.close(PATIENCE)
 
 
-@pytest.fixture
-def start():
-    started = []
-
-    def start(**options):
-        started.append(EngineSession(**options))
-        return started[-1]
-
-    yield start
-    for conversation in started:
-        conversation.close()
+start = factory_fixture(EngineSession, EngineSession.close)
 
 
 @pytest.fixture

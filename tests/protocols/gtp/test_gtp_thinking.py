@@ -2,7 +2,6 @@
 
 import json
 import threading
-import time
 from dataclasses import replace
 
 import pytest
@@ -11,7 +10,7 @@ from agent.games.stones import PASS
 from agent.limits import Cp, Info, Progress, Result
 from protocols.gtp.analysis import AnalysisReporter, AnalysisRequest, ReportContext, kata_line
 from protocols.gtp.resignation import ResignationTracker, ResignPolicy, winrate_upper_bound
-from tests.waiting import PATIENCE
+from tests.waiting import PATIENCE, until
 
 
 class Oracle:
@@ -241,7 +240,7 @@ def test_ownership_is_reported_from_blacks_perspective(known):
 def test_visits_display_reuses_the_last_search(known):
     talk, oracle = known
     talk.say("lz-analyze b")
-    wait_for(lambda: talk.gtp.session.board.turn == 0 and oracle.limits)
+    assert until(lambda: talk.gtp.session.board.turn == 0 and oracle.limits)
     talk.say("")
     assert talk.rest()[-1].startswith("info move B2")
     talk._heard.clear()
@@ -363,13 +362,6 @@ def first_move(game):
     return [Info(1, Cp(0), (next(iter(game.moves())),), visits=10, expected_outcome=0.0)]
 
 
-def wait_for(condition):
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.001)
-
-
 def test_cgos_genmove_requires_capturing_dead_stones(scripted):
     captures = []
 
@@ -387,7 +379,7 @@ def test_ponders_after_its_move_until_the_next_command(scripted):
     talk, oracle = scripted(first_move, ponders=True)
     talk.say("genmove b")
     assert talk.hear().startswith("= ")
-    wait_for(lambda: len(oracle.limits) == 2)
+    assert until(lambda: len(oracle.limits) == 2)
     turn, limits = oracle.limits[1]
     assert (turn, limits.infinite) == (1, True)
     assert talk.gtp.session.agent.busy
@@ -402,7 +394,7 @@ def test_ponders_after_a_search_stopped_by_the_clock(scripted):
     oracle.endless = True
     talk.say("genmove b")
     assert talk.hear().startswith("= ")
-    wait_for(lambda: len(oracle.limits) == 2)
+    assert until(lambda: len(oracle.limits) == 2)
     assert not talk.gtp.session.agent.wait(0.2)
     talk.say("play w C3")
     assert talk.hear() == "="
@@ -416,7 +408,7 @@ def test_ponders_only_if_enabled(scripted):
     assert len(oracle.limits) == 1
     talk.answer("kata-set-param ponderingEnabled true")
     talk.say("genmove w")
-    wait_for(lambda: len(oracle.limits) == 3)
+    assert until(lambda: len(oracle.limits) == 3)
     talk.say("stop")
     assert talk.gtp.drain(PATIENCE)
 

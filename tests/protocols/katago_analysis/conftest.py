@@ -3,12 +3,11 @@
 import json
 import queue
 
-import pytest
-
 from agent.kernel.backend import SearchConfig
 from protocols.katago_analysis.protocol import AnalysisEngine, Settings
 from protocols.katago_analysis.query import QueryDefaults
 from protocols.katago_analysis.visit_limited_backend import SearchSettings
+from tests.support import factory_fixture
 from tests.waiting import PATIENCE
 
 
@@ -64,14 +63,4 @@ class EngineSession:
         assert self.engine.close(PATIENCE)
 
 
-@pytest.fixture
-def start():
-    started = []
-
-    def start(**options):
-        started.append(EngineSession(**options))
-        return started[-1]
-
-    yield start
-    for interview in started:
-        interview.close()
+start = factory_fixture(EngineSession, EngineSession.close)

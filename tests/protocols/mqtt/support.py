@@ -8,10 +8,10 @@ import chess
 
 from agent.limits import Cp, Info
 from protocols.client.uci import PlayResult
-from protocols.mqtt import topics
+from protocols.mqtt import payloads, topics
 from protocols.mqtt.bot import Bot
 from protocols.mqtt.connection import Connection
-from tests.mosquitto import until
+from tests.waiting import eventually
 
 
 class FakeBotEngine:
@@ -48,11 +48,18 @@ async def serving(broker, name="bot", thinker=None, **options):
     bot.reports, bot.thinker = reports, thinker
     bot.task = asyncio.create_task(bot.serve())
     try:
-        await until(lambda: bot.task.done() or any("online on" in text for text in reports))
+        await eventually(lambda: bot.task.done() or any("online on" in text for text in reports))
         yield bot
     finally:
         bot.task.cancel()
         await asyncio.gather(bot.task, return_exceptions=True)
+
+
+def request(**changes):
+    """Return a valid payload of a request."""
+    payload = {"id": "1", "reply_to": "kempelen/v1/replies/me", "limits": {"nodes": 5}, **changes}
+    assert payloads.find_error("request", payload) == ""
+    return payload
 
 
 class Asker:
@@ -83,7 +90,7 @@ class Asker:
         def found():
             return [reply for reply in self.replies if reply["id"] == number]
 
-        await until(found)
+        await eventually(found)
         return found()[0]
 
     async def close(self):

@@ -16,9 +16,9 @@ from protocols.mqtt.broker import Broker
 from protocols.mqtt.broker_monitor import BrokerLostError
 from protocols.mqtt.connection import Connection
 from protocols.mqtt.request_parser import GameRequestParser
-from tests.mosquitto import Listening, Mosquitto, free_port, until
+from tests.mosquitto import Listening, Mosquitto
 from tests.protocols.mqtt.support import Asker, FakeBotEngine, serving
-from tests.waiting import PATIENCE
+from tests.waiting import PATIENCE, eventually, free_port
 
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 
@@ -61,7 +61,7 @@ async def test_malformed_requests_do_not_stop_the_bot(mosquitto):
         for number, data in enumerate(garbage(asker.topic, random.Random(1))):
             asker.send(data)
             if number % 50 == 49:
-                await until(lambda: not asker.connection.pending_count)
+                await eventually(lambda: not asker.connection.pending_count)
         asker.ask("last", limit=30)
         assert (await asker.reply("last"))["move"] == "a2a3"
         assert not bot.task.done()
@@ -99,11 +99,11 @@ async def test_repeated_request_is_searched_once(mosquitto):
             asker.ask("1", moves=["e2e4"])
         await asker.reply("1")
         asker.ask("1", moves=["e2e4"])
-        await until(lambda: len(asker.replies) == 2)
+        await eventually(lambda: len(asker.replies) == 2)
         assert asker.replies[0] == asker.replies[1]
         assert len(bot.thinker.requests) == 1
         asker.ask("1", moves=["d2d4"])  # another request in spite of its id
-        await until(lambda: len(asker.replies) == 3)
+        await eventually(lambda: len(asker.replies) == 3)
         assert len(bot.thinker.requests) == 2
         await asker.close()
 
@@ -115,7 +115,7 @@ async def test_one_client_cannot_monopolize_the_bot(mosquitto):
         greedy, modest = Asker(mosquitto.broker), Asker(mosquitto.broker)
         for number in range(8):
             greedy.ask(f"g{number}", limit=3600)
-        await until(lambda: any("error" in reply for reply in greedy.replies))
+        await eventually(lambda: any("error" in reply for reply in greedy.replies))
         modest.ask("m")
         assert (await modest.reply("m"))["move"]
         served = [reply for reply in greedy.replies if "move" in reply]
@@ -180,7 +180,7 @@ async def test_hanging_game_code_affects_only_its_request(mosquitto, tmp_path):
         asker.ask("well", kind=kind, moves=["b2"])
         assert (await asker.reply("well"))["move"] == "a1"
         await asker.close()
-    await until(lambda: "request" not in [thread.name for thread in threading.enumerate()])
+    await eventually(lambda: "request" not in [thread.name for thread in threading.enumerate()])
 
 
 async def test_second_bot_with_the_same_name_is_rejected(mosquitto):
@@ -196,7 +196,7 @@ async def test_second_bot_with_the_same_name_is_rejected(mosquitto):
         asker.ask("1")
         assert (await asker.reply("1"))["move"]
         await asker.close()
-    await until(lambda: listening.of("/status")[-1]["state"] == "offline")
+    await eventually(lambda: listening.of("/status")[-1]["state"] == "offline")
     async with serving(mosquitto.broker) as third:
         assert not third.task.done()
     listening.connection.close()
@@ -206,7 +206,7 @@ async def test_only_one_of_concurrent_bots_gets_the_name(mosquitto, monkeypatch)
     monkeypatch.setattr("protocols.mqtt.bot.CLAIM_GRACE_S", PATIENCE)
     contexts = [serving(mosquitto.broker) for _ in range(5)]
     bots = await asyncio.gather(*(context.__aenter__() for context in contexts))
-    await until(lambda: sum(bot.task.done() for bot in bots) == 4)
+    await eventually(lambda: sum(bot.task.done() for bot in bots) == 4)
     await asyncio.sleep(0.5)
     refused = [bot for bot in bots if bot.task.done()]
     assert len(refused) == 4
@@ -223,16 +223,16 @@ async def test_crashed_bot_can_be_replaced(mosquitto):
     dead = Connection(mosquitto.broker)
     stale = {"name": "bot", "state": "online", "engine": "dead", "run": "0"}
     dead.publish_retained(topics.bot("bot", "status"), stale)
-    await until(lambda: not dead.pending_count)
+    await eventually(lambda: not dead.pending_count)
     listening = Listening(mosquitto.broker, topics.bot("+", "status"))
     async with serving(mosquitto.broker) as bot:
         assert not bot.task.done()
         assert bot.reports == [f"bot: online on {mosquitto.broker}"]
-        await until(lambda: listening.of("/status")[-1].get("run") == bot._run_id)
+        await eventually(lambda: listening.of("/status")[-1].get("run") == bot._run_id)
         # The broker notices late that the other bot is dead, and sends its last will.
         dead.publish_retained(topics.bot("bot", "status"), {**stale, "state": "lost"})
-        await until(lambda: any(p["state"] == "lost" for p in listening.of("/status")))
-        await until(lambda: listening.of("/status")[-1].get("run") == bot._run_id)
+        await eventually(lambda: any(p["state"] == "lost" for p in listening.of("/status")))
+        await eventually(lambda: listening.of("/status")[-1].get("run") == bot._run_id)
         assert listening.of("/status")[-1]["state"] == "online"
     dead.close()
     listening.connection.close()
@@ -257,10 +257,10 @@ async def test_bot_reconnects_after_a_broker_restart(tmp_path):
     mosquitto = Mosquitto(tmp_path)
     async with serving(mosquitto.broker, patience=5.0) as bot:
         mosquitto.kill()
-        await until(lambda: "no connection" in bot.reports[-1])
+        await eventually(lambda: "no connection" in bot.reports[-1])
         await asyncio.sleep(1.0)
         mosquitto.start()
-        await until(lambda: "connected after" in bot.reports[-1])
+        await eventually(lambda: "connected after" in bot.reports[-1])
         asker = Asker(mosquitto.broker)
         asker.ask("1")
         assert (await asker.reply("1"))["move"]

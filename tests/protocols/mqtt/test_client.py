@@ -15,9 +15,9 @@ from protocols.mqtt import topics
 from protocols.mqtt.broker_monitor import BrokerLostError
 from protocols.mqtt.client import BotClient
 from protocols.mqtt.connection import HEARTBEAT_INTERVAL_S, HEARTBEAT_TIMEOUT_S, Connection
-from tests.mosquitto import Mosquitto, until
+from tests.mosquitto import Mosquitto
 from tests.protocols.mqtt.support import FakeBotEngine, serving
-from tests.waiting import PATIENCE
+from tests.waiting import PATIENCE, eventually
 
 REQUEST = SearchRequest(None, ("e2e4",), nodes=1)
 
@@ -53,7 +53,7 @@ async def test_request_survives_a_broker_restart(tmp_path, settings):
     ):
         await client.wait_for_bot("bot", PATIENCE)
         pending = asyncio.create_task(client.request_move("bot", "g", REQUEST, 1.0))
-        await until(lambda: thinker.requests)
+        await eventually(lambda: thinker.requests)
         mosquitto.kill()
         await asyncio.sleep(1.5)
         assert not pending.done()
@@ -76,7 +76,7 @@ async def test_request_made_while_broker_is_down_is_answered(tmp_path):
     async with serving(mosquitto.broker), asking(mosquitto.broker) as client:
         await client.wait_for_bot("bot", PATIENCE)
         mosquitto.kill()
-        await until(lambda: client._connection.seconds_disconnected)
+        await eventually(lambda: client._connection.seconds_disconnected)
         pending = asyncio.create_task(client.request_move("bot", "g", REQUEST, 1.0))
         await asyncio.sleep(1.5)
         mosquitto.start()
@@ -90,7 +90,7 @@ async def test_request_survives_a_hung_broker(mosquitto):
         await client.wait_for_bot("bot", PATIENCE)
         limit = HEARTBEAT_INTERVAL_S + HEARTBEAT_TIMEOUT_S + 0.5  # longer than the detection
         pending = asyncio.create_task(client.request_move("bot", "g", REQUEST, limit))
-        await until(lambda: thinker.requests)
+        await eventually(lambda: thinker.requests)
         mosquitto.freeze()
         await asyncio.sleep(limit + 0.5)
         mosquitto.thaw()

@@ -12,9 +12,9 @@ from protocols.mqtt.client import BotClient
 from protocols.mqtt.connection import Connection
 from protocols.mqtt.embedded import EmbeddedBroker
 from protocols.mqtt.protocol_version import supports_mqtt5
-from tests.mosquitto import Listening, Mosquitto, free_port, until
+from tests.mosquitto import Listening, Mosquitto
 from tests.protocols.mqtt.support import serving
-from tests.waiting import PATIENCE
+from tests.waiting import PATIENCE, eventually, free_port
 
 
 async def test_mqtt_version_5_support_is_detected(mosquitto):
@@ -46,7 +46,7 @@ async def test_refused_topics_are_reported(tmp_path):
     connection.publish_retained("denied/b", {})
     connection.publish_persistent("key", "denied/c", {})
     connection.publish("allowed/b", {})
-    await until(lambda: not connection.pending_count)
+    await eventually(lambda: not connection.pending_count)
     expected = {f"denied/{name}": "Not authorized" for name in "abc"}
     assert connection.rejected == dict(refused) == expected
     assert connection.published == 2
@@ -62,9 +62,9 @@ async def test_unpublishable_messages_do_not_block_others(tmp_path):
     for topic in ("t/+", "t/\ud800", "t/" + "x" * 70_000, ""):
         connection.publish(topic, {})
     connection.publish_retained("t/long", {"x": "x" * 20_000})
-    await until(lambda: not connection.pending_count, 30)
+    await eventually(lambda: not connection.pending_count, 30)
     connection.publish("t/last", {"x": 1})
-    await until(lambda: listening.of("t/last"))
+    await eventually(lambda: listening.of("t/last"))
     assert len(connection.rejected) == 5
     connection.close()
     listening.connection.close()
@@ -82,7 +82,7 @@ async def test_failing_message_callback_keeps_receiving(mosquitto):
     assert connection.connected.wait(10)
     for number in range(3):
         connection.publish(f"t/{number}", {})
-    await until(lambda: len(heard) == 3)
+    await eventually(lambda: len(heard) == 3)
     connection.close()
 
 
@@ -97,11 +97,11 @@ async def test_unresponsive_broker_is_detected(mosquitto):
     assert connection.connected.wait(10)
     mosquitto.freeze()
     frozen = time.monotonic()
-    await until(lambda: connection.seconds_disconnected)
+    await eventually(lambda: connection.seconds_disconnected)
     assert changes[-1][1] == "no answer"
     assert changes[-1][2] - frozen < 2.0
     mosquitto.thaw()
-    await until(lambda: not connection.seconds_disconnected)
+    await eventually(lambda: not connection.seconds_disconnected)
     assert [connected for connected, _, _ in changes] == [True, False, True]
     connection.close()
 
@@ -135,17 +135,17 @@ async def test_status_is_online_again_after_reconnecting(mosquitto):
     broker = Broker("127.0.0.1", port, "runner", "secret")
     connection = Connection(broker, will=("t", {"state": "lost"}))
     connection.publish_retained("t", {"state": "online"})
-    await until(lambda: listening.of("t"))
-    await until(lambda: not connection.pending_count)
+    await eventually(lambda: listening.of("t"))
+    await eventually(lambda: not connection.pending_count)
     writer, ended = ends[-1]
     writer.close()
     await asyncio.wait_for(ended.wait(), PATIENCE)
-    await until(lambda: connection.connected.is_set() and not connection.pending_count)
-    await until(lambda: len(listening.of("t")) >= 2)
+    await eventually(lambda: connection.connected.is_set() and not connection.pending_count)
+    await eventually(lambda: len(listening.of("t")) >= 2)
     assert listening.of("t")[-1] == {"state": "online"}
     await asyncio.to_thread(connection.close)
     listening.connection.close()
-    await until(lambda: len(closed) == len(ends))
+    await eventually(lambda: len(closed) == len(ends))
     server.close()
     await server.wait_closed()
 

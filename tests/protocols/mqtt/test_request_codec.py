@@ -5,14 +5,8 @@ import pytest
 from agent.limits import Cp, SideClock
 from protocols.client.engine import EngineTimeoutError
 from protocols.client.process import EngineError
-from protocols.mqtt import payloads
 from protocols.mqtt.request_codec import RequestError, parse_limits, parse_reply, time_limit
-
-
-def request(**changes):
-    payload = {"id": "1", "reply_to": "kempelen/v1/replies/me", "limits": {"nodes": 5}, **changes}
-    assert payloads.find_error("request", payload) == ""
-    return payload
+from tests.protocols.mqtt.support import request
 
 
 def test_parse_limits_drops_or_rejects_unsupported_limits():

@@ -23,15 +23,10 @@ from protocols.mqtt.request_codec import (
     public_name,
 )
 from protocols.mqtt.request_parser import ChessRequestParser, GameRequestParser
+from tests.protocols.mqtt.support import request
 
 CASTLING = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1"
 CHOMP = f"{Path(__file__).parents[2] / 'data/games/chomp.py'}:Chomp"
-
-
-def request(**changes):
-    payload = {"id": "1", "reply_to": "kempelen/v1/replies/me", "limits": {"nodes": 5}, **changes}
-    assert payloads.find_error("request", payload) == ""
-    return payload
 
 
 def read(payload, positions=None):

@@ -12,7 +12,7 @@ from protocols.remote.gtp import GtpProxy
 from protocols.remote.line_channel import LineChannel
 from protocols.server.addresses import Address
 from tests.protocols.remote.support import Front, ScriptedServer, serving
-from tests.waiting import PATIENCE
+from tests.waiting import PATIENCE, until
 
 
 def plays(peer):
@@ -86,9 +86,7 @@ def test_disconnect_while_idle_is_unnoticed():
     with ScriptedServer(leaves, plays) as server, Front(server.port) as frontend:
         frontend.say("uci")
         frontend.hear("uciok")
-        deadline = time.monotonic() + 10
-        while server.visits < 2 and time.monotonic() < deadline:
-            time.sleep(0.01)
+        assert until(lambda: server.visits >= 2)
         frontend.say("isready", "go depth 1")
         assert "readyok" in frontend.hear("bestmove e2e4")
 

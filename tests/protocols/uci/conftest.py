@@ -10,6 +10,7 @@ from agent.agent import AgentError
 from agent.chess.engine.backend import ChessBackend
 from agent.limits import Cp, Info, Progress
 from protocols.uci.protocol import UciProtocol
+from tests.support import factory_fixture
 from tests.waiting import PATIENCE
 
 
@@ -126,22 +127,13 @@ class EngineSession:
         self.say(*lines)
         return self.rest()
 
+    def close(self):
+        assert self.uci.close(PATIENCE)
+
+
+make_conversation = factory_fixture(EngineSession, EngineSession.close)
+
 
 @pytest.fixture
-def conversation():
-    talk = EngineSession()
-    yield talk
-    assert talk.uci.close(PATIENCE)
-
-
-@pytest.fixture
-def make_conversation():
-    made = []
-
-    def make(*arguments, **options):
-        made.append(EngineSession(*arguments, **options))
-        return made[-1]
-
-    yield make
-    for talk in made:
-        assert talk.uci.close(PATIENCE)
+def conversation(make_conversation):
+    return make_conversation()

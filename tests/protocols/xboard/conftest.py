@@ -3,7 +3,8 @@
 import pytest
 
 from protocols.xboard.protocol import XboardProtocol
-from tests.protocols.uci.conftest import PATIENCE, EngineSession, ScriptedEngine, ScriptedSearcher
+from tests.protocols.uci.conftest import EngineSession, ScriptedEngine, ScriptedSearcher
+from tests.support import factory_fixture
 
 
 class PatientSearcher(ScriptedSearcher):
@@ -34,22 +35,11 @@ class XboardConversation(EngineSession):
         return self.uci
 
 
+make_conversation = factory_fixture(XboardConversation, XboardConversation.close)
+
+
 @pytest.fixture
-def conversation():
-    talk = XboardConversation()
+def conversation(make_conversation):
+    talk = make_conversation()
     talk.say("option OwnBook=0")
-    yield talk
-    assert talk.xboard.close(PATIENCE)
-
-
-@pytest.fixture
-def make_conversation():
-    made = []
-
-    def make(*arguments, **options):
-        made.append(XboardConversation(*arguments, **options))
-        return made[-1]
-
-    yield make
-    for talk in made:
-        assert talk.xboard.close(PATIENCE)
+    return talk

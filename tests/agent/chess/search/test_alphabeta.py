@@ -15,18 +15,12 @@ from agent.chess.search.python_search import PythonSearch, score
 from agent.evaluation import HANDCRAFTED, Evaluation
 from agent.game import Game
 from agent.games.plain_chess import PlainChess
-from agent.limits import Cp, Info, Limits, Mate
+from agent.limits import Cp, Limits, Mate
 from agent.search.algorithms.alpha_beta import AlphaBeta, AlphaBetaOptions
 from agent.search.move_ordering import Ordering
+from tests.support import last_info
 
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
-
-
-def last_info(
-    search: AlphaBetaSearch, board: chess.Board, limits: Limits[chess.Move]
-) -> Info[chess.Move]:
-    search.clear_stop()
-    return list(search.search(board, limits))[-1]
 
 
 def random_games(seed: int, number: int) -> list[chess.Board]:

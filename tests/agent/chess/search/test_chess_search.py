@@ -12,6 +12,7 @@ from agent.chess.search.chess_search import ChessSearch
 from agent.chess.search.mcts_search import MctsSearch
 from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError
 from agent.limits import Cp, Info, Limits, Mate, Score
+from tests.support import last_info
 from tests.waiting import until
 
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
@@ -23,13 +24,6 @@ Searcher = type[AlphaBetaSearch] | type[MctsSearch]
 def searcher(request: pytest.FixtureRequest) -> Searcher:
     searcher_class: Searcher = request.param
     return searcher_class
-
-
-def last_info(
-    search: ChessSearch, board: chess.Board, limits: Limits[chess.Move]
-) -> Info[chess.Move]:
-    search.clear_stop()
-    return list(search.search(board, limits))[-1]
 
 
 def value(score: Score) -> int:

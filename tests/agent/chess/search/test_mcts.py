@@ -14,18 +14,12 @@ from agent.evaluation import Evaluation, EvaluationError
 from agent.kernel.mcts_tree import FULL, GROWING, NO_NODE, NOT_EXPANDED, ROOT, UNKNOWN
 from agent.kernel.node_pool import NodePool
 from agent.kernel.playouts import FIRST_PLAYOUTS
-from agent.limits import Cp, Info, Limits, Mate
+from agent.limits import Cp, Limits, Mate
+from tests.support import last_info
 
 pytestmark = pytest.mark.early
 
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
-
-
-def last_info(
-    search: MctsSearch, board: chess.Board, limits: Limits[chess.Move]
-) -> Info[chess.Move]:
-    search.clear_stop()
-    return list(search.search(board, limits))[-1]
 
 
 def pool_of(search: MctsSearch) -> NodePool:

@@ -7,7 +7,7 @@ import pytest
 
 from agent.backends import create_backend
 from agent.evaluation import Evaluation, EvaluationError, load
-from agent.game import Game, parse_move
+from agent.game import Game
 from agent.games import catalogue
 from agent.games.batch_evaluation import BatchEvaluation
 from agent.games.game_batch import GameBatch
@@ -19,6 +19,7 @@ from agent.limits import Limits
 from agent.search.algorithms.mcts import UCB1, UCT, Node, UCTOptions
 from agent.search.defaults import default_algorithm, make_search
 from agent.search.searcher import GameSearcher
+from tests.support import played
 
 END = 999
 
@@ -39,12 +40,6 @@ class Judge:
 
 def evaluation_of(judge: Any, size: int, game: str = "tic-tac-toe") -> BatchEvaluation:
     return catalogue.find(game).batch_evaluation(Evaluation("judge", python=judge, batch=size))
-
-
-def played(game: Any, *moves: str) -> Any:
-    for move in moves:
-        game.play(parse_move(game, move))
-    return game
 
 
 def check(node: Node[Any]) -> None:

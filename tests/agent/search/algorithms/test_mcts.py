@@ -2,7 +2,6 @@ from math import log, sqrt
 
 import pytest
 
-from agent.game import parse_move
 from agent.games import catalogue as games
 from agent.games.connect_four import ConnectFour
 from agent.games.nim import Nim, Take
@@ -11,14 +10,9 @@ from agent.games.tic_tac_toe import TicTacToe
 from agent.games.tree import Tree, evaluate
 from agent.search.algorithms.mcts import UCB1, UCT, Node, UCTOptions
 from agent.search.stats import SearchStopped
+from tests.support import played
 
 END = 999
-
-
-def played(game, *moves):
-    for move in moves:
-        game.play(parse_move(game, move))
-    return game
 
 
 def found(game, search=None, **options):
