@@ -32,7 +32,6 @@ def finished(*arguments, result: str = "", **options) -> GameRecord | None:
     return tracker.to_record("Ann")
 
 
-FOOLS = "f2f3 e7e5 g2g4 d8h4"
 SHUFFLE = "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8"
 LONG = "e2e4 e7e5 g1f3 b8c6 f1b5 a7a6 b5a4 g8f6 e1g1"
 
