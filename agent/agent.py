@@ -500,8 +500,10 @@ class SearchRun(Generic[Position, Move]):
                 wake.wait(max(min(self.clock.remaining(), report_at - self.clock.elapsed()), 0.0))
                 wake.clear()
         except Exception as error:  # noqa: BLE001 - the listener may fail
-            self._stop.set()
-            self._report_error(describe(error))
+            try:
+                self._report_error(describe(error))  # a finished search reports no errors
+            finally:
+                self._stop.set()
 
     def _report_progress(self) -> None:
         if self._searcher is not None:
