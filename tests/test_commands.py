@@ -375,6 +375,7 @@ ELSEWHERE = {
         "tests/kempelen/lab/test_exercise.py::"
         "test_interactive_session_marks_answers_and_saves_results"
     ),
+    "kempelen lab trace": ("tests/kempelen/lab/test_trace.py::test_every_algorithm_has_a_trace"),
     "kempelen train data": "tests/kempelen/test_train_data.py",
     "kempelen train data rescore": "tests/kempelen/training/test_rescoring.py",
     "kempelen train data rescore positions.bin -o rescored.bin --engine stockfish --depth 6": (

@@ -326,7 +326,7 @@ async def test_dice_before_first_move_cannot_be_taken_back(
     page = Page()
     visit = attend(session, page)
     page.do("back")
-    await until(lambda: session.board.moves == session.saved.moves and len(page.sent) > 2)
+    await eventually(lambda: session.board.moves == session.saved.moves and len(page.sent) > 2)
     assert (session.board.moves, session.board.mover, opponents) == (dice, 0, [])
     page.leave()
     await visit
