@@ -575,7 +575,9 @@ def test_tournament_entries_of_other_games_are_accepted(game: str, tmp_path: Pat
 
 async def test_tournament_is_run_from_python(tmp_path: Path) -> None:
     (line,) = (each for each in QUOTED if each.startswith("await "))
-    assert line == "await kempelen.match.runner.play(settings, boards=2, listeners=[print])"
+    assert (
+        line == "await kempelen.match.runner.play_tournament(settings, boards=2, listeners=[print])"
+    )
     file = tmp_path / "cup.yaml"
     engine = "{command: chess, protocol: agent}"
     text = f"time: {{nodes: 5}}\nadjudication: {{maxmoves: 2}}\nengines: [{engine}, {engine}]\n"

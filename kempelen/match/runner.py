@@ -17,7 +17,7 @@ from kempelen.match.engines.players import EnginePlayer
 from kempelen.match.game.adjudication import Adjudicator
 from kempelen.match.game.game_result import Termination
 from kempelen.match.game.match_game import Emit, GameAssignment, play_game
-from kempelen.match.game.openings import Opening, opening_selector
+from kempelen.match.game.openings import Opening, opening_selector, with_file_digests
 from kempelen.match.live.events import (
     Event,
     GameFinished,
@@ -350,6 +350,30 @@ class Runner:
     def _emit(self, event: Event) -> None:
         for listener in self._listeners:
             listener(event)
+
+
+async def play_tournament(
+    settings: Settings,
+    *,
+    ledger: str | None = None,
+    resume: bool = False,
+    boards: int = 1,
+    listeners: Sequence[Listener] = (),
+) -> tuple[RunResult, list[GameRecord]]:
+    """Play a tournament on this machine. Return its result and all its games.
+
+    `ledger` is the path of an SQLite file, or None to keep the games in memory. Raise SettingsError
+    or LedgerError for invalid settings or an unusable file.
+    """
+    settings = with_file_digests(settings.with_unique_names())
+    database = Ledger(ledger)
+    try:
+        database.begin(settings, resume=resume)
+        runner = Runner(settings, database, listeners)
+        result = await runner.run(LocalExecutor(settings, boards=boards))
+        return result, list(database.records())
+    finally:
+        database.close()
 
 
 async def _first_done(
