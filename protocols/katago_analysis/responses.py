@@ -10,6 +10,7 @@ from typing import Any
 from agent.games.go import Go
 from agent.games.stones import EMPTY, NO_VERTEX, PASS
 from agent.limits import Info
+from protocols.gtp.analysis import RootInfo, winrate
 from protocols.gtp.confidence_bounds import lower_confidence_bound
 from protocols.katago_analysis.query import Query
 
@@ -49,6 +50,7 @@ def analysis_result(
     """
     mover = game.turn
     visited = visited_lines(lines)
+    root = RootInfo.from_lines(visited)
     ours = query.perspective in (None, mover)
     uniform_prior = 1 / max(len(game.candidate_moves()), 1)
     answer: dict[str, Any] = {
@@ -63,7 +65,7 @@ def analysis_result(
                 "weight": line.visits,
                 "edgeWeight": line.visits,
                 "playSelectionValue": line.visits,
-                **_evaluation_fields(line.expected_outcome or 0.0, line.lead, line.visits, ours),
+                **_evaluation_fields(winrate(line), line.lead, line.visits, ours),
                 "prior": _rounded(uniform_prior if line.prior is None else line.prior),
                 "order": order,
                 "pv": [game.text(move) for move in line.pv[: query.pv_length + 1]],
@@ -73,8 +75,8 @@ def analysis_result(
         ],
         "rootInfo": {
             "currentPlayer": PLAYERS[mover],
-            "visits": sum(line.visits for line in visited),
-            **_evaluation_fields(*_mean(visited), ours),
+            "visits": root.visits,
+            **_evaluation_fields(root.winrate, root.lead, root.visits, ours),
             **_hashes(game),
         },
     }
@@ -105,31 +107,16 @@ def _ownership_for_viewer(owners: Sequence[float], ours: bool) -> list[float]:
 
 
 def _evaluation_fields(
-    expected: float, lead: float | None, visits: int, ours: bool
+    rate: float, lead: float | None, visits: int, ours: bool
 ) -> dict[str, float]:
-    rate = (expected + 1) / 2
     lcb = lower_confidence_bound(rate, visits)
-    fields = {
-        "winrate": rate if ours else 1 - rate,
-        "lcb": lcb if ours else 1 - lcb,
-        "utility": expected if ours else -expected,
-        "utilityLcb": 2 * lcb - 1 if ours else 1 - 2 * lcb,
-    }
+    if not ours:
+        rate, lcb = 1 - rate, 1 - lcb
+    fields = {"winrate": rate, "lcb": lcb, "utility": 2 * rate - 1, "utilityLcb": 2 * lcb - 1}
     if lead is not None:
         points = lead if ours else -lead
         fields |= {"scoreLead": points, "scoreMean": points, "scoreSelfplay": points}
     return {name: _rounded(value) for name, value in fields.items()}
-
-
-def _mean(lines: Lines) -> tuple[float, float | None, int]:
-    """Return the mean outcome and lead, weighted by visits, and the total number of visits."""
-    visits = sum(line.visits for line in lines)
-    expected = sum(line.visits * (line.expected_outcome or 0.0) for line in lines) / visits
-    with_lead = [line for line in lines if line.lead is not None]
-    if not with_lead:
-        return expected, None, visits
-    lead = sum(line.visits * (line.lead or 0.0) for line in with_lead)
-    return expected, lead / sum(line.visits for line in with_lead), visits
 
 
 def _policy(game: Go, lines: Lines, uniform_prior: float) -> list[float]:
