@@ -94,6 +94,15 @@ class GtpClock(GameClock):
                 self._lag.update(lag)
         self._last_reported, self._planned_time = reported, None
 
+    def time_left(self, used: float) -> tuple[float, int]:
+        """Return the arguments of `set_remaining` after `used` seconds of this move."""
+        overtime, period = used - self._main, self.system.period
+        if overtime < 0.0 or not period:
+            return max(-overtime, 0.0), 0
+        if self.system.periods:
+            return period, max(self._count - int(overtime // period), 1)
+        return max(self._period - overtime, 0.0), self._count
+
     def spend(self, seconds: float, planned_time: float | None = None) -> None:
         """Deduct `seconds` for a move, for which the search had planned `planned_time` seconds."""
         if self._planned_time is not None:  # There were two moves without a `time_left` in between.

@@ -5,7 +5,6 @@ from contextlib import suppress
 from math import inf
 
 from agent.game_clock import TimeSystem
-from agent.limits import SideClock
 from protocols.gtp.clock import UNLIMITED, GtpClock, from_time_settings, read_time_system
 from protocols.gtp.messages import COLOURS, Arguments, GtpError, ParsedCommand
 from protocols.remote.proxy import keep_last
@@ -89,9 +88,9 @@ class GtpReplay:
         order = sorted(self._settings.items(), key=lambda setting: setting[0] != "size")
         lines = [line for _, line in order] + self._history
         for colour, side in self._clocks.items():
-            if (clock := side.side_clock()) is not None:
-                remaining = _remaining(clock, side.system, elapsed.get(colour, 0.0))
-                lines.append(f"time_left {colour} {remaining}")
+            if side.system.main_time is not None:
+                seconds, count = side.time_left(elapsed.get(colour, 0.0))
+                lines.append(f"time_left {colour} {seconds:.2f} {count}")
         return lines
 
     def remaining_time(self, call: ParsedCommand) -> float:
@@ -143,14 +142,3 @@ def _system(call: ParsedCommand) -> TimeSystem:
         return from_time_settings(arguments.seconds(), arguments.seconds(), arguments.integer())
     except GtpError:
         return UNLIMITED
-
-
-def _remaining(clock: SideClock, system: TimeSystem, elapsed: float) -> str:
-    """Return the arguments of time_left after `elapsed` seconds: time, and stones or periods."""
-    if clock.time > elapsed or clock.overtime is None:
-        return f"{max(clock.time - elapsed, 0.0):.2f} 0"
-    period, over = clock.overtime, elapsed - clock.time
-    if system.periods:
-        periods = system.periods if clock.time else 1
-        return f"{system.period:.2f} {max(periods - int(over // system.period), 1)}"
-    return f"{max(period.seconds - over, 0.0):.2f} {period.moves}"

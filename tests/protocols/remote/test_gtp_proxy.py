@@ -129,6 +129,13 @@ def test_remaining_time_is_computed_for_each_time_system(setting, elapsed, remai
     assert f"time_left b {remaining}" in again(proxy, elapsed)
 
 
+def test_remaining_periods_are_replayed():
+    proxy = talk(("kgs-time_settings byoyomi 0 30 5", "="), ("time_left b 30 3", "="))
+    assert "time_left b 30.00 3" in again(proxy)
+    proxy.on_frontend_line("genmove b", 0.0)
+    assert "time_left b 30.00 2" in again(proxy, 45.0)
+
+
 def test_clock_runs_without_time_left_commands():
     proxy = talk(("time_settings 60 0 0", "="))
     proxy.on_frontend_line("genmove b", 0.0)

@@ -18,6 +18,7 @@ from protocols.remote.lichess import (
 from protocols.remote.provider import EngineRegistration, LichessProvider
 from tests.protocols.remote.lichess_server import TOKEN, LichessServer
 from tests.protocols.remote.support import serving
+from tests.waiting import until
 
 LIMIT = 60.0
 OFFER = EngineRegistration("Kempelen here", threads=2, megabytes=32, depth=4)
@@ -176,6 +177,7 @@ def test_rejected_answer_does_not_stop_provider(fault):
     with LichessServer() as server, Providing(server) as running:
         server.faults["/submit"] = [fault]
         server.ask("lost", infinite=True)
+        assert until(lambda: not server.faults["/submit"])  # the fault is not for the next one
         answer = server.ask("next", depth=1)
         assert lines(answer)[-1].startswith("bestmove ")
         assert running.error is None
