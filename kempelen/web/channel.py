@@ -14,6 +14,7 @@ from typing import Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from agent.io.strict_json import loads_object
 from agent.io.user_code import describe
 from kempelen.web.layout import request_language
 from kempelen.web.site_context import SiteContext
@@ -72,7 +73,7 @@ class Channel:
                 self._last_activity = time.monotonic()
                 await asyncio.sleep(bucket.reserve(time.monotonic()))
                 self.site.metrics.count("lines", "web")
-                message = _decode(text)
+                message = loads_object(text)
                 if message is None:
                     self.send({"kind": "error", "text": "invalid request (expected a JSON object)"})
                 else:
@@ -211,11 +212,3 @@ def _encode(message: Mapping[str, Any], language: str) -> str:
     if problem := message.get("state", {}).get("problem"):  # the problem of a tournament
         translated["state"] = {**message["state"], "problem": translate(problem, language)}
     return json.dumps({**message, **translated})
-
-
-def _decode(text: str) -> dict[str, Any] | None:
-    try:
-        message = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return message if isinstance(message, dict) else None

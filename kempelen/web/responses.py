@@ -9,6 +9,7 @@ from typing import Any
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import PlainTextResponse, Response
 
+from agent.io import strict_json
 from kempelen.web.layout import request_language
 from kempelen.web.translations import translate
 
@@ -24,11 +25,7 @@ class AsciiJsonResponse(Response):
 
 async def json_object(request: Request) -> dict[str, Any] | None:
     """Return the JSON object in the body of a request, or None if the body is invalid."""
-    try:
-        data = await request.json()
-    except (ValueError, RecursionError):
-        return None
-    return data if isinstance(data, dict) else None
+    return strict_json.loads_object(await request.body())
 
 
 def error_response(

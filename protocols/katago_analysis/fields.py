@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import Any
 
+from agent.io import strict_json
+
 MAX_SHOWN_LENGTH = 200  # maximum length of an invalid value in a message
 MAX_ID_LENGTH = 1000
 PLAYERS = {"B": 0, "BLACK": 0, "W": 1, "WHITE": 1}
@@ -99,11 +101,10 @@ def read_player(value: object) -> int | None:
 def read_object(line: str) -> dict[str, Any]:
     """Parse a line as a JSON object. Raise `QueryError` if the line is invalid."""
     try:
-        value = json.loads(line, parse_constant=_reject_number, parse_float=_finite)
-    except (ValueError, RecursionError) as error:
-        reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+        value = strict_json.loads(line)
+    except ValueError as error:
         raise QueryError(
-            f"{reason} - could not parse input line as json request: {shortened(line)}"
+            f"{error} - could not parse input line as json request: {shortened(line)}"
         ) from None
     if not isinstance(value, dict):
         raise QueryError(
@@ -126,12 +127,3 @@ def shortened(value: object) -> str:
     """Return a JSON value as text for an error message, cut to MAX_SHOWN_LENGTH characters."""
     text = value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
     return text if len(text) <= MAX_SHOWN_LENGTH else text[:MAX_SHOWN_LENGTH] + "..."
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    return number if isfinite(number) else _reject_number(text)
-
-
-def _reject_number(text: str) -> float:
-    raise ValueError(f"invalid number: {text}")

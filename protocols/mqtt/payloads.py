@@ -1,13 +1,13 @@
 """Encode, decode and validate JSON payloads."""
 
 import json
-import math
 import re
 import reprlib
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
+from agent.io import strict_json
 from protocols.mqtt import topics
 
 _BOUNDS = {
@@ -30,11 +30,7 @@ def decode(data: object, max_bytes: int) -> dict[str, Any] | None:
     """Decode a JSON object. Return None if it is invalid or longer than `max_bytes`."""
     if not isinstance(data, bytes | bytearray) or len(data) > max_bytes:
         return None
-    try:
-        value = json.loads(data, parse_constant=_reject_constant, parse_float=_parse_finite)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
+    return strict_json.loads_object(data)
 
 
 def find_error(definition: str, payload: Any) -> str:
@@ -81,14 +77,3 @@ def _problem(rule: str, expected: Any, value: Any) -> str:
         case "pattern":
             return f"{shown} does not match {expected}"
     return f"{_BOUNDS[rule]} {expected}"
-
-
-def _reject_constant(constant: str) -> None:
-    raise ValueError(constant)
-
-
-def _parse_finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(text)
-    return number
