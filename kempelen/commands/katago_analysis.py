@@ -118,9 +118,9 @@ def _query_defaults(arguments: Namespace) -> QueryDefaults:
     pairs = [pair for text in arguments.override_config for pair in text.split(",")]
     settings = {name.strip(): value.strip() for name, _, value in (p.partition("=") for p in pairs)}
     try:
-        visits, seconds, perspective, unknown = read_settings(settings, defaults)
+        defaults, unknown = read_settings(settings, defaults)
     except QueryError as error:
         raise ValueError(f"-override-config: {error}") from None
     if unknown:
         print_error(f"-override-config: {', '.join(unknown)}: ignored", COMMAND)
-    return QueryDefaults(visits, seconds, perspective)
+    return defaults

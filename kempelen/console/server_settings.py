@@ -144,22 +144,14 @@ class ServerSettings:
         return context
 
 
-# Flags that have the same name as an entry in the file.
-FLAGS_LIKE_ENTRIES = (
-    "address", "protocol", "game", "size", "certificate", "key", "tokens", "insecure", "origins",
-    "status", "log", "log_format",
-)  # fmt: skip
-
-
 def settings_from(arguments: argparse.Namespace) -> ServerSettings:
     """Return the settings from the file and the flags. Raise SettingsError if one is invalid."""
     settings = ServerSettings() if arguments.config is None else read_file(arguments.config)
-    given = {
-        name: value
-        for name in FLAGS_LIKE_ENTRIES
-        if (value := getattr(arguments, name)) is not None
+    given: dict[str, Any] = {
+        each.name: tuple(value) if isinstance(value, list) else value
+        for each in dataclasses.fields(settings)
+        if (value := getattr(arguments, each.name, None)) is not None
     }
-    given = {name: tuple(v) if isinstance(v, list) else v for name, v in given.items()}
     limits = limits_from(arguments, settings.limits)
     settings = dataclasses.replace(settings, **given, limits=limits)
     settings.check_values()

@@ -6,12 +6,21 @@ from typing import Any
 from agent.chess.evaluation.nnue_format import BUCKET_COUNTS, NEURON_COUNTS
 from kempelen.training.checkpoint_file import TrainingError
 
-MAX_EPOCHS = 10_000
-MAX_THREADS = 1024
-MAX_BATCH = 1 << 20
 MAX_SCORE = (1 << 15) - 1  # centipawns that fit into a packed position
-MAX_TEMPO = 100  # centipawns
 MAX_SEED = (1 << 63) - 1
+_RANGES = {
+    "epochs": (1, 10_000),
+    "positions": (1, MAX_SEED),
+    "batch": (1, 1 << 20),
+    "final_rate": (0, 1),
+    "decay": (0, 1),
+    "result_share": (0, 1),
+    "scale": (1, MAX_SCORE),
+    "trace_decay": (0, 1),
+    "tempo": (-100, 100),  # centipawns
+    "seed": (0, MAX_SEED),
+    "threads": (1, 1024),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,19 +100,9 @@ class TrainingSettings:
         if self.buckets not in BUCKET_COUNTS:
             counts = ", ".join(map(str, BUCKET_COUNTS))
             raise TrainingError(f"buckets: must be one of {counts} (got {self.buckets})")
-        _require_in_range("epochs", self.epochs, 1, MAX_EPOCHS)
-        if self.positions is not None:
-            _require_in_range("positions", self.positions, 1, MAX_SEED)
-        _require_in_range("batch", self.batch, 1, MAX_BATCH)
-        _require_in_range("final_rate", self.final_rate, 0, 1)
-        _require_in_range("decay", self.decay, 0, 1)
-        _require_in_range("result_share", self.result_share, 0, 1)
-        _require_in_range("scale", self.scale, 1, MAX_SCORE)
-        _require_in_range("trace_decay", self.trace_decay, 0, 1)
-        _require_in_range("tempo", self.tempo, -MAX_TEMPO, MAX_TEMPO)
-        _require_in_range("seed", self.seed, 0, MAX_SEED)
-        if self.threads is not None:
-            _require_in_range("threads", self.threads, 1, MAX_THREADS)
+        for name, (minimum, maximum) in _RANGES.items():
+            if (value := getattr(self, name)) is not None:
+                _require_in_range(name, value, minimum, maximum)
         if not 0 < self.rate <= 1:
             raise TrainingError(f"rate: must be above 0 and at most 1 (got {self.rate})")
 

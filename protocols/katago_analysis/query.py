@@ -153,7 +153,8 @@ def read_query(
     komi = _komi(fields, rules) + handicap_bonus(
         rules.handicap_bonus_rule, _count_handicap_stones(stones, moves)
     )
-    visits, seconds, perspective = _read_override_settings(fields, defaults, warnings)
+    settings = _read_override_settings(fields, defaults, warnings)
+    visits = settings.visits
     if "maxVisits" in fields:
         visits = fields.integer("maxVisits", 1, MAX_VISITS, "Must be an integer from 1 to 2^50")
     pv_length = DEFAULT_PV_LENGTH
@@ -170,8 +171,8 @@ def read_query(
         first_player=first,
         turns=turns,
         visits=visits,
-        seconds=seconds,
-        perspective=perspective,
+        seconds=settings.seconds,
+        perspective=settings.perspective,
         pv_length=pv_length,
         ownership=fields.boolean("includeOwnership"),
         policy=fields.boolean("includePolicy"),
@@ -364,41 +365,41 @@ def is_valid_komi(komi: float) -> bool:
 
 def _read_override_settings(
     fields: FieldReader, defaults: QueryDefaults, warnings: list[tuple[str, str]]
-) -> tuple[int, float | None, int | None]:
+) -> QueryDefaults:
     field = "overrideSettings"
     if field not in fields:
-        return defaults.visits, defaults.seconds, defaults.perspective
+        return defaults
     settings = fields.get(field)
     if not isinstance(settings, dict):
         raise QueryError("Must be an object", field)
     try:
-        visits, seconds, perspective, unknown = read_settings(settings, defaults)
+        overridden, unknown = read_settings(settings, defaults)
     except QueryError as error:
         raise QueryError(f"Could not set settings: {error}", field) from None
     if unknown:
         warnings.append((field, shortened(f"Unknown config params: {','.join(unknown)}")))
-    return visits, seconds, perspective
+    return overridden
 
 
 def read_settings(
     settings: dict[str, Any], defaults: QueryDefaults
-) -> tuple[int, float | None, int | None, list[str]]:
-    """Parse KataGo's settings. Return visits, seconds, perspective and the unknown names.
+) -> tuple[QueryDefaults, list[str]]:
+    """Return `defaults` with KataGo's settings, and the unknown names.
 
     Raise `QueryError` if a value is invalid.
     """
-    visits, seconds, perspective = defaults.visits, defaults.seconds, defaults.perspective
     unknown = []
     for name, value in settings.items():
         if name == "maxVisits":
-            visits = int(_number(name, value, 1, MAX_VISITS))
+            defaults = replace(defaults, visits=int(_number(name, value, 1, MAX_VISITS)))
         elif name == "maxTime":
             seconds = min(_number(name, value, 0, 1e20), MAX_SECONDS)
+            defaults = replace(defaults, seconds=seconds)
         elif name == "reportAnalysisWinratesAs":
-            perspective = read_perspective(value)
+            defaults = replace(defaults, perspective=read_perspective(value))
         else:
             unknown.append(name)
-    return visits, seconds, perspective, unknown
+    return defaults, unknown
 
 
 def _number(name: str, value: object, minimum: float, maximum: float) -> float:

@@ -17,13 +17,13 @@ ALIASES = {
     "proto": "protocol",
     "tc": "time",
 }
+LIMIT_NAMES = ("movetime", "nodes", "depth", "margin", "patience", "playouts")
 # All valid keys of `--engine`, except option.NAME and env.NAME.
 ENGINE_KEYS = {
     *("cmd", "args", "dir", "proto", "tc", "agent", "algorithm", *LAB_OPTIONS, "name"),
     *("restart", "start_limit", "ready_limit", "quit_limit"),
-    *("movetime", "nodes", "depth", "margin", "patience", "playouts"),
+    *LIMIT_NAMES,
 }
-LIMIT_NAMES = ("movetime", "nodes", "depth", "margin", "patience", "playouts")
 ENGINE_HELP = (
     "add an engine: cmd=PROGRAM (arguments follow or are given by args=...), agent=chess for the "
     "built-in engine in this process, or proto=lab,algorithm=... for any algorithm on any game "
