@@ -17,12 +17,7 @@ from agent.io.command_line import split_command_line
 from kempelen.commands.serve import add_token, configure_access, configure_log, log_writer
 from kempelen.console.interruption import Interruption
 from kempelen.console.mqtt_arguments import require_packages
-from kempelen.console.server_settings import (
-    INSECURE_WARNING,
-    ServerSettings,
-    configure_limits,
-    limits_from,
-)
+from kempelen.console.server_settings import ServerSettings, configure_limits, limits_from
 from kempelen.console.settings_codec import SettingsError
 from kempelen.console.terminal import print_error
 from kempelen.match.watch_arguments import TournamentSource, configure_watch, watched_tournaments
@@ -122,16 +117,7 @@ def _check_security(settings: ServerSettings) -> None:
     address = settings.addresses[0]
     if address.uses_tls and not settings.key:
         raise SettingsError("--certificate requires --key FILE")
-    missing = []
-    if not address.uses_tls:
-        missing.append("TLS (--certificate FILE and --key FILE)")
-    if settings.tokens is None:
-        missing.append("tokens (--tokens FILE)")
-    if missing and not (settings.insecure or address.is_loopback):
-        raise SettingsError(
-            f"{_browser_url(address)}: reachable from other machines, which requires "
-            f"{' and '.join(missing)}; {INSECURE_WARNING}"
-        )
+    settings.check_public(address, _browser_url(address), "--certificate FILE and --key FILE")
     settings.ssl_context()
 
 

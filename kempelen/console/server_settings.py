@@ -24,10 +24,6 @@ OFFERABLE_OPTIONS = (
     *("Evaluation", "BookFile", "SyzygyPath", "GaviotaPath"),
     *("ExperienceFile", "HabitsFile"),
 )
-INSECURE_WARNING = (
-    "--insecure allows it; then anyone who reaches the address can use this machine, and traffic "
-    "can be read and changed on the way"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +79,7 @@ class ServerSettings:
         for address in self.addresses:
             if address.uses_tls and not (self.certificate and self.key):
                 raise SettingsError(f"{address}: TLS needs --certificate FILE and --key FILE")
-            if not (self.insecure or address.is_loopback):
-                self._check_public(address)
+            self.check_public(address, str(address), f"{'wss' if address.uses_http else 'tls'}://")
         status = self.status_address
         if not (status is None or self.insecure or status.is_loopback):
             raise SettingsError(
@@ -103,16 +98,19 @@ class ServerSettings:
                         f"offers.{name}: {key!r}: {value!r}: invalid entry (expected NAME: VALUE)"
                     )
 
-    def _check_public(self, address: Address) -> None:
-        missing = []
-        if not address.uses_tls:
-            missing.append(f"TLS ({'wss' if address.uses_http else 'tls'}://)")
+    def check_public(self, address: Address, shown: str, tls: str) -> None:
+        """Raise SettingsError if a public address has no TLS or no tokens.
+
+        The message shows the address as `shown`, and `tls` to enable TLS.
+        """
+        missing = [] if address.uses_tls else [f"TLS ({tls})"]
         if self.tokens is None:
             missing.append("tokens (--tokens FILE)")
-        if missing:
+        if missing and not (self.insecure or address.is_loopback):
             raise SettingsError(
-                f"{address}: reachable from other machines, which requires "
-                f"{' and '.join(missing)}; {INSECURE_WARNING}"
+                f"{shown}: reachable from other machines, which requires "
+                f"{' and '.join(missing)}; --insecure allows it; then anyone who reaches the "
+                "address can use this machine, and traffic can be read and changed on the way"
             )
 
     def token_file(self) -> TokenFile | None:
