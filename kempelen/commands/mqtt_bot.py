@@ -27,8 +27,8 @@ from kempelen.match.engines.engine_protocols import (
     protocol_spec,
 )
 from kempelen.match.engines.lab_agents import own_gtp_settings
-from kempelen.match.engines.players import EnginePlayer, GtpPlayer
-from protocols.client.gtp import EngineRefusalError
+from kempelen.match.engines.players import EnginePlayer, setup_commands
+from protocols.client.gtp import EngineRefusalError, GtpClient
 from protocols.client.process import EngineError
 from protocols.mqtt import payloads, topics
 from protocols.mqtt.broker_monitor import BrokerLostError
@@ -186,8 +186,8 @@ class RestartingEngine:
             self._failed = True
             await self._player.start()
             self._failed = False
-        elif isinstance(self._player, GtpPlayer):
-            self._player.set_game(game)
+        elif isinstance(self._player, GtpClient):
+            self._player.setup_commands = setup_commands(game)
         return self
 
     async def new_game(self) -> None:

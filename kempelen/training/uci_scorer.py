@@ -16,7 +16,7 @@ from agent.io.command_line import split_command_line
 from agent.io.sanitize import sanitize_line
 from protocols.client.engine import EngineOptionError
 from protocols.client.job_object import JobObject
-from protocols.client.own_engine import AUTHORS, option_error, search_error
+from protocols.client.own_engine import is_option_error, is_search_error, own_message
 from protocols.client.process import (
     MAX_LINE_LENGTH,
     MAX_MESSAGE_LENGTH,
@@ -108,9 +108,9 @@ class UciScorer:
                 break
             lines.append(line)
         self._deadline = math.inf
-        for line in lines if self._author == AUTHORS else ():
-            if reason := search_error(self._author, _text(line)):
-                raise EngineError(f"{self.command}: {reason}")
+        for line in lines:
+            if is_search_error(message := own_message(self._author, _text(line))):
+                raise EngineError(f"{self.command}: {message}")
         for use_bounds in (False, True):  # use a bound only if there is no exact score
             for line in reversed(lines):
                 match = _SCORE.match(line)
@@ -188,8 +188,8 @@ class UciScorer:
                 raise EngineError(f"{self.command}: {error}") from None
         self._send("isready")
         for line in self._read_until(b"readyok"):
-            if reason := option_error(self._author, _text(line)):
-                raise EngineError(f"{self.command}: {reason}")
+            if is_option_error(message := own_message(self._author, _text(line))):
+                raise EngineError(f"{self.command}: {message}")
 
     def _set_chess960(self, value: bool) -> None:
         if CHESS960.casefold() in self._declared:

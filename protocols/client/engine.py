@@ -1,11 +1,11 @@
 """The base class of the clients for UCI, xboard and GTP engines."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from agent.io.sanitize import sanitize_line
 from protocols.client.process import (
@@ -21,6 +21,7 @@ START_LIMIT = 35.0
 READY_LIMIT = 15.0
 
 Answered = TypeVar("Answered")
+Settings = Mapping[str, str | int | float | bool]
 
 
 class EngineTimeoutError(EngineError):
@@ -59,34 +60,12 @@ class EngineState(Enum):
     CLOSED = "closed"
 
 
-class EngineTransport(Protocol):
-    """The connection to an engine in another process or in this process."""
-
-    arrived: float  # arrival time of the last line, on the clock `time.perf_counter`
-
-    @property
-    def pid(self) -> int:
-        """Return the process id, or 0 if there is no process."""
-
-    def send(self, text: str) -> None:
-        """Queue lines for the engine without blocking."""
-
-    async def read_line(self) -> str:
-        """Return the next line. Raise `EngineDiedError` at the end of the output."""
-
-    async def stop(self, limit: float) -> None:
-        """Ask the engine to quit, and kill it if it is still running after `limit` seconds."""
-
-    async def kill(self) -> None:
-        """Kill the engine immediately."""
-
-    async def describe_end(self) -> str:
-        """Return how the engine ended, for example `was killed by signal 9`."""
-
-
-@dataclass
+@dataclass(eq=False)
 class EngineClient:
-    """The base class of engine clients. All limits are in seconds."""
+    """The base class of clients for engine programs. All limits are in seconds.
+
+    `settings` contains the options to set at the start.
+    """
 
     command: str
     arguments: Sequence[str] = ()
@@ -96,10 +75,16 @@ class EngineClient:
     ready_limit: float = READY_LIMIT
     quit_limit: float = QUIT_LIMIT
     log: IoLog | None = None
+    settings: Settings = field(default_factory=dict)
     state: EngineState = EngineState.NEW
     name: str = ""
-    make_transport: Callable[[], EngineTransport] | None = None  # None: run `command`
-    _process: EngineTransport | None = None
+    _process: EngineProcess | None = None
+
+    async def set_opponent(self, name: str) -> None:
+        """Send the name of the opponent in the next game, if the engine can receive it."""
+
+    async def report_result(self, result: str, reason: str, *, forfeit: bool) -> None:
+        """Send the result of the game in PGN notation, if the engine can receive it."""
 
     async def close(self) -> None:
         """Ask the engine to quit, and kill it after `quit_limit` seconds.
@@ -112,23 +97,18 @@ class EngineClient:
         if process is not None:
             await (process.kill() if failed else process.stop(self.quit_limit))
 
-    async def _launch(self) -> EngineTransport:
+    async def _launch(self) -> EngineProcess:
         if self.state is not EngineState.NEW:
             raise EngineError(f"an engine can be started only once (state: {self.state.value})")
         self.state = EngineState.STARTING
-        self._process = await self._open_transport()
-        return self._process
-
-    async def _open_transport(self) -> EngineTransport:
-        if self.make_transport is not None:
-            return self.make_transport()
-        return await EngineProcess.start(
+        self._process = await EngineProcess.start(
             self.command,
             self.arguments,
             directory=self.directory,
             environment=self.environment,
             log=self.log,
         )
+        return self._process
 
     def _send(self, line: str) -> None:
         assert self._process is not None

@@ -5,13 +5,13 @@ draft 2' by Gunnar Farnebäck.
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from agent.games.go import Go
 from agent.io.sanitize import sanitize_line, sanitize_name
 from agent.limits import SideClock
-from protocols.client.engine import EngineClient, EngineOptionError, EngineState
+from protocols.client.engine import EngineClient, EngineOptionError, EngineState, Settings
 from protocols.client.process import MAX_MESSAGE_LENGTH, EngineError
 from protocols.client.uci import InfoCallback, PlayResult, SearchRequest
 from protocols.gtp.messages import COLOURS, NO_LIMIT, game_id
@@ -22,6 +22,8 @@ KATA_SET_PARAM = "kata-set-param"
 # KataGo's parameters by common option names.
 PARAMETERS = {"threads": "numSearchThreads", "memory": "memory"}
 GAME_ID = "gogui-rules_game_id"
+# Kempelen's extension that sends the opponent's name. GTP has no standard command for it.
+OPPONENT_COMMAND = "kempelen-opponent"
 
 
 class EngineRefusalError(EngineError):
@@ -32,7 +34,7 @@ class EngineRefusalError(EngineError):
         self.engine_message = engine_message
 
 
-@dataclass
+@dataclass(eq=False)
 class GtpClient(EngineClient):
     setup_commands: Sequence[str] = ("clear_board",)  # sent at the start of each game
     game_id: str = ""  # game that the engine must play, if not empty
@@ -57,8 +59,9 @@ class GtpClient(EngineClient):
                     f"{self.name}: plays {sanitize_name(game)} (expected {self.game_id})"
                 )
         self.state = EngineState.IDLE
+        await self.configure(self.settings)
 
-    async def configure(self, options: Mapping[str, str | int | float | bool]) -> None:
+    async def configure(self, options: Settings) -> None:
         """Set parameters with `kata-set-param`, or raise `EngineOptionError` if one is rejected."""
         self._expect_idle()
         if options and KATA_SET_PARAM not in self.known_commands:
@@ -80,6 +83,10 @@ class GtpClient(EngineClient):
                 if self.state is not EngineState.IDLE:  # The engine has failed.
                     raise
                 raise EngineOptionError(f"option {sanitize_line(name)}: {error}") from None
+
+    async def set_opponent(self, name: str) -> None:
+        if OPPONENT_COMMAND in self.known_commands:
+            await self._ask(f"{OPPONENT_COMMAND} {name}", self.ready_limit)
 
     async def new_game(self) -> None:
         self._expect_idle()

@@ -1,4 +1,4 @@
-"""Recognize errors in Kempelen's `info string` lines."""
+"""Recognize errors in Kempelen's messages, which UCI sends as `info string` lines."""
 
 AUTHORS = "The Kempelen authors"
 
@@ -7,24 +7,21 @@ _OPTION_ERROR_PREFIXES = ("evaluation ", "could not open book ")
 _SEARCH_ERROR_WORDS = (" failed: ", " returned ")
 
 
-def option_error(author: str, line: str) -> str | None:
-    """Return the error text if a line from Kempelen reports a rejected option, or None."""
-    message = _own_message(author, line)
-    return message if message.startswith(_OPTION_ERROR_PREFIXES) else None
+def own_message(author: str, line: str) -> str:
+    """Return the message in a line from an engine by `author`, or "" if it is not Kempelen's."""
+    if author != AUTHORS or not line.startswith(_INFO_STRING):
+        return ""
+    return line.removeprefix(_INFO_STRING)
 
 
-def search_error(author: str, line: str) -> str | None:
-    """Return the error text if a line from Kempelen reports a failed search, or None."""
-    message = _own_message(author, line)
+def is_option_error(message: str) -> bool:
+    """Return whether a message reports a rejected option."""
+    return message.startswith(_OPTION_ERROR_PREFIXES)
+
+
+def is_search_error(message: str) -> bool:
+    """Return whether a message reports a failed search."""
     is_failure = message.startswith("evaluation ") and any(
         word in message for word in _SEARCH_ERROR_WORDS
     )
-    return message if is_failure or message.startswith("internal error: ") else None
-
-
-def _own_message(author: str, line: str) -> str:
-    return (
-        line.removeprefix(_INFO_STRING)
-        if author == AUTHORS and line.startswith(_INFO_STRING)
-        else ""
-    )
+    return is_failure or message.startswith("internal error: ")

@@ -148,6 +148,7 @@ class EngineProcess:
         return self._process.pid
 
     def send(self, text: str) -> None:
+        """Queue lines for the engine without blocking."""
         if self._log:
             for line in text.splitlines():
                 self._log.write(self.pid, ">", line)
@@ -157,6 +158,7 @@ class EngineProcess:
                 self._process.stdin.write(text.encode() + b"\n")
 
     async def read_line(self) -> str:
+        """Return the next line. Raise `EngineDiedError` at the end of the output."""
         while not self._lines:
             chunk, self.arrived = await self._output.read_chunk()
             if not chunk:

@@ -15,10 +15,11 @@ from protocols.client.engine import (
     EngineClient,
     EngineOptionError,
     EngineState,
+    Settings,
     parse_bool,
     unknown_option_message,
 )
-from protocols.client.own_engine import option_error, search_error
+from protocols.client.own_engine import is_option_error, is_search_error, own_message
 from protocols.client.process import EngineError
 from protocols.uci.options import current_name
 
@@ -123,8 +124,14 @@ class PlayResult:
     elapsed: float  # duration of the search in seconds
 
 
-@dataclass
+@dataclass(eq=False)
 class UciClient(EngineClient):
+    """A UCI engine. `options` contains its options by lower-case name.
+
+    `defaults` contains the options to set at the start if the engine has them.
+    """
+
+    defaults: Settings = field(default_factory=dict)
     author: str = ""
     options: dict[str, Option] = field(default_factory=dict)
 
@@ -133,28 +140,32 @@ class UciClient(EngineClient):
         await self._with_timeout(self.start_limit, "uciok", self._read_declarations())
         await self._ready(self.start_limit)
         self.state = EngineState.IDLE
+        known = {
+            name: self.defaults[name] for name in self.defaults if name.lower() in self.options
+        }
+        await self.configure({**known, **self.settings})
 
-    async def configure(self, options: Mapping[str, str | int | float | bool]) -> None:
+    async def configure(self, options: Settings) -> None:
         """Set options by case-insensitive name, or raise `EngineOptionError`."""
         self._expect_idle()
+        if not options:
+            return
         for name, value in options.items():
-            option = self.options.get(name.lower()) or self.options.get(current_name(name).lower())
-            if option is None:
-                available = ", ".join(sorted(option.name for option in self.options.values()))
-                raise EngineOptionError(unknown_option_message(self.name, name, available))
-            text = str(value).lower() if isinstance(value, bool) else str(value)
-            if not text.isprintable():
-                raise EngineOptionError(
-                    f"option {option.name}: invalid value {value!r} (expected one printable line)"
-                )
-            if option.type == "button":
-                self._send(f"setoption name {option.name}")
-            else:
-                text = option.check(text) or "<empty>"
-                self._send(f"setoption name {option.name} value {text}")
-        lines = await self._ready(self.ready_limit)
-        if errors := [error for line in lines if (error := option_error(self.author, line))]:
-            raise EngineOptionError(errors[0])
+            self._send(setoption_line(*check_setting(self.options, self.name, name, value)))
+        for line in await self._ready(self.ready_limit):
+            if is_option_error(message := own_message(self.author, line)):
+                raise EngineOptionError(message)
+
+    async def set_opponent(self, name: str) -> None:
+        if "uci_opponent" in self.options:
+            await self.configure({"UCI_Opponent": f"none none computer {name}"})
+
+    async def report_result(self, result: str, reason: str, *, forfeit: bool) -> None:
+        """Set the option GameResult, an extension of UCI by Kempelen, if the engine has it."""
+        option = self.options.get("gameresult") or self.options.get("game result")  # the older name
+        if option is not None:
+            by_forfeit = forfeit and f"{result} forfeit" in option.choices
+            await self.configure({option.name: f"{result} forfeit" if by_forfeit else result})
 
     async def new_game(self) -> None:
         self._expect_idle()
@@ -209,16 +220,17 @@ class UciClient(EngineClient):
     async def _read_answer(self, started: float, on_info: InfoCallback | None) -> PlayResult:
         assert self._process is not None
         last_scored = ""
-        failure: str | None = None
+        failure = ""
         reported = started
         while True:
             line = await self._process.read_line()
-            failure = failure or search_error(self.author, line)
+            if not failure and is_search_error(message := own_message(self.author, line)):
+                failure = message
             if line.startswith("bestmove"):
                 elapsed = self._process.arrived - started
                 words = line.split()
                 self.state = EngineState.IDLE
-                if failure is not None:
+                if failure:
                     raise EngineError(failure)
                 return PlayResult(
                     move=words[1] if len(words) > 1 else "",
@@ -233,6 +245,30 @@ class UciClient(EngineClient):
                     info = parse_info(line)
                     if info is not None:
                         on_info(info)
+
+
+def check_setting(
+    options: Mapping[str, Option], engine: str, name: str, value: str | int | float | bool
+) -> tuple[Option, str]:
+    """Return the option called `name` and the text of a value, or raise `EngineOptionError`.
+
+    `options` has lower-case keys. `engine` is the engine's name, for messages.
+    """
+    option = options.get(name.lower()) or options.get(current_name(name).lower())
+    if option is None:
+        available = ", ".join(sorted(option.name for option in options.values()))
+        raise EngineOptionError(unknown_option_message(engine, name, available))
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    if not text.isprintable():
+        raise EngineOptionError(
+            f"option {option.name}: invalid value {value!r} (expected one printable line)"
+        )
+    return option, option.check(text)
+
+
+def setoption_line(option: Option, text: str) -> str:
+    value = "" if option.type == "button" else f" value {text or '<empty>'}"
+    return f"setoption name {option.name}{value}"
 
 
 def parse_option(line: str) -> Option | None:

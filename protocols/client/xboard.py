@@ -9,7 +9,7 @@ import logging
 import re
 import shlex
 import time
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -23,12 +23,17 @@ from protocols.client.engine import (
     EngineOptionError,
     EngineState,
     EngineTimeoutError,
-    EngineTransport,
     EngineUnresponsiveError,
+    Settings,
     parse_bool,
     unknown_option_message,
 )
-from protocols.client.process import MAX_MESSAGE_LENGTH, EngineDiedError, EngineError
+from protocols.client.process import (
+    MAX_MESSAGE_LENGTH,
+    EngineDiedError,
+    EngineError,
+    EngineProcess,
+)
 from protocols.client.uci import RESIGNATION, InfoCallback, PlayResult, SearchRequest
 from protocols.tasks import cancel_all
 from protocols.uci.options import current_name
@@ -57,7 +62,7 @@ logging.getLogger("chess.engine").addHandler(logging.NullHandler())
 class _Protocol(chess.engine.XBoardProtocol):
     """Connects the protocol of the `chess` package to an engine transport and times moves."""
 
-    def __init__(self, process: EngineTransport) -> None:
+    def __init__(self, process: EngineProcess) -> None:
         super().__init__()
         self._process = process
         self.go_time = self.move_time = 0.0
@@ -121,7 +126,7 @@ class _Protocol(chess.engine.XBoardProtocol):
             self.receive(await self._process.read_line())
 
 
-@dataclass
+@dataclass(eq=False)
 class XboardClient(EngineClient):
     chess960: bool = False
     _protocol: _Protocol | None = None
@@ -132,8 +137,9 @@ class XboardClient(EngineClient):
         await self._ask(self.start_limit, "features", self._protocol.request_features())
         self.name = sanitize_name(self._protocol.id.get("name", ""))
         self.state = EngineState.IDLE
+        await self.configure(self.settings)
 
-    async def configure(self, options: Mapping[str, str | int | float | bool]) -> None:
+    async def configure(self, options: Settings) -> None:
         """Set options by case-insensitive name, or raise `EngineOptionError`.
 
         Besides the engine's options, the names `memory` and `cores` are valid.
@@ -160,14 +166,13 @@ class XboardClient(EngineClient):
         self._game = object()
         await self._ask(self.ready_limit, "pong", protocol.ping())
 
-    def set_opponent(self, opponent: str) -> None:
+    async def set_opponent(self, name: str) -> None:
         """Send the opponent's name, unless the engine has disabled the feature `name`."""
         protocol = self._idle()
         if protocol.features.get("name", True):
-            protocol.send_line(f"name {opponent}")
+            protocol.send_line(f"name {name}")
 
-    def send_result(self, result: str, reason: str) -> None:
-        """Send the result of the game in PGN notation, with a reason."""
+    async def report_result(self, result: str, reason: str, *, forfeit: bool) -> None:
         self._idle().send_line(f"result {result} {{{reason}}}")
 
     async def search(

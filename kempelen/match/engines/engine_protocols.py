@@ -3,9 +3,8 @@
 To add a protocol, add a member to EngineProtocol and a row to the table.
 """
 
-import dataclasses
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from kempelen.console.settings_codec import SettingsError
@@ -14,31 +13,39 @@ from kempelen.match.config.game_settings import CHESS, GameSettings, new_game
 from kempelen.match.engines.lab_agents import check_lab_agent, lab_agent_settings
 from kempelen.match.engines.players import (
     EnginePlayer,
-    GtpPlayer,
     MqttPlayer,
-    UciPlayer,
-    XBoardPlayer,
+    UciEngine,
+    process_arguments,
+    setup_commands,
 )
-from protocols.client.in_process import InProcessTransport, ProtocolFactory
+from protocols.client.engine import Settings
+from protocols.client.gtp import GtpClient
+from protocols.client.in_process import InProcessChessClient
 from protocols.client.process import EngineNotFoundError, IoLog, find_program
+from protocols.client.uci import UciClient
+from protocols.client.xboard import XboardClient
 from protocols.mqtt import topics
+from protocols.session_context import STANDALONE, SessionContext
 
 if TYPE_CHECKING:
     from protocols.mqtt.client import BotClient
+
+# In matches, engines play without a book unless an option sets one.
+NO_BOOK: Settings = {"OwnBook": False}
 
 
 @dataclass(frozen=True, slots=True)
 class MatchContext:
     """The resources shared by the players of a match.
 
-    `bots` is the MQTT client for bots. `own` creates sessions of the built-in engine.
+    `bots` is the MQTT client for bots. `session_context` is for sessions of the built-in engine.
     """
 
     game: GameSettings = field(default_factory=GameSettings)
     chess960: bool = False
     log: IoLog | None = None
     bots: "BotClient | None" = None
-    own: ProtocolFactory | None = None
+    session_context: SessionContext = STANDALONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,30 +92,36 @@ def _check_bot(settings: EngineSettings, game: GameSettings) -> None:
 
 
 def _make_uci(settings: EngineSettings, context: MatchContext) -> EnginePlayer:
-    return UciPlayer(settings, chess960=context.chess960, log=context.log)
+    return UciClient(**process_arguments(settings, context.log), defaults=NO_BOOK)
 
 
 def _make_xboard(settings: EngineSettings, context: MatchContext) -> EnginePlayer:
-    return XBoardPlayer(settings, chess960=context.chess960, log=context.log)
+    return XboardClient(**process_arguments(settings, context.log), chess960=context.chess960)
 
 
 def _make_gtp(settings: EngineSettings, context: MatchContext) -> EnginePlayer:
-    # The program cannot know the name of a game that is loaded from a file.
-    game_id = "" if ":" in context.game.name else context.game.name
-    return GtpPlayer(settings, context.game, game_id=game_id, log=context.log)
+    return GtpClient(
+        **process_arguments(settings, context.log),
+        setup_commands=setup_commands(context.game),
+        # The program cannot know the name of a game that is loaded from a file.
+        game_id="" if ":" in context.game.name else context.game.name,
+    )
 
 
 def _make_lab(settings: EngineSettings, context: MatchContext) -> EnginePlayer:
-    program = dataclasses.replace(lab_agent_settings(settings, context.game), options={})
-    return GtpPlayer(program, context.game, log=context.log)
+    program = replace(lab_agent_settings(settings, context.game), options={})
+    arguments = process_arguments(program, context.log)
+    return GtpClient(**arguments, setup_commands=setup_commands(context.game))
 
 
 def _make_own(settings: EngineSettings, context: MatchContext) -> EnginePlayer:
-    def make_transport() -> InProcessTransport:
-        return InProcessTransport(settings.name, context.log, context.own)
-
-    return UciPlayer(
-        settings, chess960=context.chess960, log=context.log, make_transport=make_transport
+    return InProcessChessClient(
+        settings.name,
+        {**NO_BOOK, **settings.options},
+        context.session_context,
+        settings.start_limit,
+        settings.ready_limit,
+        context.log,
     )
 
 
@@ -179,17 +192,23 @@ def check_engine(settings: EngineSettings, game: GameSettings | None = None) -> 
 
 def make_player(settings: EngineSettings, context: MatchContext | None = None) -> EnginePlayer:
     """Return a player without starting its engine. MQTT bots require `context.bots`."""
-    return protocol_spec(settings).make(settings, context or MatchContext())
+    spec, context = protocol_spec(settings), context or MatchContext()
+    if context.chess960 and spec.speaks_uci:
+        settings = replace(settings, options={**settings.options, "UCI_Chess960": True})
+    return spec.make(settings, context)
 
 
 def make_uci_player(
-    settings: EngineSettings, *, chess960: bool = False, own: ProtocolFactory | None = None
-) -> UciPlayer:
+    settings: EngineSettings,
+    *,
+    chess960: bool = False,
+    session_context: SessionContext = STANDALONE,
+) -> UciEngine:
     """Return a player without starting its engine. Raise SettingsError if it does not speak UCI."""
     if not protocol_spec(settings).speaks_uci:
         raise SettingsError(
             f"engine {settings.name}: protocol must be uci (got {settings.protocol})"
         )
-    player = make_player(settings, MatchContext(chess960=chess960, own=own))
-    assert isinstance(player, UciPlayer)
+    player = make_player(settings, MatchContext(chess960=chess960, session_context=session_context))
+    assert isinstance(player, UciEngine)
     return player

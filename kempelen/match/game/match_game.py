@@ -13,7 +13,7 @@ from agent.limits import Cp, Info, Mate, Score
 from kempelen.match.config.game_settings import new_game
 from kempelen.match.config.settings import Settings
 from kempelen.match.engines.engine_pool import EnginePool
-from kempelen.match.engines.players import EnginePlayer, OpponentAware
+from kempelen.match.engines.players import EnginePlayer
 from kempelen.match.game.adjudication import Adjudicator
 from kempelen.match.game.game_result import BLACK, WHITE, GameResult, Termination, win
 from kempelen.match.game.openings import Opening
@@ -299,16 +299,17 @@ async def _set_opponents(
 ) -> None:
     """Send each player its opponent's name. A failed engine is detected at its first move."""
     for side, player in enumerate(players):
-        if isinstance(player, OpponentAware):
-            with contextlib.suppress(EngineError):
-                await player.set_opponent(settings.engines[assignment.players[1 - side]].name)
+        with contextlib.suppress(EngineError):
+            await player.set_opponent(settings.engines[assignment.players[1 - side]].name)
 
 
 async def _report_result(player: EnginePlayer, record: GameRecord) -> bool:
     """Send the result to a player. Return whether the player can play another game."""
+    end = record.termination
     try:
-        if isinstance(player, OpponentAware):
-            await player.on_game_end(record.result, record.termination)
+        await player.report_result(
+            record.result, end.tag if end.is_forfeit else str(end), forfeit=end.is_forfeit
+        )
     except EngineError:
         return False
     return True

@@ -29,9 +29,9 @@ from kempelen.match.review.move_annotation import (
 )
 from kempelen.match.review.parsed_game import MAX_VARIATION_LENGTH, ParsedGame
 from kempelen.match.suites.epd_suite import EngineRunner
-from protocols.client.in_process import ProtocolFactory
 from protocols.client.process import EngineError
 from protocols.client.uci import SearchRequest
+from protocols.session_context import STANDALONE, SessionContext
 from protocols.tasks import cancel_all
 
 MAX_FILE_SIZE = 256 << 20
@@ -165,7 +165,7 @@ async def analyse_chess(
     *,
     concurrency: int = 1,
     report: Callable[[int], None] = lambda done: None,
-    own: ProtocolFactory | None = None,
+    session_context: SessionContext = STANDALONE,
 ) -> None:
     """Search all positions that are not in `known`, and add the evaluations to `known`.
 
@@ -187,7 +187,9 @@ async def analyse_chess(
                 if known.get(key) is None:
                     runner = runners.setdefault(
                         game.chess960,
-                        EngineRunner(engine, limits, chess960=game.chess960, own=own),
+                        EngineRunner(
+                            engine, limits, chess960=game.chess960, session_context=session_context
+                        ),
                     )
                     known.add(key, await _search(runner, game, ply, limits))
                 done += 1

@@ -22,12 +22,12 @@ from kempelen.console.settings_codec import SettingsError
 from kempelen.match.config.engine_settings import EngineSettings
 from kempelen.match.config.time_control import TimeControl
 from kempelen.match.engines.engine_protocols import make_uci_player
-from kempelen.match.engines.players import UciPlayer
+from kempelen.match.engines.players import UciEngine
 from openings import epd_line
 from protocols.client.engine import EngineOptionError
-from protocols.client.in_process import ProtocolFactory
 from protocols.client.process import EngineError, EngineNotFoundError
 from protocols.client.uci import PlayResult, SearchRequest
+from protocols.session_context import STANDALONE, SessionContext
 from protocols.tasks import cancel_all
 
 MAX_FILE_SIZE = 256 << 20
@@ -144,13 +144,13 @@ class EngineRunner:
         limits: TimeControl,
         *,
         chess960: bool = False,
-        own: ProtocolFactory | None = None,
+        session_context: SessionContext = STANDALONE,
     ) -> None:
         self._engine = engine
         self._limits = limits
         self._chess960 = chess960
-        self._own = own
-        self._player: UciPlayer | None = None
+        self._session_context = session_context
+        self._player: UciEngine | None = None
         self._has_started = False
 
     async def solve(self, problem: EpdPosition) -> EpdResult:
@@ -188,9 +188,11 @@ class EngineRunner:
         if player is not None:
             await asyncio.shield(player.close())
 
-    async def _started_player(self) -> UciPlayer:
+    async def _started_player(self) -> UciEngine:
         if self._player is None:
-            self._player = make_uci_player(self._engine, chess960=self._chess960, own=self._own)
+            self._player = make_uci_player(
+                self._engine, chess960=self._chess960, session_context=self._session_context
+            )
             try:
                 await self._player.start()
             except (EngineOptionError, EngineNotFoundError):

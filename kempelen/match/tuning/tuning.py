@@ -21,7 +21,7 @@ from kempelen.match.engines.engine_protocols import (
     make_uci_player,
     protocol_spec,
 )
-from kempelen.match.engines.players import UciPlayer
+from kempelen.match.engines.players import UciEngine
 from kempelen.match.game.adjudication import Adjudicator
 from kempelen.match.game.match_game import GameAssignment, play_game
 from kempelen.match.game.openings import Opening, opening_selector
@@ -271,7 +271,7 @@ class LocalTrialExecutor:
         for index, values in enumerate((trial.plus, trial.minus)):
             try:
                 player = await self._pool.acquire(index)
-                assert isinstance(player, UciPlayer)
+                assert isinstance(player, UciEngine)
                 await player.configure(values)
             except EngineError as error:
                 name = self._settings.engines[index].name

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
@@ -13,18 +14,16 @@ from typing import Any
 import chess
 
 from agent.kernel.backend import DEFAULT_SEARCH_CONFIG
-from agent.limits import Cp, Info, Mate
+from agent.limits import Cp, Info, Limits, Mate, Progress, Result
 from agent.machine import usable_cores
 from kempelen.match.review.chess_review import ParsedChessGame
 from kempelen.match.review.go_review import ParsedGoGame
 from kempelen.match.review.move_annotation import expected_score
 from kempelen.web.site_context import SiteContext
-from protocols.client.in_process import ignore_log_file
-from protocols.client.own_engine import AUTHORS
-from protocols.client.uci import parse_info
 from protocols.katago_analysis.protocol import AnalysisEngine, Settings
 from protocols.katago_analysis.visit_limited_backend import SearchSettings
-from protocols.uci.protocol import UciProtocol
+from protocols.uci.chess_session import ChessSession
+from protocols.uci.position import push_all, read_board
 
 # Number of displayed lines, their maximum length in plies, and search limits per position in
 # seconds and (for Go) visits.
@@ -40,13 +39,6 @@ REPORT_INTERVAL_S = 0.4
 Send = Callable[[dict[str, Any]], None]
 
 
-def make_uci_engine(site: SiteContext, send: Callable[[str], None]) -> UciProtocol:
-    """Return Kempelen's UCI engine, which shares the site's scheduler and memory budget."""
-    return UciProtocol(
-        "Kempelen", AUTHORS, send, ignore_log_file, session_context=site.session_context
-    )
-
-
 @contextmanager
 def go_search_resources(site: SiteContext, threads: int = 1) -> Iterator[SearchSettings]:
     """Reserve hash memory for Go searches during the block, and yield the settings."""
@@ -60,75 +52,67 @@ def go_search_resources(site: SiteContext, threads: int = 1) -> Iterator[SearchS
 
 
 class ChessAnalysis:
-    """Analyses chess positions for one visitor, one at a time."""
+    """Analyses chess positions for one visitor, one at a time.
+
+    The events of the session arrive in the threads of its agent.
+    """
 
     def __init__(self, site: SiteContext, send: Send) -> None:
         """Create the engine. The function `send` must be thread-safe."""
         self._send = send
-        self._started = 0
-        self._finished = 0
-        self._boards: dict[int, tuple[int, chess.Board]] = {}
+        self._searches: deque[tuple[int, chess.Board]] = deque()  # each with its request's number
         self._lines: dict[int, dict[str, Any]] = {}
-        self._uci = make_uci_engine(site, self._on_line)
-        self._send_line("uci")
-        self._send_line(f"setoption name MultiPV value {MULTIPV}")
+        self._session = ChessSession(self, (), session_context=site.session_context)
+        self._session.engine.start()
 
     def analyse(self, number: int, score: ParsedChessGame, ply: int) -> None:
         """Search the position after `ply` moves. The results contain the request's `number`."""
-        board = score.pgn.board()
-        for text in score.moves[:ply]:
-            board.push_uci(text)
+        board = read_board(score.start, score.chess960)
+        push_all(board, score.moves[:ply])
         if board.outcome() is not None:
             self.stop()
             self._send({"kind": "lines", "look": number, "lines": [], "done": True})
             return
-        start = f"fen {score.start}" if score.start else "startpos"
-        moves = " ".join(("moves", *score.moves[:ply])) if ply else ""
-        self._send_line(f"setoption name UCI_Chess960 value {str(score.chess960).lower()}")
-        self._send_line(f"position {start} {moves}")
-        self._started += 1
-        self._boards[self._started] = number, board
-        self._send_line(f"go movetime {MAX_SECONDS * 1000}")
+        self._searches.append((number, board))
+        self._session.agent.go(board, Limits(movetime=MAX_SECONDS), MULTIPV)
 
     def stop(self) -> None:
-        self._send_line("stop")
+        self._session.agent.stop()
 
     def close(self) -> None:
-        self._uci.close(CLOSE_TIMEOUT_S)
+        self._session.close(CLOSE_TIMEOUT_S)
 
-    def _send_line(self, line: str) -> None:
-        for _ in self._uci.handle_line(line):
-            pass
+    def info(self, info: Info[chess.Move]) -> None:
+        if not info.bound:
+            self._lines[info.multipv] = _line_to_json(info, self._searches[0][1])
+            self._send_lines(done=False)
 
-    def _on_line(self, line: str) -> None:
-        number, board = self._boards.get(self._finished + 1, (0, None))
-        if board is None:
-            return
-        if line.startswith("bestmove"):
-            self._finished += 1
-            del self._boards[self._finished]
-            lines, self._lines = self._lines, {}
-            shown = [lines[rank] for rank in sorted(lines)]
-            self._send({"kind": "lines", "look": number, "lines": shown, "done": True})
-        elif line.startswith("info ") and (info := parse_info(line)) and not info.bound:
-            self._lines[info.multipv] = _line_to_json(info, board)
-            shown = [self._lines[rank] for rank in sorted(self._lines)]
-            self._send({"kind": "lines", "look": number, "lines": shown, "done": False})
+    def progress(self, progress: Progress[chess.Move], seconds: float) -> None:
+        """Ignore the progress."""
+
+    def error(self, message: str) -> None:
+        """Ignore an error, after which the search still returns a move."""
+
+    def report(self, message: str) -> None:
+        """Ignore a message."""
+
+    def result(self, result: Result[chess.Move]) -> None:
+        self._send_lines(done=True)
+        self._searches.popleft()
+        self._lines = {}
+
+    def _send_lines(self, *, done: bool) -> None:
+        lines = [self._lines[rank] for rank in sorted(self._lines)]
+        self._send({"kind": "lines", "look": self._searches[0][0], "lines": lines, "done": done})
 
 
-def _line_to_json(info: Info[str], board: chess.Board) -> dict[str, Any]:
+def _line_to_json(info: Info[chess.Move], board: chess.Board) -> dict[str, Any]:
     """Return a line of search results as JSON, with scores from White's point of view."""
     sign = 1 if board.turn else -1
     expected = expected_score(info.score)
-    moves, replay = [], board.copy(stack=False)
-    for text in info.pv[:MAX_LINE_PLIES]:
-        try:
-            move = replay.parse_uci(text)
-        except ValueError:
-            break
-        moves.append(replay.san(move))
-        replay.push(move)
-    first = info.pv[0] if info.pv else ""
+    replay = board.copy(stack=False)
+    moves = [replay.san_and_push(move) for move in info.pv[:MAX_LINE_PLIES]]
+    first = info.pv[0].uci() if info.pv else ""
     return {
         "cp": sign * info.score.value if isinstance(info.score, Cp) else None,
         "mate": sign * info.score.moves if isinstance(info.score, Mate) else None,
@@ -136,7 +120,7 @@ def _line_to_json(info: Info[str], board: chess.Board) -> dict[str, Any]:
         "depth": info.depth,
         "nodes": info.nodes,
         "moves": moves,
-        "arrow": [first[:2], first[2:4]] if len(first) >= 4 else [],
+        "arrow": [first[:2], first[2:4]] if first else [],
     }
 
 

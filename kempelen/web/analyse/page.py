@@ -35,7 +35,6 @@ from kempelen.web.analyse.live_analysis import (
     ChessAnalysis,
     GoAnalyses,
     go_search_resources,
-    make_uci_engine,
 )
 from kempelen.web.channel import Channel
 from kempelen.web.pages import NO_LIMIT, Page
@@ -236,7 +235,7 @@ class AnalysisSession:
                     own = EngineSettings("chess", "Kempelen", protocol=EngineProtocol.AGENT)
                     await analyse_chess(
                         [study], own, limits, known, report=report,
-                        own=lambda send: make_uci_engine(site, send),
+                        session_context=site.session_context,
                     )  # fmt: skip
                 else:
                     with go_search_resources(site) as searching:

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Protocol
 
 from agent.chess.engine.settings import SEARCHES
 from agent.io.command_line import split_command_line
 from kempelen.web.play.boards import GoGame, PlayedGame
-from kempelen.web.play.setup import CHESS, GameSetup, builtin_evaluations
+from kempelen.web.play.setup import CHESS, GameSetup, builtin_evaluations, is_go
 from kempelen.web.site_context import SiteContext
 from protocols.client.gtp import GtpClient, boardsize_command
-from protocols.client.in_process import InProcessTransport, ignore_log_file
-from protocols.client.own_engine import AUTHORS
+from protocols.client.in_process import InProcessChessClient
+from protocols.client.in_process_game import InProcessGameClient
 from protocols.client.process import EngineError
 from protocols.client.uci import InfoCallback, PlayResult, SearchRequest, UciClient
 from protocols.client.xboard import XboardClient
-from protocols.gtp.protocol import GtpProtocol
+from protocols.gtp.rules import DEFAULT_RULES, read_rules
 from protocols.gtp.session import Settings
-from protocols.stdio import ThreadedLineProtocol
-from protocols.uci.protocol import UciProtocol
 
 ENGINE_NAME = "Kempelen"
 HINT_SECONDS = 1.0
@@ -46,7 +43,7 @@ async def start_opponent(setup: GameSetup, board: PlayedGame, site: SiteContext)
         return await _start_external(line, setup, board)
     if setup.opponent:
         raise EngineError("no longer available; start another game")
-    return await (_start_uci if setup.game == CHESS else _start_gtp)(setup, board, site)
+    return await (_start_chess if setup.game == CHESS else _start_game)(setup, board, site)
 
 
 async def start_hint_engine(setup: GameSetup, board: PlayedGame, site: SiteContext) -> Opponent:
@@ -63,68 +60,50 @@ def _evaluation(setup: GameSetup, site: SiteContext) -> str:
     return site.resources.evaluations.get(name, name)
 
 
-async def _start_uci(setup: GameSetup, board: PlayedGame, site: SiteContext) -> Opponent:
-    def make(send: Callable[[str], None]) -> ThreadedLineProtocol:
-        return UciProtocol(
-            ENGINE_NAME, AUTHORS, send, ignore_log_file, session_context=site.session_context
-        )
-
-    engine = UciClient(
-        ENGINE_NAME, make_transport=lambda: InProcessTransport(ENGINE_NAME, make=make)
-    )
+async def _start_chess(setup: GameSetup, board: PlayedGame, site: SiteContext) -> Opponent:
     options: dict[str, str | int | float | bool] = {"Evaluation": _evaluation(setup, site)}
     options["Search"] = setup.algorithm or SEARCHES[0]
     options["UCI_Chess960"] = setup.chess960
     if setup.level is not None:
         options |= {"UCI_LimitStrength": True, "UCI_Elo": setup.level}
-    return await _start(engine, options)
+    return await _start(InProcessChessClient(ENGINE_NAME, options, site.session_context))
 
 
-async def _start_gtp(setup: GameSetup, board: PlayedGame, site: SiteContext) -> Opponent:
+async def _start_game(setup: GameSetup, board: PlayedGame, site: SiteContext) -> Opponent:
     settings = Settings(
         game=setup.game,
         options=setup.options,
         algorithm=setup.algorithm or None,
         evaluation=_evaluation(setup, site),
         seconds=setup.seconds,
+        rules=read_rules(setup.rules) if is_go(setup.game) else DEFAULT_RULES,
     )
-
-    def make(send: Callable[[str], None]) -> ThreadedLineProtocol:
-        return GtpProtocol(
-            ENGINE_NAME, "", send, lambda text: site.log.write("told", text=text), settings,
-            site.session_context,
-        )  # fmt: skip
-
-    engine = GtpClient(
-        ENGINE_NAME,
-        setup_commands=_setup_commands(board),
-        make_transport=lambda: InProcessTransport(ENGINE_NAME, make=make),
+    handicap = board.handicap if isinstance(board, GoGame) else ()
+    engine = InProcessGameClient(
+        settings, site.session_context, lambda text: site.log.write("told", text=text), handicap
     )
-    return await _start(engine, {})
+    return await _start(engine)
 
 
 async def _start_external(line: str, setup: GameSetup, board: PlayedGame) -> Opponent:
     protocol, command, *arguments = split_command_line(line)
-    options: dict[str, str | int | float | bool] = {}
     engine: UciClient | GtpClient | XboardClient
     if protocol == "gtp":
         engine = GtpClient(command, arguments, setup_commands=_setup_commands(board))
     elif protocol == "xboard":
         engine = XboardClient(command, arguments)
     else:
-        engine = UciClient(command, arguments)
-        if setup.chess960:
-            options["UCI_Chess960"] = True
-    return await _start(engine, options)
+        settings = {"UCI_Chess960": True} if setup.chess960 else {}
+        engine = UciClient(command, arguments, settings=settings)
+    return await _start(engine)
 
 
 async def _start(
-    engine: UciClient | GtpClient | XboardClient, options: Mapping[str, str | int | float | bool]
+    engine: UciClient | GtpClient | XboardClient | InProcessChessClient | InProcessGameClient,
 ) -> Opponent:
-    """Start an engine and set its options. If this fails, close it and raise the error."""
+    """Start an engine. If this fails, close it and raise the error."""
     try:
         await engine.start()
-        await engine.configure(options)
         await engine.new_game()
     except BaseException:
         await engine.close()
@@ -136,8 +115,6 @@ def _setup_commands(board: PlayedGame) -> tuple[str, ...]:
     if not isinstance(board, GoGame):
         return ("clear_board",)
     commands = [boardsize_command(board.game), "clear_board", f"komi {board.komi:g}"]
-    if board.setup.opponent == "":
-        commands.append(f"kata-set-rules {board.setup.rules}")
     if board.handicap:
         commands.append(f"set_free_handicap {' '.join(board.handicap)}")
     return tuple(commands)

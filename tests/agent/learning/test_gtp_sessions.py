@@ -6,7 +6,7 @@ import pytest
 
 from agent.learning.opponent_database import OpponentDatabase
 from agent.learning.opponent_game_record import GameRecord
-from kempelen.match.engines.players import OPPONENT_COMMAND
+from protocols.client.gtp import OPPONENT_COMMAND
 from tests.in_process import run
 from tests.protocols.gtp.conftest import EngineSession
 from tests.waiting import PATIENCE

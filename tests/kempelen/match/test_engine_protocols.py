@@ -17,7 +17,7 @@ from kempelen.match.engines.engine_protocols import (
     protocol_spec,
 )
 from kempelen.match.engines.lab_agents import lab_agent_settings
-from kempelen.match.engines.players import UciPlayer
+from kempelen.match.engines.players import UciEngine
 from tests.kempelen.match.support import settings
 
 # Commands of protocols that do not run a program.
@@ -37,7 +37,7 @@ def test_every_protocol_has_a_table_entry():
 async def test_existing_engine_becomes_contestant(protocol):
     check_engine(engine_for_protocol(protocol))
     player = make_player(engine_for_protocol(protocol))
-    assert isinstance(player, UciPlayer) is protocol_spec(engine_for_protocol(protocol)).speaks_uci
+    assert isinstance(player, UciEngine) is protocol_spec(engine_for_protocol(protocol)).speaks_uci
     await player.close()  # allowed before start
 
 

@@ -4,6 +4,7 @@ import asyncio
 import io
 import os
 from types import SimpleNamespace
+from unittest.mock import AsyncMock, patch
 
 import pytest
 from hypothesis import given, settings
@@ -45,6 +46,10 @@ class Program:
         pass
 
 
+def running(process):
+    return patch.object(EngineProcess, "start", AsyncMock(return_value=process))
+
+
 def talk(kind, conversation, output, errors=b"", **options):
     """Start an engine with this output; return it, the error at its end, and the log."""
     log = io.StringIO()
@@ -52,9 +57,9 @@ def talk(kind, conversation, output, errors=b"", **options):
     async def run():
         program = Program(output, errors)
         process = EngineProcess(program, program.output, IoLog(log))
-        engine = kind("", make_transport=lambda: process, start_limit=5, **options)
+        engine = kind("", start_limit=5, **options)
         try:
-            with pytest.raises((EngineError, EngineOptionError)) as raised:
+            with running(process), pytest.raises((EngineError, EngineOptionError)) as raised:
                 await conversation(engine)
         finally:
             await engine.close()
@@ -141,9 +146,10 @@ def test_last_stderr_line_is_escaped_and_truncated():
 
 async def _raise(conversation):
     program = Program(b"")
-    engine = UciClient("", make_transport=lambda: EngineProcess(program, program.output, None))
+    engine = UciClient("")
     try:
-        await conversation(engine)
+        with running(EngineProcess(program, program.output, None)):
+            await conversation(engine)
     finally:
         await engine.close()
 

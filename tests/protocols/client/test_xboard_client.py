@@ -174,7 +174,7 @@ async def test_opponent_name_and_result_are_sent(start):
             lines.append(line)
 
     engine = await start(make(log=Log()))
-    engine.set_opponent("Ann Other")
-    engine.send_result("1-0", "checkmate")
+    await engine.set_opponent("Ann Other")
+    await engine.report_result("1-0", "checkmate", forfeit=False)
     await engine.new_game()
     assert lines.index("name Ann Other") < lines.index("result 1-0 {checkmate}")
