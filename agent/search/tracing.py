@@ -33,6 +33,10 @@ class Event:
     label: Label
     maximises: bool
 
+    @property
+    def mover(self) -> str:
+        return "MAX" if self.maximises else "MIN"
+
 
 @dataclass(frozen=True, slots=True)
 class Visited(Event):

@@ -239,10 +239,7 @@ def rich_tree(nodes: list[VisibleNode]) -> RichTree:
     """Convert nodes in preorder to a Rich tree for the terminal."""
     branches: dict[tuple[int, ...], RichTree] = {}
     for node in nodes:
-        mover = "MAX" if node.maximises else "MIN"
-        text = (
-            f"{format_label(node.label)}  {node.text if node.is_leaf else f'{mover} {node.text}'}"
-        )
+        text = f"{format_label(node.label)}  {'' if node.is_leaf else f'{node.mover} '}{node.text}"
         above = branches.get(node.label[:-1]) if node.label else None
         branches[node.label] = RichTree(text) if above is None else above.add(text.rstrip())
     return branches[()]

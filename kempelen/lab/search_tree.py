@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -92,7 +93,7 @@ def search_tree(
     for below_cuts in (True, False):
         if notes.is_monte_carlo and below_cuts:
             continue
-        root = _Builder(game, notes, below_cuts, translate).node((), "", depth)
+        root = _build(game, notes, depth, translate, below_cuts=below_cuts)
         if root is None:
             continue
         for unvisited, leaves in widths if not below_cuts else widths[:1]:
@@ -174,138 +175,128 @@ def _merge_siblings(
     node.children = merged
 
 
+@dataclass
+class _NodeRecord:
+    """The results of a search at one node. `is_cut` means that a cut-off skipped moves."""
+
+    order: int | None = None
+    value: str = ""
+    entered: Entered | None = None
+    final_window: tuple[float, float] | None = None
+    is_leaf: bool = False
+    from_table: bool = False
+    is_cut: bool = False
+
+
 class _NodeRecords:
     """The results of a search by node. A later event for a node overrides an earlier one."""
 
     def __init__(self, events: Iterable[Event], translate: language.Translator) -> None:
-        self._translate = translate
-        self.order: dict[Label, int] = {}
-        self.value: dict[Label, str] = {}
-        self.window: dict[Label, tuple[float, float]] = {}
-        self.final_window: dict[Label, tuple[float, float]] = {}
-        self.leaves: set[Label] = set()
-        self.from_table: set[Label] = set()
-        self.cuts: set[Label] = set()
-        self._entered: dict[Label, Entered] = {}
+        self._format = partial(format_short_value, translate=translate)
+        self.nodes: defaultdict[Label, _NodeRecord] = defaultdict(_NodeRecord)
+        self._visited = 0
         self.is_monte_carlo = False
         for event in events:
-            self._add_event(event)
+            self._add_event(event, self.nodes[event.label])
 
-    def _add_event(self, event: Event) -> None:
-        label = event.label
+    def _visit(self, node: _NodeRecord) -> None:
+        if node.order is None:
+            self._visited += 1
+            node.order = self._visited
+
+    def _add_event(self, event: Event, node: _NodeRecord) -> None:
         match event:
             case BegunAnew():
-                for records in (
-                    self.order,
-                    self.value,
-                    self.window,
-                    self.final_window,
-                    self._entered,
-                ):
-                    records.clear()
-                self.leaves.clear()
+                self.nodes.clear()
+                self._visited = 0
             case PlayedOut():
                 if not self.is_monte_carlo:  # its playouts visit nodes below the search tree
                     self.is_monte_carlo = True
-                    self.order = {(): 1}
-                    self.leaves.clear()
-                    self.value.clear()
-                self.order.setdefault(label, len(self.order) + 1)
+                    self.nodes.clear()
+                    self._visited = 0
+                    self._visit(self.nodes[()])
+                self._visit(self.nodes[event.label])
             case Visited() if not self.is_monte_carlo:
-                self.order.setdefault(label, len(self.order) + 1)
+                self._visit(node)
             case Entered():
-                self._entered[label] = event
-                if event.window is not None:
-                    self.window[label] = self.final_window[label] = event.window
+                node.entered, node.final_window = event, event.window
             case Evaluated() if not self.is_monte_carlo:
-                self.leaves.add(label)
-                self.value[label] = format_short_value(event.value, self._translate)
+                node.is_leaf, node.value = True, self._format(event.value)
             case CutOff():
-                self.cuts.add(label)
+                node.is_cut = True
             case Returned():
-                if event.remembered:
-                    self.from_table.add(label)
-                if label not in self.leaves:
-                    self.value[label] = self._returned_value(label, event.value)
-                self._narrow(label[:-1], event.value)
-            case Narrowed() if label not in self.leaves:
-                lower, upper = (
-                    format_short_value(event.lower, self._translate),
-                    format_short_value(event.upper, self._translate),
-                )
-                self.value[label] = f"[{lower}, {upper}]"
+                node.from_table |= event.remembered
+                if not node.is_leaf:
+                    relation, value = "", event.value
+                    if node.entered is not None:
+                        relation, value = node.entered.meaning(value)
+                    node.value = f"{relation}{self._format(value)}"
+                self._narrow(self.nodes[event.label[:-1]], event.value)
+            case Narrowed() if not node.is_leaf:
+                node.value = f"[{self._format(event.lower)}, {self._format(event.upper)}]"
             case Counted():
-                self.value[label] = f"{event.mean:+.2f}\n{event.visits}"
+                node.value = f"{event.mean:+.2f}\n{event.visits}"
 
-    def _narrow(self, parent: Label, value: float | bool) -> None:
-        if parent in self.final_window and self._entered[parent].test is None:
-            alpha, beta = self.final_window[parent]
-            if self._entered[parent].maximises:
-                alpha = max(alpha, value)
+    def _narrow(self, parent: _NodeRecord, value: float | bool) -> None:
+        if parent.entered is not None and parent.final_window is not None:
+            alpha, beta = parent.final_window
+            if parent.entered.maximises:
+                parent.final_window = max(alpha, value), beta
             else:
-                beta = min(beta, value)
-            self.final_window[parent] = alpha, beta
-
-    def _returned_value(self, label: Label, value: float | bool) -> str:
-        entered = self._entered.get(label)
-        relation, value = ("", value) if entered is None else entered.meaning(value)
-        return f"{relation}{format_short_value(value, self._translate)}"
+                parent.final_window = alpha, min(beta, value)
 
 
-class _Builder:
-    def __init__(
-        self,
-        game: NotatedGame[Any],
-        notes: _NodeRecords,
-        below_cuts: bool,
-        translate: language.Translator,
-    ) -> None:
-        self._game, self._max_player, self._notes = game, game.turn, notes
-        self._translate = translate
-        self._below_cuts = below_cuts
-        self._shows_moves = not isinstance(game, Tree)
-        self._count = 0
+def _build(
+    game: NotatedGame[Any],
+    records: _NodeRecords,
+    depth: int,
+    translate: language.Translator,
+    *,
+    below_cuts: bool,
+) -> SearchTreeNode | None:
+    """Build the tree at the game's position, or return None if there are too many nodes."""
+    max_player, count = game.turn, 0
 
-    def node(self, label: Label, move: str, depth: int) -> SearchTreeNode | None:
-        """Build the subtree at the game's position, or return None if there are too many nodes."""
-        self._count += 1
-        if self._count > MAX_NODES:
+    def grow(label: Label, move: str, depth: int) -> SearchTreeNode | None:
+        nonlocal count
+        count += 1
+        if count > MAX_NODES:
             return None
-        game, notes = self._game, self._notes
         kind: NodeKind = "chance"
         if game.turn != CHANCE:
-            kind = "MAX" if game.turn == self._max_player else "MIN"
-        node = SearchTreeNode(label, kind, move if self._shows_moves else "")
-        node.order = notes.order.get(label)
-        node.value = notes.value.get(label, "")
-        node.window, node.final_window = notes.window.get(label), notes.final_window.get(label)
-        node.from_table = node.order is None and label in notes.from_table
-        node.cut = label[:-1] in notes.cuts and bool(label) and not node.is_reached
-        at_horizon = depth <= 0 and kind != "chance"  # chance events cost no depth
-        node.is_leaf = label in notes.leaves or at_horizon or game.outcome() is not None
-        if node.is_leaf:
-            node.value = node.value or self._leaf_value()
-            return node
-        if node.order is None and not self._below_cuts:
-            return node
-        chances = (
-            dict(game.chance_outcomes())
-            if isinstance(game, ChanceGame) and kind == "chance"
-            else {}
+            kind = "MAX" if game.turn == max_player else "MIN"
+        record = records.nodes[label]
+        node = SearchTreeNode(
+            *(label, kind, "" if isinstance(game, Tree) else move),
+            order=record.order,
+            value=record.value,
+            window=None if record.entered is None else record.entered.window,
+            final_window=record.final_window,
+            from_table=record.order is None and record.from_table,
         )
+        node.cut = bool(label) and records.nodes[label[:-1]].is_cut and not node.is_reached
+        at_horizon = depth <= 0 and kind != "chance"  # chance events cost no depth
+        outcome = game.outcome()
+        node.is_leaf = record.is_leaf or at_horizon or outcome is not None
+        if node.is_leaf:
+            if not node.value and outcome is not None and isinstance(game, Tree):
+                node.value = format_short_value(outcome)
+            return node
+        if node.order is None and not below_cuts:
+            return node
+        chances = {}
+        if isinstance(game, ChanceGame) and kind == "chance":
+            chances = dict(game.chance_outcomes())
         for number, child_move in enumerate(list(game.moves()), 1):
-            text = language.translate_move(game.text(child_move), self._translate)
+            text = language.translate_move(game.text(child_move), translate)
             if child_move in chances:
                 text += f"\n{Fraction(chances[child_move]).limit_denominator(10_000)}"
             game.play(child_move)
-            plies = 0 if kind == "chance" else 1
-            child = self.node((*label, number), text, depth - plies)
+            child = grow((*label, number), text, depth if kind == "chance" else depth - 1)
             game.undo()
             if child is None:
                 return None
             node.children.append(child)
         return node
 
-    def _leaf_value(self) -> str:
-        outcome = self._game.outcome() if isinstance(self._game, Tree) else None
-        return "" if outcome is None else format_short_value(outcome)
+    return grow((), "", depth)

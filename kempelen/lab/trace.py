@@ -113,7 +113,7 @@ def _print_steps(
     for row, (event, text) in enumerate(described_steps(events, translate), 1):
         played, is_chance = _node_move(problem.game, cursor, event.label)
         move = language.translate_move(played, translate)
-        mover = translate("chance") if is_chance else "MAX" if event.maximises else "MIN"
+        mover = translate("chance") if is_chance else event.mover
         cells = ["  " * len(event.label) + format_label(event.label)]
         rows.add_row(str(row), *cells, *([move] if shows_moves else []), mover, text)
     print_plain(rows)

@@ -65,9 +65,13 @@ class VisibleNode:
     """A tree node as the student sees it. An empty `text` hides the value."""
 
     label: Label
-    maximises: bool
     text: str
     is_leaf: bool
+
+    @property
+    def mover(self) -> str:
+        """The player to move, "MAX" or "MIN"."""
+        return "MIN" if len(self.label) % 2 else "MAX"
 
 
 @dataclass(frozen=True)
@@ -102,12 +106,9 @@ class Exercise(ABC):
     def visible_nodes(self) -> list[VisibleNode]:
         """Return the nodes of the tree in preorder."""
         return [
-            VisibleNode(
-                path,
-                len(path) % 2 == 0,
-                "" if isinstance(node, list) else format_number(node),
-                not isinstance(node, list),
-            )
+            VisibleNode(path, "", is_leaf=False)
+            if isinstance(node, list)
+            else VisibleNode(path, format_number(node), is_leaf=True)
             for path, node in iter_nodes(self.root)
         ]
 
@@ -157,7 +158,7 @@ class MinimaxValues(Exercise):
                 extremum = translate("maximum of") if event.maximises else translate("minimum of")
                 among = ", ".join(format_value(values[child]) for child in children)
                 lines.append(
-                    f"{format_label(event.label)}: {_player_name(event)}, {extremum} {among}: "
+                    f"{format_label(event.label)}: {event.mover}, {extremum} {among}: "
                     f"{format_value(event.value)}"
                 )
         return lines
@@ -243,9 +244,7 @@ class CutOffs(Exercise):
                 f"{value} ≤ α = {format_value(alpha)}"
             )  # fmt: skip
             text = translate("{} ({}) has {} after {}: the opponent will avoid this node")
-            lines.append(
-                f"{text.format(format_label(cut.label), _player_name(cut), bound, by)}: {without}"
-            )
+            lines.append(f"{text.format(format_label(cut.label), cut.mover, bound, by)}: {without}")
         return lines
 
     @staticmethod
@@ -305,7 +304,3 @@ def _cuts(events: Iterable[Event]) -> Iterator[tuple[CutOff, float, float]]:
 
 def _branches_cut(root: Node, cut: CutOff) -> list[Label]:
     return [(*cut.label, number) for number in child_numbers(root, cut.label) if number > cut.by]
-
-
-def _player_name(event: Event) -> str:
-    return "MAX" if event.maximises else "MIN"

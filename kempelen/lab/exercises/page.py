@@ -89,7 +89,7 @@ def _exercise_data(made: Exercise, translate: Translator) -> dict[str, Any]:
             {
                 "label": format_label(node.label),
                 "parent": format_label(node.label[:-1]) if node.label else None,
-                "maximises": node.maximises,
+                "maximises": node.mover == "MAX",
                 "text": node.text,
                 "leaf": node.is_leaf,
                 "x": positions[node.label][0],

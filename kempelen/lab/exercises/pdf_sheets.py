@@ -148,13 +148,12 @@ def _draw_tree(axes: Axes, nodes: Sequence[VisibleNode]) -> None:
     axes.add_collection(LineCollection(lines, colors=INK, linewidths=0.7, zorder=1))
     for node in nodes:
         x, y = positions[node.label]
-        mover = "MAX" if node.maximises else "MIN"
-        kind = "leaf" if node.is_leaf else mover
+        kind = "leaf" if node.is_leaf else node.mover
         boxstyle = "round4,pad=0.35" if kind == "MIN" else "square,pad=0.35"
         axes.text(
-            x, y, node.text or mover, ha="center", va="center", fontsize=size, color=INK, zorder=3,
-            bbox={"boxstyle": boxstyle, "facecolor": FILLS[kind], "edgecolor": INK,
-                  "linewidth": 0.6},
+            x, y, node.text or node.mover, ha="center", va="center", fontsize=size, color=INK,
+            zorder=3, bbox={"boxstyle": boxstyle, "facecolor": FILLS[kind], "edgecolor": INK,
+                            "linewidth": 0.6},
         )  # fmt: skip
         axes.annotate(
             format_label(node.label), (x, y), (0, -1.5 * size - 2), textcoords="offset points",

@@ -55,12 +55,7 @@ class UctPath(Exercise):
         paths = sorted({(), *(path for path, _ in self.bounds)})
         inner = {path[:-1] for path in paths if path}
         return [
-            VisibleNode(
-                path,
-                len(path) % 2 == 0,
-                _format_statistics(counted.get(path)),
-                path not in inner,
-            )
+            VisibleNode(path, _format_statistics(counted.get(path)), path not in inner)
             for path in paths
         ]
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from math import inf
 from typing import Any
 
@@ -22,6 +23,19 @@ from kempelen.lab.recordings.recorder import Recorder, is_null_window, recorded_
 from kempelen.lab.recordings.recording import NodeName, Row, Sentence
 
 
+@dataclass
+class _Call:
+    """A call of the recursive method that has not returned: its window and its best value so far.
+
+    `tried` holds the numbers of the moves that were searched.
+    """
+
+    entered: Entered
+    window: tuple[float, float] | None
+    best: float | None = None
+    tried: set[int] = field(default_factory=set)
+
+
 class RecursionRecorder(Recorder):
     """A recorder for recursive algorithms such as minimax and alpha-beta."""
 
@@ -38,13 +52,7 @@ class RecursionRecorder(Recorder):
         self._evaluated: Label | None = None
         # The last node cut off, until it returns.
         self._cut_off: Label | None = None
-        self._reset()
-
-    def _reset(self) -> None:
-        self._stack: list[Entered] = []
-        self._best: list[float | None] = []
-        self._tried: list[set[int]] = []
-        self._bounds: list[tuple[float, float] | None] = []
+        self._stack: list[_Call] = []
 
     def handle_event(self, event: Event) -> None:
         match event:
@@ -62,7 +70,7 @@ class RecursionRecorder(Recorder):
             case Returned():
                 self._return(event)
             case Guessed():
-                self._reset()
+                self._stack.clear()
                 self.set_list("stack", ())
                 guess = recorded_value(event.guess)
                 self.set_fields(self.node_number(()), seen=True, question=f"≥ {guess}")
@@ -73,7 +81,7 @@ class RecursionRecorder(Recorder):
                     "guess", 0, ("guess", (guess, event.moves)), lines=lines, changes_value=True
                 )
             case BegunAnew():
-                self._reset()
+                self._stack.clear()
                 self.set_list("stack", ())
                 self._order = 0
                 for node in range(len(self.nodes)):
@@ -93,12 +101,9 @@ class RecursionRecorder(Recorder):
 
     def _enter(self, event: Entered) -> None:
         node = self.node_number(event.label)
-        if self._tried and event.label:
-            self._tried[-1].add(event.label[-1])
-        self._stack.append(event)
-        self._best.append(None)
-        self._tried.append(set())
-        self._bounds.append(event.window)
+        if self._stack and event.label:
+            self._stack[-1].tried.add(event.label[-1])
+        self._stack.append(_Call(event, event.window))
         name, mover = NodeName(node), self.mover(event.label)
         lines = ["enter"]
         question = None
@@ -144,8 +149,8 @@ class RecursionRecorder(Recorder):
 
     def _cut(self, event: CutOff) -> None:
         node = self.node_number(event.label)
-        tried = self._tried[-1] - {0} if self._tried else set()
-        n_skipped = max(0, self.move_count(event.label) - len(tried))
+        call = self._stack[-1]
+        n_skipped = max(0, self.move_count(event.label) - len(call.tried - {0}))
         self.count("cutoffs")
         self._cut_off = event.label
         self.set_fields(node, cut=n_skipped, by=event.by)
@@ -153,9 +158,8 @@ class RecursionRecorder(Recorder):
         sentences: list[Sentence] = [("cut", (NodeName(node), by, n_skipped))]
         if n_skipped < 2:
             sentences = [("cut-one" if n_skipped else "cut-last", (NodeName(node), by))]
-        bounds = self._bounds[-1] if self._bounds else None
-        if bounds is not None and bounds[0] >= bounds[1] and event.by:
-            sentences.append(("cut-why", (recorded_value(bounds[0]), recorded_value(bounds[1]))))
+        if call.window is not None and call.window[0] >= call.window[1] and event.by:
+            sentences.append(("cut-why", tuple(map(recorded_value, call.window))))
         self.add_step("cut", node, *sentences)
 
     def _store(self, event: Stored) -> None:
@@ -176,10 +180,7 @@ class RecursionRecorder(Recorder):
 
     def _return(self, event: Returned) -> None:
         node = self.node_number(event.label)
-        entered = self._stack.pop() if self._stack else None
-        for stack in (self._best, self._tried, self._bounds):
-            if stack:
-                stack.pop()
+        entered = self._stack.pop().entered
         value = self._value_text(event, entered)
         sentences: list[Sentence] = []
         lines = ["return"]
@@ -209,7 +210,7 @@ class RecursionRecorder(Recorder):
         inner = self._evaluated != event.label
         self._evaluated = None
         lines += ["better"] if better else []
-        if self._mtd_bounds is not None and not event.label and entered is not None:
+        if self._mtd_bounds is not None and not event.label:
             sentences.append(self._update_mtd_bounds(event.value, entered))
             lines.append("passed")
         self.add_step(
@@ -226,50 +227,49 @@ class RecursionRecorder(Recorder):
     def _update_parent(self, event: Returned) -> list[Sentence]:
         if not self._stack or not event.label or event.label[-1] == 0:
             return []
-        entered = self._stack[-1]
+        call = self._stack[-1]
+        entered = call.entered
         if entered.test is not None or isinstance(event.value, bool):
             return []
         parent = self.node_number(entered.label)
-        best, value = self._best[-1], float(event.value)
         exact: float = event.value
         if self.nodes[parent].kind == "chance":
             probability = self.nodes[self.node_number(event.label)].chance or 0.0
-            total = (best or 0.0) + probability * value
-            self._best[-1] = total
-            self.set_fields(parent, value=recorded_value(total))
-            return [("sum", (NodeName(parent), recorded_value(total)))]
+            call.best = (call.best or 0.0) + probability * float(exact)
+            self.set_fields(parent, value=recorded_value(call.best))
+            return [("sum", (NodeName(parent), recorded_value(call.best)))]
+        best = call.best
         if best is not None and (exact <= best if entered.maximises else exact >= best):
             return []
-        self._best[-1] = exact
+        call.best = exact
         self.set_fields(parent, value=recorded_value(exact))
         sentences: list[Sentence] = [("best", (NodeName(parent), recorded_value(exact)))]
-        window = self._bounds[-1]
-        if window is not None:
-            alpha, beta = window
+        if call.window is not None:
+            alpha, beta = call.window
             if entered.maximises and exact > alpha:
-                self._bounds[-1] = exact, beta
+                call.window = exact, beta
                 self.set_fields(parent, alpha=recorded_value(exact))
                 sentences.append(("alpha", (NodeName(parent), recorded_value(exact))))
             if not entered.maximises and exact < beta:
-                self._bounds[-1] = alpha, exact
+                call.window = alpha, exact
                 self.set_fields(parent, beta=recorded_value(exact))
                 sentences.append(("beta", (NodeName(parent), recorded_value(exact))))
         return sentences
 
-    def _value_text(self, event: Returned, entered: Entered | None) -> str:
+    def _value_text(self, event: Returned, entered: Entered) -> str:
         relation, value = "", event.value
-        if entered is not None and (entered.test or self._evaluated != event.label):
+        if entered.test or self._evaluated != event.label:
             relation, value = entered.meaning(value)
         return f"{relation}{recorded_value(float(value) if isinstance(value, bool) else value)}"
 
     def _show_stack(self) -> None:
         rows: list[Row] = []
-        for entered, bounds in zip(self._stack, self._bounds, strict=True):
-            node = self.node_number(entered.label)
+        for call in self._stack:
+            node = self.node_number(call.entered.label)
             window = ""
-            if bounds is not None:
-                window = f"({recorded_value(bounds[0])}, {recorded_value(bounds[1])})"
-            elif entered.test is not None:
-                window = f"{entered.test[0]} {recorded_value(entered.test[1])}"
+            if call.window is not None:
+                window = f"({', '.join(str(recorded_value(bound)) for bound in call.window)})"
+            elif call.entered.test is not None:
+                window = f"{call.entered.test[0]} {recorded_value(call.entered.test[1])}"
             rows.append((node, (NodeName(node), window)))
         self.set_list("stack", rows)

@@ -134,7 +134,7 @@ def test_page_shows_every_exercise_like_the_terminal(browser, tmp_path):
             "[node.dataset.label, node.querySelector('text').textContent])"
         )
         expected = [
-            [language.format_label(node.label), node.text or ("MAX" if node.maximises else "MIN")]
+            [language.format_label(node.label), node.text or node.mover]
             for node in each.visible_nodes()
         ]
         assert nodes == expected
