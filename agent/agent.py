@@ -251,7 +251,7 @@ class Agent(SerialExecutor, Generic[Position, Move]):
         run = self.prepare_search(position, limits, lines, self.listener)
         self.stop()
         job = self.submit(run.run, long_running=True, endless=limits.endless)
-        job.ponderhit.add_callback(run.clock.start)  # ponderhit may come before the search begins
+        job.ponderhit.add_callback(run.ponderhit)  # ponderhit may come before the search begins
 
     def prepare_search(
         self,
@@ -349,6 +349,11 @@ class SearchRun(Generic[Position, Move]):
             return None
         return measure_lag(before, after, planned_time)
 
+    def ponderhit(self) -> None:
+        """Start the clock after a ponder search. Thread-safe."""
+        self.clock.start()  # first, because the supervisor then waits for the time limit
+        self._ponderhit.set()
+
     def run(self, job: Job) -> Result[Move]:
         """Search and report a result. A result is reported even after an error.
 
@@ -358,7 +363,7 @@ class SearchRun(Generic[Position, Move]):
         message = None
         # The time limit ends the search, but not the job that contains it.
         job.stop.add_callback(self._stop.set)
-        job.ponderhit.add_callback(self._ponderhit.set)
+        job.ponderhit.add_callback(self.ponderhit)
         if self._backend.runs_user_code:
             call = BackgroundCall(self._find_move, "search")
             self._supervise(call.done)

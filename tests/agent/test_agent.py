@@ -174,6 +174,18 @@ def test_ponderhit_starts_the_clock(play):
     assert moves(recorder) == ["e2e4"]
 
 
+def test_ponderhit_of_a_running_job_starts_the_clock(play):
+    # `go` may add its own callback only after the search has begun to wait for the ponderhit.
+    player, recorder = play(Searcher(line(1, "e2e4"), hang=True))
+    limits = Limits(movetime=0.02, ponder=True)
+    search = player.prepare_search(chess.Board(), limits, 1, recorder)
+    job = player.submit(search.run)
+    recorder.wait_for("info")
+    job.ponderhit.set()
+    assert player.wait(PATIENCE)
+    assert moves(recorder) == ["e2e4"]
+
+
 def test_ponderhit_before_the_search_starts_is_not_lost(play):
     player, recorder = play(Searcher(line(1, "e2e4"), hang=True))
     gate = threading.Event()
