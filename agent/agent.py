@@ -14,6 +14,7 @@ import os
 import threading
 import traceback
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -461,8 +462,9 @@ class SearchRun(Generic[Position, Move]):
     def _report_error(self, message: str) -> None:
         with self._output_lock:
             if not self._finished:
-                self._listener.error(message)
-                self._last = None
+                with suppress(Exception):  # the result must still be reported
+                    self._listener.error(message)
+                    self._last = None
 
     def _record_info(self, info: Info[Move]) -> None:
         if info.multipv == 1 and info.pv and (info.bound != "upperbound" or not self._best):
@@ -505,10 +507,8 @@ class SearchRun(Generic[Position, Move]):
                 wake.wait(max(min(self.clock.remaining(), report_at - self.clock.elapsed()), 0.0))
                 wake.clear()
         except Exception as error:  # noqa: BLE001 - the listener may fail
-            try:
-                self._report_error(describe(error))  # a finished search reports no errors
-            finally:
-                self._stop.set()
+            self._report_error(describe(error))  # a finished search reports no errors
+            self._stop.set()
 
     def _report_progress(self) -> None:
         if self._searcher is not None:

@@ -197,6 +197,23 @@ def test_ponderhit_before_the_search_starts_is_not_lost(play):
     assert moves(recorder) == ["e2e4"]
 
 
+def test_result_is_reported_even_if_the_listener_fails(play):
+    class Failing(Recorder):
+        def info(self, info):
+            raise OSError("broken pipe")
+
+        def error(self, message):
+            super().error(message)
+            raise OSError("broken pipe")
+
+    player, _ = play(Searcher(line(1, "e2e4")))
+    player.listener = recorder = Failing()
+    player.go(chess.Board(), Limits(depth=1))
+    assert player.wait(PATIENCE)
+    assert moves(recorder) == ["e2e4"]
+    assert "OSError: broken pipe" in recorder.of("error")[0]
+
+
 def test_finished_infinite_search_waits_for_stop(play):
     player, recorder = play(Searcher(line(1, "e2e4")))
     player.go(chess.Board(), Limits(infinite=True))
