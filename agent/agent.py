@@ -499,7 +499,7 @@ class SearchRun(Generic[Position, Move]):
         try:
             while not (done.is_set() or self._stop.is_set()):
                 if self.clock.remaining() <= 0.0:
-                    self._stop.set()
+                    self._stop_unless_finished()
                     return
                 if self.clock.elapsed() >= report_at:
                     report_at += self._report_interval.every
@@ -508,7 +508,12 @@ class SearchRun(Generic[Position, Move]):
                 wake.clear()
         except Exception as error:  # noqa: BLE001 - the listener may fail
             self._report_error(describe(error))  # a finished search reports no errors
-            self._stop.set()
+            self._stop_unless_finished()
+
+    def _stop_unless_finished(self) -> None:
+        with self._output_lock:
+            if not self._finished:  # the next search may already use the same searcher
+                self._stop.set()
 
     def _report_progress(self) -> None:
         if self._searcher is not None:

@@ -7,6 +7,7 @@ import pytest
 from agent import agent as agent_module
 from agent.agent import Agent, AgentError, ReportInterval
 from agent.chess.engine.board_adapter import BoardAdapter
+from agent.clock import SearchClock
 from agent.limits import Cp, Info, Limits, Mate, Progress, SideClock
 from tests.support import board_after
 from tests.waiting import PATIENCE
@@ -212,6 +213,33 @@ def test_result_is_reported_even_if_the_listener_fails(play):
     assert player.wait(PATIENCE)
     assert moves(recorder) == ["e2e4"]
     assert "OSError: broken pipe" in recorder.of("error")[0]
+
+
+def test_late_time_limit_does_not_stop_the_next_search(play, monkeypatch):
+    source = Searcher(line(1, "e2e4"), hang=True)
+    player, recorder = play(source)
+    expired, resume, supervisors = threading.Event(), threading.Event(), []
+    remaining = SearchClock.remaining
+
+    def slow_remaining(clock):
+        if clock.limited and threading.current_thread().name == "supervisor":
+            supervisors.append(threading.current_thread())
+            expired.set()
+            assert resume.wait(PATIENCE)
+            return 0.0
+        return remaining(clock)
+
+    monkeypatch.setattr(SearchClock, "remaining", slow_remaining)
+    player.go(chess.Board(), Limits(movetime=60))
+    assert expired.wait(PATIENCE)
+    recorder.wait_for("info")
+    source.stop()  # the search ends before its supervisor can stop it
+    recorder.wait_for("result")
+    player.go(chess.Board(), Limits(infinite=True))
+    recorder.wait_for("info", 2)
+    resume.set()
+    supervisors[0].join(PATIENCE)
+    assert not source.stopped.is_set()
 
 
 def test_finished_infinite_search_waits_for_stop(play):
