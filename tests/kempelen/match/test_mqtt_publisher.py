@@ -118,7 +118,7 @@ async def test_a_late_watcher_sees_the_whole_state(mosquitto):
     assert receiver.state.status["played"] == 4
     assert receiver.state.standings["played"] == 4
     assert len(receiver.state.boards[0]["moves"]) > 0
-    await eventually(lambda: len(receiver.games) == 4)
+    await eventually(lambda: len(receiver.games) == 4 and "curve" in receiver.state.snapshots)
     assert sorted(receiver.games)[0] == "1.1-2.1.1"
     points = receiver.state.snapshots["curve"]["points"]
     assert points[-1]["played"] == 4
