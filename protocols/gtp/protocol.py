@@ -115,6 +115,17 @@ class GtpProtocol:
             )
         return command
 
+    def known_commands(self) -> list[str]:
+        """Return the names of the commands that this session offers for its game."""
+        is_go = isinstance(self.session.board, GtpGoBoard)
+        trusted = self.session.permissions.trusted
+        return [
+            name
+            for name, command in COMMANDS.items()
+            if (is_go or not command.go_only)
+            and (trusted or command.trust_free_without_arguments or not command.requires_trust)
+        ]
+
 
 COMMANDS: dict[str, Command] = {
     **administration.COMMANDS,

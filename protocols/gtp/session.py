@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from agent.agent import DEFAULT_REPORT_INTERVAL, Agent, ReportInterval, SearchRun, describe
@@ -40,7 +39,6 @@ from openings.game_book import ProviderChain, move_providers
 from protocols.gtp.analysis import ALL_MOVES, AnalysisReporter
 from protocols.gtp.board import GtpBoard
 from protocols.gtp.clock import UNLIMITED, GtpClock
-from protocols.gtp.command import Command
 from protocols.gtp.go_board import GtpGoBoard
 from protocols.gtp.messages import COLOURS, GtpError, ParsedCommand
 from protocols.gtp.resignation import DEFAULT_RESIGN_POLICY, ResignationTracker, ResignPolicy
@@ -55,7 +53,6 @@ if TYPE_CHECKING:
 RESIGN = "resign"
 SESSION_ENDED = "the session has ended before a move was found"
 NO_RESTRICTIONS: Limits[Any] = Limits()
-NO_COMMANDS: Mapping[str, Command] = MappingProxyType({})
 MIN_MEGABYTES = 1  # for one search, if other sessions use most of the memory budget
 # Seconds reserved in each move for transmission and for the last playout.
 OVERHEAD = 0.05
@@ -106,9 +103,9 @@ class GtpSession:
         report: Callable[[str], None],
         settings: Settings = DEFAULT_SETTINGS,
         session_context: SessionContext = STANDALONE,
-        commands: Mapping[str, Command] = NO_COMMANDS,
+        known_commands: Callable[[], list[str]] = list,
     ) -> None:
-        self.commands = commands
+        self.known_commands = known_commands
         search_config, permissions = settings.search_config, session_context.permissions
         limited = replace(
             search_config,
@@ -173,16 +170,6 @@ class GtpSession:
     def go_board(self) -> GtpGoBoard:
         assert isinstance(self.board, GtpGoBoard)
         return self.board
-
-    def known_commands(self) -> list[str]:
-        """Return the names of the commands that this session offers for its game."""
-        is_go, trusted = isinstance(self.board, GtpGoBoard), self.permissions.trusted
-        return [
-            name
-            for name, command in self.commands.items()
-            if (is_go or not command.go_only)
-            and (trusted or command.trust_free_without_arguments or not command.requires_trust)
-        ]
 
     # One command at a time, in the agent's thread.
 
