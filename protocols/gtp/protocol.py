@@ -48,7 +48,9 @@ class GtpProtocol:
         session_context: SessionContext = STANDALONE,
     ) -> None:
         self.finished = False
-        self.session = GtpSession(name, version, send, report, settings, session_context, COMMANDS)
+        self.session = GtpSession(
+            name, version, send, report, settings, session_context, self.known_commands
+        )
         self._queue_slots = threading.Semaphore(MAX_PENDING)
 
     def handle_line(self, line: str) -> Iterator[str]:

@@ -8,7 +8,7 @@ import logging
 import ssl
 from collections.abc import Sequence
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from websockets.asyncio.server import Server as WebServer
 from websockets.asyncio.server import ServerConnection, serve
@@ -26,17 +26,16 @@ from protocols.server.admission import (
     bearer_token,
     client_key,
 )
+from protocols.server.limits import ServerLimits
 from protocols.server.metrics import CONTENT_TYPE
 from protocols.server.network_session import CLOSE_TIMEOUT_S
 from protocols.server.transport import (
     PEER_TIMEOUT_S,
     ConnectionLostError,
+    Transport,
     peer_names,
 )
 from protocols.sockets import configure_socket
-
-if TYPE_CHECKING:
-    from protocols.server.server import Server
 
 # Limits of a message, which may hold several lines of maximum length, and of messages read ahead.
 _MAX_LINES_PER_MESSAGE = 4
@@ -46,6 +45,25 @@ _MAX_QUEUED_MESSAGES = 4
 _null_logger = logging.getLogger(__name__)
 _null_logger.propagate = False
 _null_logger.addHandler(logging.NullHandler())
+
+
+class SessionServer(Protocol):
+    """The part of the server that listeners use. The class itself imports this module."""
+
+    protocol: str  # the default
+    limits: ServerLimits
+    admission: AdmissionControl
+    shutting_down: bool
+
+    def supports(self, protocol: str) -> bool: ...
+
+    def metrics_text(self) -> str: ...
+
+    def log_rejection(self, peer: str, over: str, error: RejectedError) -> None: ...
+
+    async def serve_client(
+        self, transport: Transport, slot: ConnectionSlot, protocol: str, over: str
+    ) -> None: ...
 
 
 class WebSocketTransport:
@@ -113,7 +131,7 @@ class WebListener:
 
     _web_server: WebServer
 
-    def __init__(self, server: Server, scheme: str, *, status_only: bool) -> None:
+    def __init__(self, server: SessionServer, scheme: str, *, status_only: bool) -> None:
         self._server = server
         self._scheme = scheme
         self._status_only = status_only

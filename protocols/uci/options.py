@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from protocols.permissions import UNBOUNDED, Permissions, permission_denied_message
 from protocols.uci.parsing import UciError, read_number, shorten
-
-if TYPE_CHECKING:
-    from protocols.uci.chess_session import ChessSession
 
 MAX_STRING_LENGTH = 1000
 # New option names by old names, which are still accepted, but not declared.
@@ -25,7 +22,7 @@ class Option:
 
     name: str
     type: str  # button, check, spin, combo or string
-    on_change: Callable[[ChessSession, Any], None]  # receives the parsed value
+    on_change: Callable[[Any, Any], None]  # receives the `ChessSession` and the parsed value
     default: Value = None
     min: int = 0
     max: int = 0
