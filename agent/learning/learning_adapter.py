@@ -70,14 +70,14 @@ class LearningAdapter(Generic[Position, Move]):
         """Return the text of the reply to `move` that leads from `earlier` to `later`, or None."""
         if later.turn != earlier.turn:
             return None
-        target = self.position_key(later)
+        target = self._key(later)
         self._play(earlier, move)
         try:
             for text, reply in self.moves_by_text(earlier).items():
                 if earlier.turn == later.turn:  # the same player moves again
                     break
                 self._play(earlier, reply)
-                is_reached = self.position_key(earlier) == target
+                is_reached = self._key(earlier) == target
                 self._undo(earlier)
                 if is_reached:
                     return text
@@ -94,6 +94,10 @@ class LearningAdapter(Generic[Position, Move]):
     def with_value(self, info: Info[Move], value: float) -> Info[Move]:
         """Return a copy of `info` with another value."""
         return replace(info, score=Cp(round(100 * value)), expected_outcome=value)
+
+    def _key(self, position: Any) -> Hashable:
+        key: Hashable = position.key()
+        return key
 
     def _moves(self, position: Any) -> Iterable[Move]:
         moves: Iterable[Move] = position.moves()

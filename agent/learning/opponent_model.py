@@ -99,7 +99,9 @@ class GameOpponentModel(OpponentModel):
         self._over = self._mixed = False
 
     def _load(self) -> None:
-        super()._load()
+        self._profile = None
+        if self._name:
+            super()._load()
         self._side = None
         self._over = self._mixed = False
 

@@ -28,7 +28,7 @@ class ChessLearningAdapter(LearningAdapter["chess.Board", "chess.Move"]):
         """Do nothing, because every position can be stored."""
 
     def copy(self, position: chess.Board) -> chess.Board:
-        return position.copy(stack=False)
+        return position.copy(stack=2)
 
     def position_key(self, position: chess.Board) -> str:
         return position.epd()
@@ -41,6 +41,13 @@ class ChessLearningAdapter(LearningAdapter["chess.Board", "chess.Move"]):
         board.push(move)
         return f"{zobrist_hash(board):016x}"
 
+    def find_reply(self, earlier: chess.Board, move: chess.Move, later: chess.Board) -> str | None:
+        if len(later.move_stack) < 2:  # some GUIs send each position without the moves before it
+            return super().find_reply(earlier, move, later) if earlier.is_legal(move) else None
+        board = later.copy(stack=2)
+        reply = board.pop()
+        return reply.uci() if board.pop() == move and board.epd() == earlier.epd() else None
+
     def search_value(self, info: Info[chess.Move]) -> float:
         """Return the score in centipawns, limited to ±WIN_VALUE. Mates count as ±WIN_VALUE."""
         score = info.score
@@ -50,6 +57,9 @@ class ChessLearningAdapter(LearningAdapter["chess.Board", "chess.Move"]):
 
     def with_value(self, info: Info[chess.Move], value: float) -> Info[chess.Move]:
         return replace(info, score=Cp(round(value)))
+
+    def _key(self, position: chess.Board) -> str:
+        return position.epd()
 
     def _moves(self, position: chess.Board) -> Iterable[chess.Move]:
         return position.legal_moves
