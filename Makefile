@@ -14,7 +14,7 @@ INSTALL = $(BIN)/python -m pip install $$([ -t 2 ] || echo --quiet) --disable-pi
 TEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 \
 	--dist loadfile --no-loadscope-reorder --durations 25
 
-.PHONY: setup run test bare image second-python check check-all bench strength clean
+.PHONY: setup run test bare image second-python check check-all translations bench strength clean
 
 setup: $(INSTALLED_DEV)  ## virtual environment with the project installed editable, kernels compiled
 	@echo 'setup: compiling the kernels (the first time about a minute on two cores)' >&2
@@ -60,6 +60,9 @@ check: $(INSTALLED_DEV)  ## lint, types, import contracts
 
 check-all: setup check  ## check, and run all tests, the slow ones included
 	$(TEST) --thorough
+
+translations: $(INSTALLED_DEV)  ## compile the catalogues of kempelen/locale, after a change of a .po file
+	$(BIN)/pybabel --quiet compile --domain kempelen --directory kempelen/locale
 
 bench: $(INSTALLED)  ## nodes and speed of a fixed search
 	$(BIN)/kempelen bench

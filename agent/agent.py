@@ -22,6 +22,7 @@ from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from agent.clock import SearchClock
 from agent.evaluation_types import EvaluationError
+from agent.io.message import Message, MessageError
 from agent.io.user_code import error_message
 from agent.lag import LagEstimator, measure_lag
 from agent.limits import Info, Limits, Progress, Result, Score
@@ -205,7 +206,7 @@ class Listener(Protocol[Move]):
         """Receive the result, which is the last event of a search."""
 
 
-class AgentError(Exception):
+class AgentError(MessageError):
     """Raised if a request to an agent fails. The message is meant for the user."""
 
 
@@ -538,4 +539,5 @@ def describe(error: BaseException) -> str:
         return str(error)
     frame = traceback.extract_tb(error.__traceback__)[-1]
     line = f"{os.path.basename(frame.filename)}:{frame.lineno}"
-    return f"internal error: {type(error).__name__}: {error_message(error)} ({line})"
+    name = type(error).__name__
+    return Message("internal error: {}: {} ({})", name, error_message(error), line)

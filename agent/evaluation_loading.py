@@ -17,6 +17,7 @@ from agent.evaluation_types import (
 )
 from agent.games.catalogue import GameEvaluation, GameType
 from agent.io import user_code
+from agent.io.message import Message
 from agent.threads.background_call import BackgroundCall
 
 # Time limit for importing an evaluation's file.
@@ -29,7 +30,9 @@ def load(spec: str) -> Evaluation:
     if is_built_in(spec):
         return HANDCRAFTED
     if network_file(spec) is not None:
-        raise EvaluationError(f"evaluation {spec}: networks work only in the compiled chess search")
+        raise EvaluationError(
+            "evaluation {}: networks work only in the compiled chess search", spec
+        )
     if (file := learned_file(spec)) is not None:
         from agent.games import learned_evaluation  # lazy import: loads NumPy
 
@@ -41,8 +44,8 @@ def load(spec: str) -> Evaluation:
         raise EvaluationError(str(error)) from error
     function = getattr(module, name, None)
     if not callable(function) and not isinstance(function, JittedEvaluator):
-        known = ", ".join(_functions(module)) or "none"
-        raise EvaluationError(f"{location}: unknown function {name!r} (defined: {known})")
+        known = ", ".join(_functions(module)) or Message("none")
+        raise EvaluationError("{}: unknown function {!r} (defined: {})", location, name, known)
     return from_function(function, spec)
 
 
@@ -60,7 +63,9 @@ def load_with_timeout(spec: str, loader: Callable[[str], Evaluation] = load) -> 
     loading = BackgroundCall(lambda: loader(spec), "evaluation")
     if not loading.wait(timeout=LOAD_TIMEOUT_S):
         loading.abandon()
-        raise EvaluationError(f"evaluation {spec}: loading took more than {LOAD_TIMEOUT_S:.0f} s")
+        raise EvaluationError(
+            "evaluation {}: loading took more than {:.0f} s", spec, LOAD_TIMEOUT_S
+        )
     return loading.result()
 
 

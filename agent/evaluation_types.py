@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from agent.io import user_code
+from agent.io.message import Message, MessageError, library_message
 
 # Takes a `chess.Board` (value in centipawns), another game object (any scale), or a batch.
 PlainFunction = Callable[[Any], Any]
@@ -20,7 +21,7 @@ MAX_BATCH_SIZE = 4096
 DEFAULT_BATCH_SIZE = 64
 
 
-class EvaluationError(Exception):
+class EvaluationError(MessageError):
     """Raised if an evaluation fails or fails to load. The message is meant for the user."""
 
 
@@ -80,8 +81,10 @@ def batched(size: int = DEFAULT_BATCH_SIZE) -> Callable[[PlainFunction], Batched
     """
     if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= MAX_BATCH_SIZE:
         raise ValueError(
-            f"@batched: invalid size {size!r} (must be 1 to {MAX_BATCH_SIZE}, "
-            f"for example @batched(size={DEFAULT_BATCH_SIZE}))"
+            Message(
+                "@batched: invalid size {!r} (must be 1 to {}, for example @batched(size={}))",
+                *(size, MAX_BATCH_SIZE, DEFAULT_BATCH_SIZE),
+            )
         )
     return lambda function: BatchedEvaluator(function, size)
 
@@ -161,8 +164,11 @@ def _require_call(spec: str, function: Callable[..., Any], *arguments: str) -> N
     except TypeError as error:
         called = ", ".join(arguments)
         raise EvaluationError(
-            f"evaluation {spec}: wrong arguments (called with ({called}), but takes "
-            f"{parameters}: {error})"
+            "evaluation {}: wrong arguments (called with ({}), but takes {}: {})",
+            spec,
+            called,
+            parameters,
+            library_message(error),
         ) from None
 
 
@@ -186,8 +192,10 @@ def split_spec(spec: str) -> tuple[str, str]:
         return user_code.split_spec(spec, "evaluation")
     except user_code.UserCodeError:
         raise EvaluationError(
-            f"evaluation {spec!r}: invalid name (expected 'handcrafted', 'nnue:FILE', "
-            "'module:function' or 'FILE.py:function'; for a learned game also 'learned:FILE')"
+            "evaluation {!r}: invalid name (expected 'handcrafted', 'nnue:FILE', "
+            "'module:function' or 'FILE.py:function'; for a learned game also "
+            "'learned:FILE')",
+            spec,
         ) from None
 
 
@@ -212,7 +220,7 @@ def with_error_reporting(
 
 def evaluation_failure(name: str, error: BaseException) -> EvaluationError:
     """Return an EvaluationError that describes an exception raised by an evaluation."""
-    return EvaluationError(f"evaluation {name} failed: {user_code.describe(error)}")
+    return EvaluationError("evaluation {} failed: {}", name, user_code.describe(error))
 
 
 def require_integer(name: str, value: Any) -> int:
@@ -221,8 +229,10 @@ def require_integer(name: str, value: Any) -> int:
         return operator.index(value)
     except TypeError:
         raise EvaluationError(
-            f"evaluation {name} returned a value of type {type(value).__name__} "
-            "(must be an integer number of centipawns, such as round(value))"
+            "evaluation {} returned a value of type {} (must be an integer number of "
+            "centipawns, such as round(value))",
+            name,
+            type(value).__name__,
         ) from None
 
 
@@ -234,12 +244,15 @@ def require_finite(name: str, value: float) -> float:
         is_finite = True
     except TypeError:
         raise EvaluationError(
-            f"evaluation {name} failed: TypeError: returned a value of type "
-            f"{type(value).__name__} (must be a number)"
+            "evaluation {} failed: TypeError: returned a value of type {} (must be a number)",
+            name,
+            type(value).__name__,
         ) from None
     if not is_finite:
         raise EvaluationError(
-            f"evaluation {name} returned {value} "
-            "(must be finite; wins and losses always outrank evaluations)"
+            "evaluation {} returned {} (must be finite; wins and losses always outrank "
+            "evaluations)",
+            name,
+            value,
         )
     return value if isinstance(value, int | float) else float(value)

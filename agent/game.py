@@ -20,6 +20,8 @@ from enum import IntEnum
 from random import Random
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
+from agent.io.message import Message
+
 Move = TypeVar("Move")
 Move_co = TypeVar("Move_co", covariant=True)
 Move_contra = TypeVar("Move_contra", contravariant=True)
@@ -245,5 +247,5 @@ def parse_move(game: NotatedGame[Move], text: str) -> Move:
     try:
         return moves[text.strip().lower()]
     except KeyError:
-        legal = ", ".join(moves) or "none, the game is over"
-        raise ValueError(f"illegal move {text!r} (legal moves: {legal})") from None
+        legal = ", ".join(moves) or Message("none, the game is over")
+        raise ValueError(Message("illegal move {!r} (legal moves: {})", text, legal)) from None

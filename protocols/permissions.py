@@ -30,7 +30,10 @@ class Permissions:
         return next((names for key, names in self.presets.items() if key.lower() == wanted), {})
 
     def redact(self, text: str) -> str:
-        """Replace preset values, and the paths in them, with the preset names."""
+        """Replace preset values, and the paths in them, with the preset names.
+
+        Return `text` itself if it contains none, so that a `Message` can still be translated.
+        """
         values = {
             spelling: name
             for names in self.presets.values()
@@ -38,7 +41,8 @@ class Permissions:
             for spelling in _spellings(value)
         }
         for spelling in sorted(values, key=len, reverse=True):
-            text = text.replace(spelling, values[spelling]) if spelling else text
+            if spelling and spelling in text:
+                text = text.replace(spelling, values[spelling])
         return text
 
 

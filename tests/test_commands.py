@@ -245,6 +245,7 @@ ELSEWHERE = {
     "make image": ".ci/run",
     "make second-python": ".ci/run",
     "make strength": "Makefile",
+    "make translations": "Makefile",
     "scripts/install-debian-packages": ".ci/run",
     "scripts/test-on-windows": ".ci/run",
     "scripts/draw-imports": "tests/docs/test_architecture_page.py",

@@ -10,6 +10,7 @@ from collections.abc import Hashable, Iterator
 from typing import NamedTuple
 
 from agent.game import CHANCE
+from agent.io.message import Message
 
 OFF, BAR, HOME = 0, 25, 6
 # Number of men on each point, from the owner's view. Men move from point 24 to 1, enter from the
@@ -64,7 +65,7 @@ class Backgammon:
         self._states = [State((own, _parse_men(second) if slash else own), 0, None)]
         men, other = self._states[0].men
         if any(men[point] and other[BAR - point] for point in range(1, BAR)):
-            raise ValueError(f"{state}: both players have men on the same point")
+            raise ValueError(Message("{}: both players have men on the same point", state))
 
     @property
     def state(self) -> State:
@@ -242,10 +243,12 @@ def _parse_men(text: str) -> Men:
         match = _MEN.fullmatch(part)
         point = int(match[1].replace("bar", str(BAR))) if match else 0
         if not (match and 1 <= point <= BAR):
-            raise ValueError(f"invalid men {part!r} (expected POINTxCOUNT, POINT 1 to 24 or bar)")
+            raise ValueError(
+                Message("invalid men {!r} (expected POINTxCOUNT, POINT 1 to 24 or bar)", part)
+            )
         men[point] += int(match[2] or 1)
     if not 1 <= sum(men) <= MAX_MEN:
-        raise ValueError(f"{text!r}: a player must have 1 to {MAX_MEN} men")
+        raise ValueError(Message("{!r}: a player must have 1 to {} men", text, MAX_MEN))
     return tuple(men)
 
 

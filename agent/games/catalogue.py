@@ -35,6 +35,7 @@ from agent.evaluation_types import (
 )
 from agent.game import CHANCE, Game, NotatedGame
 from agent.io import user_code
+from agent.io.message import Message, MessageError, library_message
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -47,7 +48,7 @@ REQUIRED_ATTRIBUTES = ("turn", "moves", "play", "undo", "outcome", "key", "text"
 GameEvaluation = Callable[[Any], float]
 
 
-class GameError(ValueError):
+class GameError(MessageError, ValueError):
     """Raised if a game is unknown, fails to load, or has an invalid option."""
 
 
@@ -77,8 +78,9 @@ class GameType:
         """
         if evaluation.jitted is not None:
             raise EvaluationError(
-                f"evaluation {evaluation.name}: compiled evaluations are not supported by this "
-                f"search (expected a plain function without @evaluator)"
+                "evaluation {}: compiled evaluations are not supported by this search "
+                "(expected a plain function without @evaluator)",
+                evaluation.name,
             )
         if evaluation.python is None:
             return self.evaluate
@@ -112,22 +114,28 @@ class GameType:
         try:
             inspect.signature(self.game_class).bind(**options)
         except TypeError as error:
-            options_text = ", ".join(known) or "none"
-            raise GameError(f"game {self.name}: {error} (options: {options_text})") from None
+            unknown = next((name for name in options if name not in known), None)
+            reason = (
+                library_message(error)
+                if unknown is None
+                else Message("got an unexpected keyword argument {!r}", unknown)
+            )
+            options_text = ", ".join(known) or Message("none")
+            raise GameError("game {}: {} (options: {})", self.name, reason, options_text) from None
         for name, value in options.items():
             if name in known and isinstance(known[name].default, float) and not _is_number(value):
-                raise GameError(f"game {self.name}: {name} must be a number (got {value!r})")
+                raise GameError("game {}: {} must be a number (got {!r})", self.name, name, value)
         try:
             game: NotatedGame[Any] = self.game_class(**options)
         except Exception as error:
-            raise GameError(f"game {self.name}: {_reason(error)}") from error
+            raise GameError("game {}: {}", self.name, _reason(error)) from error
         if self.is_user_defined:
             try:
                 problem = _find_problem(game)
             except Exception as error:
-                raise GameError(f"game {self.name}: {user_code.describe(error)}") from error
+                raise GameError("game {}: {}", self.name, user_code.describe(error)) from error
             if problem is not None:
-                raise GameError(f"game {self.name}: {problem}")
+                raise GameError("game {}: {}", self.name, problem)
         return game
 
 
@@ -161,8 +169,15 @@ def find(spec: str) -> GameType:
             return _load_game_type(spec, entry.value)
     if ":" in splitdrive(spec)[1]:
         return _load_game_type(spec, spec)
-    hint = f"; for a class of a file write {spec}:Class" if user_code.is_file_name(spec) else ""
-    raise GameError(f"unknown game {spec!r} (expected one of: {', '.join(names())}{hint})")
+    known = ", ".join(names())
+    if user_code.is_file_name(spec):
+        raise GameError(
+            "unknown game {!r} (expected one of: {}; for a class of a file write {}:Class)",
+            spec,
+            known,
+            spec,
+        )
+    raise GameError("unknown game {!r} (expected one of: {})", spec, known)
 
 
 def new_game(spec: str, **options: Any) -> NotatedGame[Any]:
@@ -200,8 +215,9 @@ def _guarded_evaluation(game_type: GameType, name: str) -> GameEvaluation:
     evaluation = from_function(game_type.evaluate, name)
     if evaluation.python is None or evaluation.batch:
         raise EvaluationError(
-            f"evaluation {name}: a game's own evaluation must take one position and have no "
-            f"decorator (or rename the function and select it with --evaluation)"
+            "evaluation {}: a game's own evaluation must take one position and have no "
+            "decorator (or rename the function and select it with --evaluation)",
+            name,
         )
     return with_error_reporting(name, evaluation.python, require_finite)
 
@@ -209,10 +225,14 @@ def _guarded_evaluation(game_type: GameType, name: str) -> GameEvaluation:
 def _game_type(name: str, module: ModuleType, attribute: str) -> GameType:
     game = getattr(module, attribute, None)
     if not inspect.isclass(game):
-        classes = ", ".join(_classes(module)) or "none"
-        raise GameError(f"game {name}: unknown class {attribute!r} (expected one of: {classes})")
+        classes = ", ".join(_classes(module)) or Message("none")
+        raise GameError(
+            "game {}: unknown class {!r} (expected one of: {})", name, attribute, classes
+        )
     if missing := [needed for needed in REQUIRED_ATTRIBUTES if not hasattr(game, needed)]:
-        raise GameError(f"game {name}: {attribute} is not a game (missing: {', '.join(missing)})")
+        raise GameError(
+            "game {}: {} is not a game (missing: {})", name, attribute, ", ".join(missing)
+        )
     # A package may re-export a class. The evaluation may be in the module that defines the class.
     modules = module, sys.modules.get(game.__module__, module)
     evaluations = [source.evaluate for source in modules if hasattr(source, "evaluate")]
@@ -232,7 +252,7 @@ def _is_number(value: object) -> bool:
 
 
 def _reason(error: Exception) -> str:
-    return str(error) if isinstance(error, ValueError) else user_code.describe(error)
+    return Message(str(error)) if isinstance(error, ValueError) else user_code.describe(error)
 
 
 def _find_problem(game: NotatedGame[Any]) -> str | None:

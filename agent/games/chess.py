@@ -9,6 +9,7 @@ from agent.evaluation_types import Evaluation
 from agent.game import MoveClass
 from agent.games.plain_chess import PlainChess
 from agent.games.plain_chess import evaluate as evaluate_board
+from agent.io.message import Message
 
 if TYPE_CHECKING:
     from agent.games.batch_evaluation import BatchEvaluation
@@ -33,9 +34,9 @@ class Chess(PlainChess):
         try:
             board = chess.Board(fen)
         except ValueError as error:
-            raise ValueError(f"invalid FEN {fen!r}: {error}") from None
+            raise ValueError(Message("invalid FEN {!r}: {}", fen, error)) from None
         if not board.is_valid():
-            raise ValueError(f"invalid FEN {fen!r}: {board.status()!r}")
+            raise ValueError(Message("invalid FEN {!r}: {!r}", fen, board.status()))
         super().__init__(board)
 
     def moves(self) -> list[chess.Move]:

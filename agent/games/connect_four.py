@@ -7,6 +7,8 @@ wraps into the next column.
 from collections.abc import Hashable
 from functools import cache
 
+from agent.io.message import Message
+
 # Patterns: complete four in a line, block the opponent's four, and block an open three. Patterns
 # may be mirrored but not rotated.
 PATTERNS = (
@@ -36,7 +38,9 @@ class ConnectFour:
 
     def __init__(self, width: int = 7, height: int = 6) -> None:
         if width < 1 or height < 1:
-            raise ValueError(f"width and height must be at least 1 (got {width} and {height})")
+            raise ValueError(
+                Message("width and height must be at least 1 (got {} and {})", width, height)
+            )
         self.width, self.height = width, height
         self._discs = [0, 0]
         self._heights = [0] * width

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from agent.evaluation_types import Evaluation, EvaluationError, evaluation_failure
 from agent.game import HasFeatures
 from agent.games.batch_evaluation import BatchEvaluation, EncodedPosition
+from agent.io.message import Message
 from agent.io.user_code import is_keyboard_interrupt
 
 Values = npt.NDArray[np.float64]
@@ -107,14 +108,15 @@ def evaluate_batch(evaluation: Evaluation, batch: Batch) -> tuple[Values, Priors
         if isinstance(returned, tuple):
             if len(returned) != 2:
                 raise EvaluationError(
-                    f"evaluation {name}: returned {len(returned)} items (expected values, or "
-                    "values and priors)"
+                    "evaluation {}: returned {} items (expected values, or values and priors)",
+                    name,
+                    len(returned),
                 )
             returned, priors = returned
-        values = _checked_array(name, "values", returned, (len(counts),))
+        values = _checked_array(name, Message("values"), returned, (len(counts),))
         if priors is None:
             return values, None
-        priors = _checked_array(name, "priors", priors, (len(counts), width), counts)
+        priors = _checked_array(name, Message("priors"), priors, (len(counts), width), counts)
     except EvaluationError:
         raise
     except BaseException as error:  # user code may even call sys.exit()
@@ -125,8 +127,9 @@ def evaluate_batch(evaluation: Evaluation, batch: Batch) -> tuple[Values, Priors
     maxima[counts == 0] = 1.0  # a position without moves has no priors
     if (priors < 0).any() or not (maxima > 0).all():
         raise EvaluationError(
-            f"evaluation {name}: priors must not be negative, or all 0 for a position (expected "
-            "probabilities such as those of softmax)"
+            "evaluation {}: priors must not be negative, or all 0 for a position "
+            "(expected probabilities such as those of softmax)",
+            name,
         )
     priors /= maxima[:, None]  # scale first: their sum may overflow
     sums = priors.sum(axis=1)
@@ -149,15 +152,15 @@ def _checked_array(
         array = np.asarray(returned)
     except ValueError:
         raise EvaluationError(
-            f"evaluation {name}: rows of {label} differ in length (expected shape {shape})"
+            "evaluation {}: rows of {} differ in length (expected shape {})", name, label, shape
         ) from None
     if array.dtype.kind not in "iuf":
         raise EvaluationError(
-            f"evaluation {name}: {label} have type {array.dtype} (expected real numbers)"
+            "evaluation {}: {} have type {} (expected real numbers)", name, label, array.dtype
         )
     if array.shape != shape:
         raise EvaluationError(
-            f"evaluation {name}: {label} have shape {array.shape} (expected {shape})"
+            "evaluation {}: {} have shape {} (expected {})", name, label, array.shape, shape
         )
     numbers = array.astype(np.float64)
     if counts is not None:
@@ -165,7 +168,10 @@ def _checked_array(
     if not np.isfinite(numbers).all():
         invalid = numbers[~np.isfinite(numbers)][0]
         raise EvaluationError(
-            f"evaluation {name}: {label} contain {invalid} (expected finite numbers; wins and "
-            "losses always outrank evaluations)"
+            "evaluation {}: {} contain {} (expected finite numbers; wins and losses "
+            "always outrank evaluations)",
+            name,
+            label,
+            invalid,
         )
     return numbers

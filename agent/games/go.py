@@ -24,6 +24,7 @@ from agent.games.stones import (
     Stones,
     iter_bits,
 )
+from agent.io.message import Message
 
 if TYPE_CHECKING:
     from agent.evaluation_types import Evaluation
@@ -72,7 +73,9 @@ class Go:
         self.width, self.height = parse_size(size)
         self.size = format_size(self.width, self.height)
         if not abs(komi) < MAX_KOMI:
-            raise ValueError(f"komi must be between -{MAX_KOMI} and {MAX_KOMI} (got {komi:g})")
+            raise ValueError(
+                Message("komi must be between -{} and {} (got {:g})", MAX_KOMI, MAX_KOMI, komi)
+            )
         self.komi = komi
         self.capture_dead_stones = False
         stones = Stones(self.width, self.height)
@@ -209,9 +212,11 @@ class Go:
         stones = self.stones.copy()
         for vertex in vertices:
             if stones.board[vertex] != EMPTY:
-                raise ValueError(f"{self.text(vertex)} is not empty")
+                raise ValueError(Message("{} is not empty", self.text(vertex)))
             if stones.is_suicide(vertex, player + 1) or stones.put(vertex, player + 1):
-                raise ValueError(f"a stone on {self.text(vertex)} leaves a chain without liberties")
+                raise ValueError(
+                    Message("a stone on {} leaves a chain without liberties", self.text(vertex))
+                )
         stones.ko = NO_VERTEX
         self._push(stones, self.turn, True, None, self.prisoners)
 
@@ -333,8 +338,11 @@ def parse_size(size: object) -> Size:
         edges = int(match[1]), int(match[2])
     if edges is None or not all(1 <= edge <= MAX_SIZE for edge in edges):
         raise ValueError(
-            f"invalid board size {reprlib.repr(size)} "
-            f"(expected 1 to {MAX_SIZE}, or WIDTHxHEIGHT such as 9x13)"
+            Message(
+                "invalid board size {} (expected 1 to {}, or WIDTHxHEIGHT such as 9x13)",
+                reprlib.repr(size),
+                MAX_SIZE,
+            )
         )
     return edges
 

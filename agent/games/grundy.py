@@ -9,6 +9,8 @@ from functools import cache, reduce
 from operator import xor
 from typing import NamedTuple
 
+from agent.io.message import Message
+
 
 class Split(NamedTuple):
     """A move that splits a heap of `heap` counters into parts of `smaller` and `heap - smaller`."""
@@ -22,7 +24,7 @@ class Grundy:
 
     def __init__(self, counters: int = 7) -> None:
         if counters < 1:
-            raise ValueError(f"counters must be at least 1 (got {counters})")
+            raise ValueError(Message("counters must be at least 1 (got {})", counters))
         self._heaps: list[tuple[int, ...]] = [(counters,)]
 
     @property

@@ -13,6 +13,7 @@ from agent.games.batch_evaluation import BatchEvaluation, EncodedPosition
 from agent.games.catalogue import find
 from agent.games.policy_value_net import PolicyValueNet, read
 from agent.games.position_encoding import Floats
+from agent.io.message import Message
 
 # Positions per batch. Larger batches are hardly faster per position.
 BATCH_SIZE = 8
@@ -49,21 +50,24 @@ class LearnedEvaluation:
             options = " ".join(f"{name}={value}" for name, value in self.network.options.items())
             learned = f"{self.network.game} {options}".rstrip()
             raise EvaluationError(
-                f"evaluation {self.name}: trained for {learned}, not usable for this game: {error}"
+                "evaluation {}: trained for {}, not usable for this game: {}",
+                self.name,
+                learned,
+                error,
             ) from None
 
     def _require_fit(self, game: Any) -> None:
         if not hasattr(game, "text"):  # for example, a chess engine's board
-            raise ValueError(f"{type(game).__name__} is not a game of the catalogue")
+            raise ValueError(Message("{} is not a game of the catalogue", type(game).__name__))
         _, colon, name = self.network.game.rpartition(":")
         # A class from a file is a new object after each load, so compare its name. The file named
         # in the network is not executed.
         if type(game).__name__ != name if colon else not isinstance(game, find(name).game_class):
-            raise ValueError(f"{type(game).__name__} is a different game")
+            raise ValueError(Message("{} is a different game", type(game).__name__))
         for option, value in self.network.options.items():
             actual = getattr(game, option, value)
             if isinstance(value, bool) and actual is not value:
-                raise ValueError(f"option {option} must be {value} (got {actual})")
+                raise ValueError(Message("option {} must be {} (got {})", option, value, actual))
 
     def _encode(self, game: Any, moves: list[Any]) -> EncodedPosition:
         return self._inputs(game), self.network.encoding.move_indices(game, moves)

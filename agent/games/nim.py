@@ -9,6 +9,8 @@ from functools import reduce
 from operator import xor
 from typing import NamedTuple
 
+from agent.io.message import Message
+
 
 class Take(NamedTuple):
     """A move that takes `counters` counters from the heap with index `heap`."""
@@ -22,7 +24,7 @@ class Nim:
 
     def __init__(self, heaps: Sequence[int] = (3, 4, 5), misere: bool = False) -> None:
         if any(heap < 0 for heap in heaps):
-            raise ValueError(f"heap sizes must be at least 0 (got {min(heaps)})")
+            raise ValueError(Message("heap sizes must be at least 0 (got {})", min(heaps)))
         self.heaps = list(heaps)
         self.misere = misere
         self._played: list[Take] = []

@@ -8,6 +8,8 @@ top left.
 from collections.abc import Callable, Hashable
 from functools import cache
 
+from agent.io.message import Message
+
 PASS = -1
 
 
@@ -16,7 +18,7 @@ class Othello:
 
     def __init__(self, size: int = 8) -> None:
         if size < 4 or size % 2:
-            raise ValueError(f"board size must be even and at least 4 (got {size})")
+            raise ValueError(Message("board size must be even and at least 4 (got {})", size))
         self.size = size
         self._squares = (1 << size * size) - 1
         self._directions = _directions(size)

@@ -7,6 +7,7 @@ from collections.abc import Hashable
 from typing import Literal, NamedTuple
 
 from agent.game import CHANCE
+from agent.io.message import Message
 
 PigMove = Literal["roll", "hold", "1", "2", "3", "4", "5", "6"]
 FACES: tuple[PigMove, ...] = ("1", "2", "3", "4", "5", "6")
@@ -26,7 +27,7 @@ class Pig:
 
     def __init__(self, target: int = 100) -> None:
         if target < 1:
-            raise ValueError(f"target must be at least 1 (got {target})")
+            raise ValueError(Message("target must be at least 1 (got {})", target))
         self.target = target
         self._states = [State((0, 0), 0, 0, False)]
 

@@ -22,6 +22,7 @@ from agent.evaluation_types import EvaluationError
 from agent.games.position_encoding import Floats, PositionEncoding, from_json
 from agent.io.container import Container, ContainerFormat
 from agent.io.files import read_bytes, replace_atomically
+from agent.io.message import Message
 
 _FORMAT = ContainerFormat(b"\x8bKmpLE\r\n")
 _MAX_BYTES = 1 << 26
@@ -87,16 +88,15 @@ def layer_sizes(layers: list[tuple[Floats, Floats]]) -> list[int]:
 
 def read(path: Path | str) -> PolicyValueNet:
     """Read a network from a file. Raise EvaluationError if the file is invalid."""
-    remedy = "create a new one with kempelen lab learn"
+    remedy = Message("create a new one with kempelen lab learn")
     try:
         file = Container(_FORMAT, memoryview(read_bytes(path, _MAX_BYTES)))
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise EvaluationError(f"evaluation learned:{path}: {reason}") from None
+        raise EvaluationError("evaluation learned:{}: {}", path, error) from None
     if not file.has_magic:
-        raise EvaluationError(f"{path}: not written by kempelen lab learn ({remedy})")
+        raise EvaluationError("{}: not written by kempelen lab learn ({})", path, remedy)
     if not file.is_intact:
-        raise EvaluationError(f"{path}: file is damaged ({remedy})")
+        raise EvaluationError("{}: file is damaged ({})", path, remedy)
     try:
         header = json.loads(file.header)
         encoding = from_json(header["encoding"])
@@ -119,4 +119,4 @@ def read(path: Path | str) -> PolicyValueNet:
             header["game"], header["options"], encoding, layers, header["learned"]
         )
     except (KeyError, OverflowError, RecursionError, TypeError, ValueError) as error:
-        raise EvaluationError(f"{path}: invalid network file: {error} ({remedy})") from None
+        raise EvaluationError("{}: invalid network file: {} ({})", path, error, remedy) from None

@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agent.game import CHANCE, GridGame, HasFeatures, HasNamedFeatures, NotatedGame
+from agent.io.message import Message
 
 Floats = npt.NDArray[np.float32]
 InputFormat = Literal["features", "grid", "text"]
@@ -85,7 +86,9 @@ class PositionEncoding:
         else:
             content = _hashed_features(str(game), game.turn)
         if len(content) != self._encoded_length - 1 or not same_width:
-            raise ValueError(f"size of {type(game).__name__} differs from the trained size")
+            raise ValueError(
+                Message("size of {} differs from the trained size", type(game).__name__)
+            )
         if not self.named_features:
             return content + turn
         return content + turn + _float16_bytes(game, "measures", [*game.named_features().values()])
@@ -132,7 +135,7 @@ def from_json(data: dict[str, Any]) -> PositionEncoding:
     """Decode the data of `as_json`. Raise ValueError, TypeError or KeyError if it is invalid."""
     view, size, vocabulary = data["view"], data["size"], data["vocabulary"]
     if view not in ("features", "grid", "text") or not 0 < int(size) <= 1 << 20:
-        raise ValueError(f"invalid view {view!r} or size {size!r}")
+        raise ValueError(Message("invalid view {!r} or size {!r}", view, size))
     named_features = tuple(map(str, data.get("measures", ())))
     columns = int(data.get("columns", 0))
     return PositionEncoding(view, int(size), tuple(map(str, vocabulary)), named_features, columns)
@@ -177,7 +180,7 @@ def _float16_bytes(game: Any, label: str, numbers: Any) -> bytes:
         halves = np.asarray(numbers, np.float16)
     if not np.isfinite(halves).all():
         name = type(game).__name__
-        raise ValueError(f"{label} of {name} must be numbers from -65504 to 65504")
+        raise ValueError(Message("{} of {} must be numbers from -65504 to 65504", label, name))
     return halves.tobytes()
 
 

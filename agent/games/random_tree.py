@@ -6,6 +6,7 @@ Source: J. Pearl, 'Heuristics' (1984).
 from random import Random
 
 from agent.games.tree import Node, Tree, evaluate
+from agent.io.message import Message
 
 __all__ = ["GAME", "RandomTree", "evaluate"]
 
@@ -23,10 +24,14 @@ class RandomTree(Tree):
     ) -> None:
         if branching < 1 or depth < 0:
             raise ValueError(
-                f"branching must be at least 1 and depth at least 0 (got {branching} and {depth})"
+                Message(
+                    "branching must be at least 1 and depth at least 0 (got {} and {})",
+                    branching,
+                    depth,
+                )
             )
         if not 0 <= ordered <= 1:
-            raise ValueError(f"ordered must be between 0 and 1 (got {ordered})")
+            raise ValueError(Message("ordered must be between 0 and 1 (got {})", ordered))
         level: list[Node] = list(range(branching**depth))
         random = Random(seed)
         random.shuffle(level)

@@ -6,6 +6,8 @@ Squares are numbered from 0 by row from the top left. Player 0 is X.
 from collections.abc import Hashable
 from functools import cache
 
+from agent.io.message import Message
+
 # Patterns: complete a line, block the opponent's line, take the centre, take a corner. On the 3x3
 # board, play by these patterns is almost perfect.
 PATTERNS = (
@@ -30,7 +32,7 @@ class TicTacToe:
 
     def __init__(self, size: int = 3) -> None:
         if size < 1:
-            raise ValueError(f"board size must be at least 1 (got {size})")
+            raise ValueError(Message("board size must be at least 1 (got {})", size))
         self.size = size
         self._lines, self._lines_through = _lines(size)
         self._full = (1 << size * size) - 1

@@ -11,6 +11,7 @@ from os import PathLike
 from typing import Any, TypeAlias
 
 from agent.io import safe_yaml
+from agent.io.message import Message
 
 Node: TypeAlias = "float | list[Node]"
 
@@ -149,9 +150,9 @@ def read_tree(path: str | PathLike[str]) -> Tree:
     try:
         root = safe_yaml.read(path)
     except OSError as error:
-        raise ValueError(f"{path}: could not read the file: {error.strerror}") from None
+        raise ValueError(Message("{}: could not read the file: {}", path, error)) from None
     except safe_yaml.YamlError as error:
-        raise ValueError(f"{path}: invalid YAML: {error}") from error
+        raise _yaml_error(str(path), error) from error
     return _tree(root, str(path), MAX_NODES, MAX_LEVELS)
 
 
@@ -164,8 +165,17 @@ def parse_tree(text: str, nodes: int, levels: int) -> Tree:
     try:
         root = safe_yaml.load(text, max_values=YAML_VALUES_PER_NODE * nodes)
     except safe_yaml.YamlError as error:
-        raise ValueError(f"tree: invalid YAML: {error}") from None
-    return _tree(root, "tree", nodes, levels)
+        raise _yaml_error(Message("tree"), error) from None
+    return _tree(root, Message("tree"), nodes, levels)
+
+
+def _yaml_error(source_name: str, error: safe_yaml.YamlError) -> ValueError:
+    reason = Message(str(error))
+    if not reason.arguments:
+        return ValueError(Message("{}: invalid YAML: {}", source_name, reason))
+    return ValueError(
+        Message("{}: invalid YAML: {} (line {}, column {})", source_name, *reason.arguments)
+    )
 
 
 def _tree(root: Any, source_name: str, nodes: int, levels: int) -> Tree:
@@ -174,7 +184,7 @@ def _tree(root: Any, source_name: str, nodes: int, levels: int) -> Tree:
         _check_size(root, nodes, levels)
         return Tree(_parse_node(root, (), notes), notes)
     except ValueError as error:
-        raise ValueError(f"{source_name}: {error}") from None
+        raise ValueError(Message("{}: {}", source_name, error)) from None
 
 
 def _check_size(root: Any, nodes: int, levels: int) -> None:
@@ -183,9 +193,9 @@ def _check_size(root: Any, nodes: int, levels: int) -> None:
         node, level = waiting.pop()
         count += 1
         if count > nodes:
-            raise ValueError(f"too many nodes (at most {nodes})")
+            raise ValueError(Message("too many nodes (at most {})", nodes))
         if level > levels:
-            raise ValueError(f"too many levels below the root (at most {levels})")
+            raise ValueError(Message("too many levels below the root (at most {})", levels))
         below = node.get("children") if isinstance(node, dict) else node
         if isinstance(below, list):
             waiting.extend((child, level + 1) for child in below)
@@ -194,39 +204,43 @@ def _check_size(root: Any, nodes: int, levels: int) -> None:
 def _parse_node(
     node: Any, path: tuple[int, ...], notes: dict[tuple[int, ...], NodeAnnotation]
 ) -> Node:
-    label = ".".join(map(str, path)) or "root"
+    label = ".".join(map(str, path)) or Message("root")
     if isinstance(node, dict):
         notes[path] = _parse_annotation(node, label)
         if ("children" in node) == ("value" in node):
-            raise ValueError(f"{label}: expected either children or a value")
+            raise ValueError(Message("{}: expected either children or a value", label))
         below = node.get("children", node.get("value"))
         if isinstance(below, list) != ("children" in node):
-            raise ValueError(f"{label}: children must be a list, and value a number")
+            raise ValueError(Message("{}: children must be a list, and value a number", label))
         return _parse_node(below, path, notes)
     if isinstance(node, list):
         if not node:
-            raise ValueError(f"{label}: empty list (expected a number for a leaf)")
+            raise ValueError(Message("{}: empty list (expected a number for a leaf)", label))
         return [_parse_node(child, (*path, index), notes) for index, child in enumerate(node, 1)]
     if _is_number(node):
         value: float = node
         if abs(value) > MAX_VALUE and abs(value) != inf:
-            raise ValueError(f"{label}: value is too large (at most {MAX_VALUE})")
+            raise ValueError(Message("{}: value is too large (at most {})", label, MAX_VALUE))
         return value
-    raise ValueError(f"{label}: invalid node {node!r} (expected a number or a list)")
+    raise ValueError(Message("{}: invalid node {!r} (expected a number or a list)", label, node))
 
 
 def _parse_annotation(node: dict[Any, Any], label: str) -> NodeAnnotation:
     for key in node:
         if key not in KEYS:
-            raise ValueError(f"{label}: unknown key {key!r} (expected one of: {', '.join(KEYS)})")
+            raise ValueError(
+                Message("{}: unknown key {!r} (expected one of: {})", label, key, ", ".join(KEYS))
+            )
     bounds = node.get("bounds", [-inf, inf])
     if not (isinstance(bounds, list) and len(bounds) == 2 and all(map(_is_number, bounds))):
-        raise ValueError(f"{label}: bounds must be two numbers, such as [3, 8]")
+        raise ValueError(Message("{}: bounds must be two numbers, such as [3, 8]", label))
     lower, upper = bounds
     if any(abs(bound) > MAX_VALUE and abs(bound) != inf for bound in bounds):
-        raise ValueError(f"{label}: bound is too large (at most {MAX_VALUE})")
+        raise ValueError(Message("{}: bound is too large (at most {})", label, MAX_VALUE))
     if lower > upper:
-        raise ValueError(f"{label}: lower bound {lower} is above the upper bound {upper}")
+        raise ValueError(
+            Message("{}: lower bound {} is above the upper bound {}", label, lower, upper)
+        )
     return NodeAnnotation(str(node.get("name", "")), (lower, upper))
 
 

@@ -2,6 +2,8 @@ import hashlib
 import json
 from typing import Any
 
+from agent.io.message import Message
+
 MAX_VALUE_LENGTH = 100  # characters; longer values are shown as a digest
 
 
@@ -19,7 +21,7 @@ def describe_changes(before: Any, now: Any, name: str = "") -> list[str]:
         numbered = enumerate(zip(before, now, strict=True), 1)
         parts = [(f"{name} {number}", *pair) for number, pair in numbered]
     else:
-        return [f"{name} was {_format_value(before)}, is {_format_value(now)}"]
+        return [Message("{} was {}, is {}", name, _format_value(before), _format_value(now))]
     return [
         clause
         for part, old, new in parts

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import IO, Any, TextIO
 
 from agent.io.files import resolve_target
+from agent.io.message import Message
 
 
 def lock_or_raise(
@@ -21,9 +22,9 @@ def lock_or_raise(
     try:
         return lock_path(os.fspath(path))
     except BlockingIOError:
-        raise make_error(f"{path} is {held_reason}") from None
+        raise make_error(Message("{} is {}", path, Message(held_reason))) from None
     except OSError as error:
-        raise make_error(f"{path} cannot be locked: {error.strerror}") from None
+        raise make_error(Message("{} cannot be locked: {}", path, error)) from None
 
 
 def lock_path(path: str) -> TextIO:

@@ -18,6 +18,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
+from agent.io.message import Message
+
 # Default size limits in bytes for a whole file, and for one line.
 MAX_FILE_SIZE = 16 << 20
 MAX_LINE_LENGTH = 1 << 20
@@ -62,7 +64,7 @@ def read_bytes(
             content = file.read(max_size + 1)
             if len(content) <= max_size:
                 return content
-    raise OSError(errno.EFBIG, f"larger than {max_size >> 10} KiB", os.fspath(path))
+    raise OSError(errno.EFBIG, Message("larger than {} KiB", max_size >> 10), os.fspath(path))
 
 
 def read_text(

@@ -8,6 +8,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from agent.io.files import read_text
+from agent.io.message import MessageError
 
 if TYPE_CHECKING:
     from yaml import Node, SafeLoader
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 MAX_VALUES = 2_000_000
 
 
-class YamlError(ValueError):
+class YamlError(MessageError, ValueError):
     """Raised for invalid YAML. The message contains the reason, and the position if known."""
 
 
@@ -62,8 +63,11 @@ def _yaml_reader(loader: type[SafeLoader] | None, text: str) -> Iterator[SafeLoa
             reader.dispose()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        location = "" if mark is None else f" (line {mark.line + 1}, column {mark.column + 1})"
-        raise YamlError(f"{error.problem or error.context}{location}") from None
+        problem = error.problem or error.context
+        if mark is None:
+            raise YamlError(str(problem)) from None
+        line, column = mark.line + 1, mark.column + 1
+        raise YamlError("{} (line {}, column {})", problem, line, column) from None
     except yaml.YAMLError as error:
         raise YamlError(str(error)) from None
     except RecursionError:

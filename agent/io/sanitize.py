@@ -7,11 +7,16 @@ MAX_LINES = 100
 
 
 def sanitize_line(text: str, max_length: int = MAX_LINE_LENGTH) -> str:
-    """Return the text as one printable line of at most `max_length` characters."""
+    """Return the text as one printable line of at most `max_length` characters.
+
+    Return `text` itself if it needs no change, so that a `Message` can still be translated.
+    """
     shown = text[: max_length + 1].strip()
     if not shown.isprintable():
         shown = "".join(map(_escape, shown))
-    return shown if len(shown) <= max_length else shown[: max_length - 1] + "…"
+    if len(shown) > max_length:
+        return shown[: max_length - 1] + "…"
+    return text if shown == text else shown
 
 
 def sanitize_name(text: str) -> str:

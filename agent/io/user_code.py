@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import TypeGuard
 
 from agent.io.files import read_bytes
+from agent.io.message import Message, MessageError
 
 # Kempelen's top-level packages. They shadow modules of the same name beside a user's file.
 PACKAGES = ("agent", "protocols", "openings", "kempelen")
@@ -22,7 +23,7 @@ _path_entries: set[str] = set()  # folders that were added to sys.path
 _imported: set[str] = set()  # modules imported by the last user file
 
 
-class UserCodeError(ValueError):
+class UserCodeError(MessageError, ValueError):
     """Raised if user code fails to load. The message is meant for the user."""
 
 
@@ -31,7 +32,9 @@ def split_spec(spec: str, noun: str) -> tuple[str, str]:
     location, colon, name = spec.strip().rpartition(":")
     if not colon or not location or not name.isidentifier():
         raise UserCodeError(
-            f"{noun} {spec.strip()!r}: invalid name (expected 'module:name' or 'FILE.py:name')"
+            "{} {!r}: invalid name (expected 'module:name' or 'FILE.py:name')",
+            Message(noun),
+            spec.strip(),
         )
     return location, name
 
@@ -77,8 +80,13 @@ def describe(error: BaseException) -> str:
         trace = trace.tb_next
     # Prefer lines of user code over lines of the libraries that it calls.
     lines = [line for line in lines if not is_library(line[0])] or lines
-    location = f" ({Path(lines[-1][0]).name}, line {lines[-1][1]})" if lines else ""
-    return f"{type(error).__name__}: {error_message(error)}{location}"
+    name, message = type(error).__name__, Message(error_message(error))
+    if isinstance(error, SyntaxError) and error.filename and error.lineno:
+        file = os.path.basename(error.filename)
+        message = Message("{} ({}, line {})", error.msg, file, error.lineno)
+    if not lines:
+        return Message("{}: {}", name, message)
+    return Message("{}: {} ({}, line {})", name, message, Path(lines[-1][0]).name, lines[-1][1])
 
 
 def is_keyboard_interrupt(error: BaseException) -> TypeGuard[KeyboardInterrupt]:
@@ -109,9 +117,9 @@ def _read_file(path: Path, noun: str) -> tuple[Path, bytes]:
     try:
         return path, read_bytes(path)
     except FileNotFoundError:
-        raise UserCodeError(f"{noun} file {path} does not exist") from None
+        raise UserCodeError("{} file {} does not exist", Message(noun), path) from None
     except OSError as error:
-        raise UserCodeError(f"{noun} file {path} cannot be read: {error.strerror}") from None
+        raise UserCodeError("{} file {} cannot be read: {}", Message(noun), path, error) from None
 
 
 def _load_file(path: Path, noun: str) -> ModuleType:
@@ -123,7 +131,7 @@ def _load_file(path: Path, noun: str) -> ModuleType:
     loader = importlib.machinery.SourceFileLoader(name, str(path))
     spec = importlib.util.spec_from_file_location(name, path, loader=loader)
     if spec is None or spec.loader is None:
-        raise UserCodeError(f"{noun} file {path} is not a Python file")
+        raise UserCodeError("{} file {} is not a Python file", Message(noun), path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     known = set(sys.modules)
@@ -131,7 +139,9 @@ def _load_file(path: Path, noun: str) -> ModuleType:
         # Bypass the loader's bytecode cache, which misses changes within one second.
         exec(compile(source, str(path), "exec"), vars(module))
     except (Exception, SystemExit) as error:
-        raise UserCodeError(f"{noun} file {path} failed: {describe(error)}") from error
+        raise UserCodeError(
+            "{} file {} failed: {}", Message(noun), path, describe(error)
+        ) from error
     finally:
         _imported.update(set(sys.modules) - known)
     return module
@@ -146,8 +156,13 @@ def _reject_hidden_neighbours(path: Path, source: bytes, noun: str) -> None:
     for package, neighbour in hidden.items():
         if package in imported:
             raise UserCodeError(
-                f"{noun} file {path}: cannot import {neighbour.name} from its folder "
-                f"('{package}' is a package of Kempelen; rename {neighbour.name})"
+                "{} file {}: cannot import {} from its folder ('{}' is a package of "
+                "Kempelen; rename {})",
+                Message(noun),
+                path,
+                neighbour.name,
+                package,
+                neighbour.name,
             )
 
 
@@ -201,7 +216,9 @@ def _import(name: str, noun: str) -> ModuleType:
             return importlib.reload(known)
         return importlib.import_module(name)
     except (Exception, SystemExit) as error:
-        raise UserCodeError(f"{noun} module {name} failed: {describe(error)}") from error
+        raise UserCodeError(
+            "{} module {} failed: {}", Message(noun), name, describe(error)
+        ) from error
 
 
 def _add_working_directory() -> None:

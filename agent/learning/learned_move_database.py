@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.io.files import require_regular
+from agent.io.message import Message, MessageError
 from agent.learning.learned_move import LearnedMove
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ _INVALID_ROWS_QUERY = (
 LEAST_USEFUL_ORDER = "ORDER BY times + used, stamp LIMIT ?"
 
 
-class LearningDatabaseError(Exception):
+class LearningDatabaseError(MessageError):
     """Raised if the database file is unusable."""
 
 
@@ -75,20 +76,20 @@ class LearnedMoveDatabase:
         self.busy_timeout = BUSY_TIMEOUT_S
         self._stamp = -1  # stamp of the newest move read so far
         if not self.path.absolute().parent.is_dir():
-            raise LearningDatabaseError(f"experience {path}: folder does not exist")
+            raise LearningDatabaseError("experience {}: folder does not exist", path)
         try:
             with contextlib.suppress(FileNotFoundError):
                 require_regular(path)
         except OSError as error:
-            raise LearningDatabaseError(f"experience {path}: {error.strerror}") from None
+            raise LearningDatabaseError("experience {}: {}", path, error) from None
         if self._exists():
             if self.path.stat().st_size > MAX_BYTES:
-                reason = f"file is too large (at most {MAX_BYTES >> 10} KiB)"
-                raise LearningDatabaseError(f"experience {path}: {reason}")
+                reason = Message("file is too large (at most {} KiB)", MAX_BYTES >> 10)
+                raise LearningDatabaseError("experience {}: {}", path, reason)
             with self._connect() as database:
                 status = database.execute("PRAGMA quick_check(1)").fetchone()[0]
                 if status != "ok" or database.execute(_INVALID_ROWS_QUERY).fetchone():
-                    raise LearningDatabaseError(f"experience {path}: {_DAMAGED}")
+                    raise LearningDatabaseError("experience {}: {}", path, _DAMAGED)
 
     def read_new(self) -> list[LearnedMove]:
         """Return the moves that any process has written since the last call."""
@@ -166,11 +167,11 @@ class LearnedMoveDatabase:
         import sqlite3
 
         remedies = {
-            sqlite3.SQLITE_BUSY: "the file is in use by another program",
-            sqlite3.SQLITE_LOCKED: "the file is in use by another program",
-            sqlite3.SQLITE_FULL: "free some disk space",
-            sqlite3.SQLITE_READONLY: "the file must be writable",
-            sqlite3.SQLITE_CANTOPEN: "the file and its folder must be writable",
+            sqlite3.SQLITE_BUSY: Message("the file is in use by another program"),
+            sqlite3.SQLITE_LOCKED: Message("the file is in use by another program"),
+            sqlite3.SQLITE_FULL: Message("free some disk space"),
+            sqlite3.SQLITE_READONLY: Message("the file must be writable"),
+            sqlite3.SQLITE_CANTOPEN: Message("the file and its folder must be writable"),
             sqlite3.SQLITE_ERROR: _DAMAGED,  # for example, a missing table
             sqlite3.SQLITE_CORRUPT: _DAMAGED,
             sqlite3.SQLITE_NOTADB: _DAMAGED,
@@ -183,10 +184,10 @@ class LearnedMoveDatabase:
                 yield database
         except sqlite3.Error as error:
             code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-            reason = f"{error} ({remedies[code]})" if code in remedies else str(error)
-            raise LearningDatabaseError(f"experience {self.path}: {reason}") from None
+            reason = Message("{} ({})", error, remedies[code]) if code in remedies else error
+            raise LearningDatabaseError("experience {}: {}", self.path, reason) from None
         except UnicodeDecodeError:  # the text of an SQLite error is not UTF-8
-            raise LearningDatabaseError(f"experience {self.path}: {_DAMAGED}") from None
+            raise LearningDatabaseError("experience {}: {}", self.path, _DAMAGED) from None
 
     def _check(self, database: sqlite3.Connection) -> None:
         application, version = (
@@ -195,12 +196,12 @@ class LearnedMoveDatabase:
         )
         if application != APPLICATION_ID:
             raise LearningDatabaseError(
-                f"experience {self.path}: not an experience file (use another file)"
+                "experience {}: not an experience file (use another file)", self.path
             )
         if version != SCHEMA_VERSION:
             raise LearningDatabaseError(
-                f"experience {self.path}: written by another version of this program "
-                "(use another file)"
+                "experience {}: written by another version of this program (use another file)",
+                self.path,
             )
 
     @contextlib.contextmanager
@@ -218,7 +219,7 @@ class LearnedMoveDatabase:
             raise
 
 
-_DAMAGED = "the file is damaged; restore it from a copy or use another file"
+_DAMAGED = Message("the file is damaged; restore it from a copy or use another file")
 
 
 def _delete_least_useful(database: sqlite3.Connection, max_moves: int, slack: int = 0) -> int:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
 from agent.game import ChanceGame, Game
+from agent.io.message import Message
 from agent.limits import Cp, Info
 
 Position = TypeVar("Position")
@@ -36,7 +37,7 @@ class LearningAdapter(Generic[Position, Move]):
         self.game = game_label(game)
         self.surprise_threshold = surprise
         if isinstance(game, ChanceGame):
-            raise ValueError(f"{self.game}: learning is not supported in games of chance")
+            raise ValueError(Message("{}: learning is not supported in games of chance", self.game))
         self.position_key(game)
 
     def copy(self, position: Position) -> Position:
@@ -48,7 +49,9 @@ class LearningAdapter(Generic[Position, Move]):
         try:
             return json.dumps(position.key(), default=_to_json)
         except TypeError as error:
-            raise ValueError(f"{self.game}: positions cannot be stored: {error}") from None
+            raise ValueError(
+                Message("{}: positions cannot be stored: {}", self.game, error)
+            ) from None
 
     def key_after(self, position: Any, move: Move) -> str:
         """Return a text by which searches recognise the position after a move."""
@@ -128,7 +131,7 @@ def parse_key(text: str) -> Hashable:
 def _to_json(value: Any) -> dict[str, str]:
     if hasattr(value, "uci"):
         return {"uci": value.uci()}
-    raise TypeError(f"{value!r} is not a number, string or tuple")
+    raise TypeError(Message("{!r} is not a number, string or tuple", value))
 
 
 def _from_json(value: dict[str, str]) -> Any:

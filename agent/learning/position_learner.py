@@ -89,7 +89,7 @@ class PositionLearner(Generic[Position, Move]):
             raise AgentError(str(error)) from None
         self.close()
         if self._pending:
-            raise AgentError(f"{self._last_error}; the experience file was not changed")
+            raise AgentError("{}; the experience file was not changed", self._last_error)
         if file is not None:
             file.busy_timeout = IN_GAME_BUSY_TIMEOUT_S
         self._file = file

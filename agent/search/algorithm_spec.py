@@ -21,6 +21,7 @@ from math import inf
 from typing import Any, get_args, get_type_hints
 
 from agent.game import ChanceGame, Game, HasPatterns, SupportsQuiescence
+from agent.io.message import Message
 from agent.learning.learning_adapter import SURPRISE_THRESHOLD
 from agent.search.algorithms.alpha_beta import ExtensionRule
 from agent.search.algorithms.expectiminimax import Expectiminimax
@@ -79,13 +80,20 @@ class AlgorithmSpec:
         """
         if not self.supports(game):
             raise ValueError(
-                f"{self.text}: games of chance are not supported "
-                f"(use {Expectiminimax.name} or {UCT.name})"
+                Message(
+                    "{}: games of chance are not supported (use {} or {})",
+                    self.text,
+                    Expectiminimax.name,
+                    UCT.name,
+                )
             )
         if self.options.get("continuation") and not isinstance(game, SupportsQuiescence):
             raise ValueError(
-                f"{self.text}: {type(game).__name__} does not support continuation "
-                "(use swing=VALUE)"
+                Message(
+                    "{}: {} does not support continuation (use swing=VALUE)",
+                    self.text,
+                    type(game).__name__,
+                )
             )
         known = _field_names(self.search_class)
         common: dict[str, Any] = {
@@ -110,7 +118,7 @@ class AlgorithmSpec:
             surprise = self.options.get("surprise", SURPRISE_THRESHOLD)
             options["killer_memory"] = LearnedPositions.from_file(file, game, surprise)
         elif "surprise" in self.options:
-            raise ValueError(f"{self.text}: surprise requires killer_memory=FILE")
+            raise ValueError(Message("{}: surprise requires killer_memory=FILE", self.text))
         return self.search_class(evaluate, self.search_class.options(**options))
 
     def _ordering(self, game: Game[Any], evaluate: Callable[[Any], float]) -> Ordering[Any]:
@@ -122,7 +130,7 @@ class AlgorithmSpec:
             settings.pop("successors", None)
         if settings.pop("patterns", False):
             if not isinstance(game, HasPatterns):
-                raise ValueError(f"{self.text}: {type(game).__name__} has no patterns")
+                raise ValueError(Message("{}: {} has no patterns", self.text, type(game).__name__))
             settings["patterns"] = Patterns(game.patterns, turned=not game.upright)
         return Ordering(**settings)
 
@@ -133,8 +141,11 @@ class AlgorithmSpec:
             return ExtensionRule(plies, swing=swing)
         if not isinstance(game, SupportsQuiescence):
             raise ValueError(
-                f"{self.text}: {type(game).__name__} does not define forced positions "
-                "(use swing=VALUE)"
+                Message(
+                    "{}: {} does not define forced positions (use swing=VALUE)",
+                    self.text,
+                    type(game).__name__,
+                )
             )
         return ExtensionRule(plies, selects=lambda position: position.forced())
 
@@ -151,17 +162,23 @@ def parse(text: str) -> AlgorithmSpec:
         option, _, value = word.partition("=")
         if option not in known:
             raise ValueError(
-                f"{name}: unknown option {option!r} (expected one of: {', '.join(known)})"
+                Message(
+                    "{}: unknown option {!r} (expected one of: {})", name, option, ", ".join(known)
+                )
             )
         # A file name is always text, even if YAML would parse it as a number.
         is_text = option in FILE_OPTIONS
         try:
             read_value = value if is_text else safe_yaml.load(value)
         except safe_yaml.YamlError as error:
-            raise ValueError(f"{text.strip()}: invalid value of {option}: {error}") from None
+            raise ValueError(
+                Message("{}: invalid value of {}: {}", text.strip(), option, error)
+            ) from None
         options[option] = read_value if value else True
         if expected := _expected_value(search_class, option, options[option]):
-            raise ValueError(f"{text.strip()}: option {option} must be {expected}")
+            raise ValueError(
+                Message("{}: option {} must be {}", text.strip(), option, Message(expected))
+            )
     return AlgorithmSpec(text.strip(), search_class, options)
 
 
@@ -181,7 +198,7 @@ def _expected_value(search_class: type[Search[Any]], option: str, value: Any) ->
         return "" if isinstance(value, bool) else "true or false, or have no value"
     declared = get_type_hints(search_class.options)[option]
     if choices := get_args(declared):
-        return "" if value in choices else "one of " + ", ".join(map(str, choices))
+        return "" if value in choices else Message("one of {}", ", ".join(map(str, choices)))
     if declared is bool:
         return "" if isinstance(value, bool) else "true or false, or have no value"
     if declared is int:

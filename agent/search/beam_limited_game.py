@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable
 from typing import Any, Generic, TypeVar
 
 from agent.game import HasTerminalValues, NotatedGame
+from agent.io.message import Message
 from agent.search.stats import SearchStats
 from agent.search.terminal_scoring import DEFAULT_SCORING, clamp_evaluation
 
@@ -26,7 +27,7 @@ class BeamLimitedGame(Generic[Move]):
         self, game: NotatedGame[Move], evaluate: Callable[[Any], float], factor: int
     ) -> None:
         if factor < 1:
-            raise ValueError(f"factor must be at least 1 (got {factor})")
+            raise ValueError(Message("factor must be at least 1 (got {})", factor))
         self.game = game
         self.counts = SearchStats()
         self._evaluate = evaluate

@@ -6,6 +6,7 @@ from pkgutil import iter_modules
 from typing import Any
 
 import agent.search.algorithms
+from agent.io.message import Message
 from agent.search.search import Search
 
 ALIASES = {"mcts": "uct"}
@@ -26,5 +27,7 @@ def algorithm(name: str) -> type[Search[Any]]:
     by_name = algorithms()
     name = ALIASES.get(name, name)
     if name not in by_name:
-        raise ValueError(f"unknown algorithm {name!r} (expected one of: {', '.join(by_name)})")
+        raise ValueError(
+            Message("unknown algorithm {!r} (expected one of: {})", name, ", ".join(by_name))
+        )
     return by_name[name]

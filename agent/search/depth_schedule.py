@@ -11,6 +11,7 @@ from threading import Timer
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from agent.game import Game
+from agent.io.message import Message
 from agent.search.search import Search, SearchResult
 from agent.search.stats import SearchStopped
 
@@ -29,7 +30,11 @@ def depths(depth: int, horizon: DepthParity = "any") -> range:
     first = 2 if horizon == "even" else 1
     depths = range(first, depth + 1, 1 if horizon == "any" else 2)
     if not depths:
-        raise ValueError(f"no {horizon} depth up to {depth} (depth must be at least {first})")
+        raise ValueError(
+            Message(
+                "no {} depth up to {} (depth must be at least {})", Message(horizon), depth, first
+            )
+        )
     return depths
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from agent.game import GridGame
+from agent.io.message import Message
 
 # m: mover's square. t: opponent's square. .: empty. ?: any square. *: empty, the move to play.
 SYMBOLS = "mt.?*"
@@ -39,7 +40,11 @@ def _parse(pattern: str) -> tuple[str, ...]:
     text = "".join(rows)
     if len({len(row) for row in rows}) != 1 or set(text) - set(SYMBOLS) or text.count("*") != 1:
         raise ValueError(
-            f"invalid pattern {pattern!r} (expected rows of equal length of {SYMBOLS}, with one *)"
+            Message(
+                "invalid pattern {!r} (expected rows of equal length of {}, with one *)",
+                pattern,
+                SYMBOLS,
+            )
         )
     return rows
 

@@ -7,6 +7,7 @@ from math import copysign, inf, nextafter
 from typing import Any, ClassVar, Generic, TypeVar
 
 from agent.game import CHANCE, Game, HasEvaluationScale, HasTerminalValues
+from agent.io.message import Message
 from agent.learning.learned_move import LearnedMove
 from agent.limits import Cp, Info
 from agent.search.beam_limited_game import BeamLimitedGame
@@ -95,7 +96,7 @@ class Search(ABC, Generic[Move]):
     ) -> None:
         if type(options) is not self.options:
             expected, actual = self.options.__name__, type(options).__name__
-            raise TypeError(f"{self.name}: options must be {expected} (got {actual})")
+            raise TypeError(Message("{}: options must be {} (got {})", self.name, expected, actual))
         self.evaluate = evaluate
         self.ending = options.ending
         self.ordering: Ordering[Move] | None = options.ordering

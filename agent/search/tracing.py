@@ -16,6 +16,7 @@ from math import inf
 from typing import Any, TypeVar
 
 from agent.game import Game
+from agent.io.message import Message
 from agent.search.algorithms import b_star
 from agent.search.algorithms.sss_star import State
 from agent.search.algorithms.win_loss import LOSS, WIN
@@ -249,7 +250,10 @@ def tracked_label(game: Game[Any]) -> Iterator[list[int]]:
             setattr(game, name, method)
     except AttributeError:
         raise TypeError(
-            f"{type(game).__name__}: cannot be traced (its class has __slots__ without __dict__)"
+            Message(
+                "{}: cannot be traced (its class has __slots__ without __dict__)",
+                type(game).__name__,
+            )
         ) from None
     try:
         yield label

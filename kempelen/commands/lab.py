@@ -47,7 +47,7 @@ def configure(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """Run the chosen action. Return its exit status, or 2 after an error."""
     from agent.evaluation import EvaluationError
-    from kempelen.lab.spanish_messages import error_message
+    from kempelen.console.translation import error_message
 
     if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.encoding.lower() != "utf-8":
         sys.stdout.reconfigure(encoding="utf-8")  # for ε, ∞ and ≥

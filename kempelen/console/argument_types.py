@@ -3,8 +3,17 @@
 from argparse import ArgumentTypeError
 from math import inf
 
+from agent.io.message import Message
+
 MIN_BOARD_SIZE = 2
 MAX_INT = 10**15  # compiled searches count in 64 bits
+
+
+def integer(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise ArgumentTypeError(Message("invalid int value: {!r}", text)) from None
 
 
 def positive_int(text: str) -> int:
@@ -13,9 +22,11 @@ def positive_int(text: str) -> int:
     except ValueError:
         number = 0
     if number < 1:
-        raise ArgumentTypeError(f"expected a whole number above 0, not {text!r}")
+        raise ArgumentTypeError(Message("expected a whole number above 0, not {!r}", text))
     if number > MAX_INT:
-        raise ArgumentTypeError(f"expected a whole number up to {MAX_INT}, not {text!r}")
+        raise ArgumentTypeError(
+            Message("expected a whole number up to {}, not {!r}", MAX_INT, text)
+        )
     return number
 
 
@@ -33,8 +44,12 @@ def board_size(text: str) -> int | str:
         edges = (0, 0)
     if min(edges) < MIN_BOARD_SIZE:
         raise ArgumentTypeError(
-            f"expected a size from {MIN_BOARD_SIZE} to {MAX_SIZE}, or WIDTHxHEIGHT such as 9x13, "
-            f"not {text!r}"
+            Message(
+                "expected a size from {} to {}, or WIDTHxHEIGHT such as 9x13, not {!r}",
+                MIN_BOARD_SIZE,
+                MAX_SIZE,
+                text,
+            )
         )
     return format_size(*edges)
 
@@ -45,7 +60,7 @@ def positive_seconds(text: str) -> float:
     except ValueError:
         number = 0.0
     if not 0 < number < inf:
-        raise ArgumentTypeError(f"expected seconds above 0, not {text!r}")
+        raise ArgumentTypeError(Message("expected seconds above 0, not {!r}", text))
     return number
 
 
@@ -55,7 +70,7 @@ def number_up_to(maximum: int, text: str) -> float:
     except ValueError:
         number = -1.0
     if not 0 <= number <= maximum:
-        raise ArgumentTypeError(f"expected a number from 0 to {maximum}, not {text!r}")
+        raise ArgumentTypeError(Message("expected a number from 0 to {}, not {!r}", maximum, text))
     return number
 
 

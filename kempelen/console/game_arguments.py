@@ -22,10 +22,12 @@ CATALOGUE_PLACEHOLDER = "the games and the algorithms"
 def configure(parser: ArgumentParser, *, game: str | None = None, size: str = "--size") -> None:
     """Add the arguments. `game` is the default game, and `size` another name of `--size`."""
     which = parser.add_mutually_exclusive_group(required=game is None)
-    default = "" if game is None else f" (default: {game})"
     which.add_argument(
-        "--game", default=game, metavar="G", help=f"a game's name, or FILE.py:Class{default}"
-    )
+        "--game", default=game, metavar="G",
+        help="a game's name, or FILE.py:Class"
+        if game is None
+        else "a game's name, or FILE.py:Class (default: %(default)s)",
+    )  # fmt: skip
     which.add_argument(
         "--tree", type=Path, metavar="FILE.yaml", help="tree given as nested lists of leaf values"
     )

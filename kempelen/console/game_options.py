@@ -9,13 +9,14 @@ from typing import Any
 
 from agent.games.catalogue import GameType
 from agent.io import safe_yaml
+from agent.io.message import Message
 
 
 def read_option(text: str) -> tuple[str, Any]:
     """Parse NAME=VALUE, and return the name and the parsed value."""
     name, equals, value = text.partition("=")
     if not equals or not name:
-        raise ArgumentTypeError(f"expected NAME=VALUE, not {text!r}")
+        raise ArgumentTypeError(Message("expected NAME=VALUE, not {!r}", text))
     return name, read_value(value)
 
 
@@ -41,7 +42,7 @@ def options_for(
     known = signature(kind.game_class).parameters
     if size is not None:
         if not known:
-            raise ValueError(f"game {kind.name} has no --size")
+            raise ValueError(Message("game {} has no --size", kind.name))
         values[next(iter(known))] = read_value(size)
     for name in known.keys() & values.keys():
         if isinstance(known[name].default, tuple) and not isinstance(values[name], list):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.io.files import name_in_errors
+from agent.io.message import MessageError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 SUFFIXES = (".svg", ".png", ".pdf")
 
 
-class PictureError(ValueError):
+class PictureError(MessageError, ValueError):
     """A picture could not be drawn. The message says how to fix the problem."""
 
 
@@ -30,11 +31,13 @@ def check_picture(path: Path, extra: str = "lab", libraries: tuple[str, ...] = (
         except ImportError as error:
             from agent.io.requirements import install_command  # lazy import: needed for errors only
 
-            raise PictureError(f"{error.name} is not installed: {install_command(extra)}") from None
+            raise PictureError(
+                "{} is not installed: {}", error.name, install_command(extra)
+            ) from None
     if path.suffix.lower() not in SUFFIXES:
-        raise PictureError(f"{path}: unknown picture format (expected {', '.join(SUFFIXES)})")
+        raise PictureError("{}: unknown picture format (expected {})", path, ", ".join(SUFFIXES))
     if not path.absolute().parent.is_dir():
-        raise PictureError(f"{path}: folder {path.parent} does not exist")
+        raise PictureError("{}: folder {} does not exist", path, path.parent)
     return path
 
 

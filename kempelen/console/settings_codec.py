@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any, TypeVar
 
+from agent.io.message import MessageError
 from kempelen.console import yaml_scalars
 from kempelen.console.yaml_scalars import UnquotedScalar, plain
 
@@ -20,7 +21,7 @@ _BOOLEANS = {
 }
 
 
-class SettingsError(ValueError):
+class SettingsError(MessageError, ValueError):
     """A setting is invalid. The message names the entry and the expected values."""
 
 

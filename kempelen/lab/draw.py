@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
+from agent.io.message import Message
 from kempelen.console import pictures
 from kempelen.lab import algorithm_arguments, language, limit_arguments, problems, tree_picture
 from kempelen.lab.traced_search import trace_from
@@ -15,7 +16,7 @@ def configure(parser: ArgumentParser) -> None:
     algorithm_arguments.configure(parser, several=False)
     parser.add_argument(
         "-o", "--output", type=Path, required=True, metavar="FILE",
-        help=f"write the picture to FILE (suffix: {', '.join(pictures.SUFFIXES)})",
+        help=Message("write the picture to FILE (suffix: {})", ", ".join(pictures.SUFFIXES)),
     )  # fmt: skip
     limit_arguments.configure(parser)
 

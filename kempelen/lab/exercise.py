@@ -12,7 +12,9 @@ from typing import Any
 from rich.table import Table
 from rich.tree import Tree as RichTree
 
-from kempelen.console.argument_types import positive_int
+from agent.io.message import Message
+from kempelen.console.argument_types import integer, positive_int
+from kempelen.console.translation import error_message
 from kempelen.lab import language
 from kempelen.lab.exercises import results
 from kempelen.lab.exercises.exercise import Exercise, VisibleNode
@@ -21,7 +23,6 @@ from kempelen.lab.exercises.marking import Mark
 from kempelen.lab.exercises.results import MAX_EXERCISES, ExerciseAnswers, MarkedExercise
 from kempelen.lab.language import Translator, format_label
 from kempelen.lab.output import print_plain, table
-from kempelen.lab.spanish_messages import error_message
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -41,7 +42,7 @@ def configure(parser: ArgumentParser) -> None:
         "--branching", type=positive_int, default=3, metavar="B",
         help="maximum number of children of a node (default: 3)",
     )  # fmt: skip
-    parser.add_argument("--seed", type=int, default=0, help="random seed (default: 0)")
+    parser.add_argument("--seed", type=integer, default=0, help="random seed (default: 0)")
     parser.add_argument(
         "--student", type=positive_int, default=1, metavar="N",
         help="student number; each number gets different trees (default: 1)",
@@ -125,7 +126,7 @@ def exercises(arguments: Namespace, student: int) -> list[Exercise]:
     if arguments.algorithm and "order" not in kinds:
         raise ValueError("--algorithm requires --kind order")
     if len(kinds) * arguments.count > MAX_EXERCISES:
-        raise ValueError(f"--count: too many exercises (at most {MAX_EXERCISES})")
+        raise ValueError(Message("--count: too many exercises (at most {})", MAX_EXERCISES))
     return make_exercises(
         kinds,
         seed=arguments.seed,
@@ -151,8 +152,11 @@ def feedback(mark: Mark, made: Exercise, translate: Translator) -> str:
 def _check(arguments: Namespace, made: list[Exercise], translate: Translator) -> int:
     if len(arguments.answer) > len(made):
         raise ValueError(
-            f"--answer: {len(arguments.answer)} answers for {len(made)} exercises (use --kind or "
-            "--count for more exercises)"
+            Message(
+                "--answer: {} answers for {} exercises (use --kind or --count for more exercises)",
+                len(arguments.answer),
+                len(made),
+            )
         )
     attempts, right = [], 0
     name, earlier = _load_results(arguments, made)
@@ -252,8 +256,11 @@ def _load_results(arguments: Namespace, made: list[Exercise]) -> tuple[str, list
     specs = {each.spec for each in attempts} | {each.spec for each in made}
     if len(specs) > MAX_EXERCISES:
         raise ValueError(
-            f"{arguments.results}: would exceed {MAX_EXERCISES} exercises (use another results "
-            "file)"
+            Message(
+                "{}: would exceed {} exercises (use another results file)",
+                arguments.results,
+                MAX_EXERCISES,
+            )
         )
     return arguments.name or name, attempts
 
@@ -359,7 +366,7 @@ def _write_sheets(arguments: Namespace, translate: Translator) -> None:
     for path in paths:
         pdf_sheets.check_sheets(path)
     if len(paths) > 1 and paths[0].absolute() == paths[1].absolute():
-        raise ValueError(f"--key: {paths[0]} is also the --sheet file (use another file)")
+        raise ValueError(Message("--key: {} is also the --sheet file (use another file)", paths[0]))
     first = arguments.student
     made = [exercises(arguments, student) for student in range(first, first + arguments.students)]
     for path in paths:

@@ -15,13 +15,13 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from agent.io.message import Message
+from kempelen.console.translation import translate
+
 SUFFIX = ".html"
 PAGES = Path(__file__).parent / "pages"
 
-NOSCRIPT_TEXT = {
-    "en": "This page is drawn by scripts, which the browser does not run.",
-    "es": "Esta página la dibujan scripts, que el navegador no ejecuta.",
-}
+NOSCRIPT_TEXT = "This page is drawn by scripts, which the browser does not run."
 # Text that would close or disable a script or style element.
 _UNSAFE = ("</script", "</style", "<!--", "<script")
 
@@ -62,7 +62,7 @@ def build_page(
         *(f"<style>{text}</style>" for text in css),
         "</head>",
         "<body>",
-        f"<noscript>{NOSCRIPT_TEXT[language]}</noscript>",
+        f"<noscript>{translate(NOSCRIPT_TEXT, language)}</noscript>",
         '<main id="page"></main>',
         f'<script type="application/json" id="data">{script_json(data)}</script>',
         *(f"<script>{text}</script>" for text in code),
@@ -75,9 +75,9 @@ def build_page(
 def check_path(path: Path) -> None:
     """Raise ValueError if the path does not end in .html or its folder does not exist."""
     if path.suffix.lower() != SUFFIX:
-        raise ValueError(f"{path}: invalid page name (must end in {SUFFIX})")
+        raise ValueError(Message("{}: invalid page name (must end in {})", path, SUFFIX))
     if not path.absolute().parent.is_dir():
-        raise ValueError(f"{path}: folder {path.parent} does not exist")
+        raise ValueError(Message("{}: folder {} does not exist", path, path.parent))
 
 
 def script_json(data: Any) -> str:
@@ -91,7 +91,9 @@ def _read_asset(name: str) -> str:
     text = (PAGES / name).read_text(encoding="utf-8")
     for unsafe in _UNSAFE:
         if unsafe in text.lower():
-            raise ValueError(f"{name}: contains {unsafe}, which is not allowed in a page")
+            raise ValueError(
+                Message("{}: contains {}, which is not allowed in a page", name, unsafe)
+            )
     return text
 
 

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent.evaluation import HANDCRAFTED
+from agent.io.message import Message
 from kempelen import __version__
 from kempelen.console import game_arguments, pictures
-from kempelen.console.argument_types import positive_int
+from kempelen.console.argument_types import integer, positive_int
 from kempelen.lab import language
 
 if TYPE_CHECKING:
@@ -59,9 +60,9 @@ def configure(parser: ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--plot", type=Path, metavar="FILE",
-        help=f"plot the losses to FILE (suffix: {', '.join(pictures.SUFFIXES)})",
+        help=Message("plot the losses to FILE (suffix: {})", ", ".join(pictures.SUFFIXES)),
     )  # fmt: skip
-    parser.add_argument("--seed", type=int, default=0, help="random seed (default: 0)")
+    parser.add_argument("--seed", type=integer, default=0, help="random seed (default: 0)")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
@@ -75,11 +76,13 @@ def run(arguments: Namespace) -> int:
     settings = _settings(arguments)
     path = arguments.output or Path(f"{settings.game}.learned")
     if not path.absolute().parent.is_dir():
-        raise ValueError(f"{path}: folder {path.parent} does not exist")
+        raise ValueError(Message("{}: folder {} does not exist", path, path.parent))
     if path.exists() and path.stat().st_size:
         previous = policy_value_net.read(path)
         if previous.game != settings.game:
-            raise ValueError(f"{path}: was trained on {previous.game} (use another file with -o)")
+            raise ValueError(
+                Message("{}: was trained on {} (use another file with -o)", path, previous.game)
+            )
     translate = language.translator(arguments.lang)
     trainer = GameTrainer(settings)
     history: list[dict[str, float]] = []

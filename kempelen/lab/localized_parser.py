@@ -1,59 +1,60 @@
 from __future__ import annotations
 
+import gettext
+import os
 import sys
-from argparse import HelpFormatter, Namespace, RawDescriptionHelpFormatter
-from collections.abc import Iterable, Sequence
-from typing import Any, NoReturn
+from argparse import ArgumentError, Namespace
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 from kempelen.console.old_names import CommandParser
-from kempelen.lab.spanish_messages import to_spanish
+from kempelen.console.translation import CATALOGUES, DOMAIN, translate
 
-LANGUAGES = ("en", "es")
 OPTION = "--lang"
 
 
 class LocalizedParser(CommandParser):
     """An argument parser that prints help and errors in the language given by `--lang`."""
 
-    _spanish = False
+    _language = "en"
 
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: Namespace | None = None
     ) -> tuple[Namespace, list[str]]:
         arguments = sys.argv[1:] if args is None else list(args)
         if _language(arguments) == "es":
-            self.use_spanish()
-        known, unknown = super().parse_known_args(arguments, namespace)
-        if unknown:
-            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+            self.set_language("es")
+        self.exit_on_error = False
+        with _argparse_messages(self._language):
+            try:
+                known, unknown = super().parse_known_args(arguments, namespace)
+            except ArgumentError as error:
+                error.message = translate(error.message, self._language)
+                self.error(str(error))
+            if unknown:
+                self.error(gettext.gettext("unrecognized arguments: %s") % " ".join(unknown))
         return known, unknown
 
-    def error(self, message: str) -> NoReturn:
-        self.print_usage(sys.stderr)
-        text = to_spanish(message) if self._spanish else message
-        self.exit(2, f"{self.prog}: error: {text}\n")
-
-    def use_spanish(self) -> None:
-        """Translate help and error messages into Spanish, including those of subcommands."""
-        if self._spanish:
+    def set_language(self, language: str) -> None:
+        """Translate the help, and later errors, including those of subcommands."""
+        if self._language == language:
             return
-        self._spanish = True
-        is_raw = self.formatter_class is RawDescriptionHelpFormatter
-        self.formatter_class = _SpanishRawFormatter if is_raw else _SpanishFormatter
-        self.description = to_spanish(self.description or "")
-        self.epilog = "\n".join(map(to_spanish, (self.epilog or "").split("\n")))
+        self._language = language
+        self.description = translate(self.description or "", language)
+        lines = (self.epilog or "").split("\n")
+        self.epilog = "\n".join(translate(line, language) for line in lines)
         for group in self._action_groups:
-            group.title = to_spanish(group.title or "")
+            group.title = translate(group.title or "", language)
         for action in self._actions:
             if action.metavar is None and action.nargs != 0 and action.choices is None:
                 action.metavar = action.dest.upper()
+            if isinstance(action.metavar, str):
+                action.metavar = translate(action.metavar, language)
             for item in (action, *getattr(action, "_choices_actions", ())):
-                if item.help:
-                    item.help = to_spanish(item.help)
-                if isinstance(item.metavar, str):
-                    item.metavar = to_spanish(item.metavar)
+                item.help = item.help and translate(item.help, language)
             for parser in self._localized_subparsers(action):
-                parser.use_spanish()
+                parser.set_language(language)
 
     @staticmethod
     def _localized_subparsers(action: Any) -> list[LocalizedParser]:
@@ -61,15 +62,23 @@ class LocalizedParser(CommandParser):
         return [parser for parser in choices if isinstance(parser, LocalizedParser)]
 
 
-class _SpanishFormatter(HelpFormatter):
-    def add_usage(
-        self, usage: str | None, actions: Iterable[Any], groups: Iterable[Any], prefix: Any = None
-    ) -> None:
-        super().add_usage(usage, actions, groups, to_spanish("usage: "))
-
-
-class _SpanishRawFormatter(_SpanishFormatter, RawDescriptionHelpFormatter):
-    pass
+@contextmanager
+def _argparse_messages(language: str) -> Iterator[None]:
+    """Select the language of argparse's own messages, which it translates with gettext."""
+    if language == "en":
+        yield
+        return
+    domain, previous = gettext.textdomain(), os.environ.get("LANGUAGE")
+    gettext.bindtextdomain(DOMAIN, CATALOGUES)
+    gettext.textdomain(DOMAIN)
+    os.environ["LANGUAGE"] = language
+    try:
+        yield
+    finally:
+        gettext.textdomain(domain)
+        del os.environ["LANGUAGE"]
+        if previous is not None:
+            os.environ["LANGUAGE"] = previous
 
 
 def _language(arguments: list[str]) -> str:

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from agent.game import Game
+from agent.io.message import Message
 from agent.learning.learned_move import LearnedMove
 from agent.learning.position_learning_searcher import PositionLearningSearcher
 from agent.limits import Info, Limits
@@ -122,10 +123,10 @@ def configure(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     problem = problems.problem_from(arguments)
     if problem.is_chance:
-        raise ValueError(f"{problem.name}: games of chance are not supported by lab play")
+        raise ValueError(Message("{}: games of chance are not supported by lab play", problem.name))
     specs = algorithm_arguments.parse_algorithms(arguments.algorithm, problem)
     if len(specs) > 2:
-        raise ValueError(f"--algorithm: {len(specs)} algorithms (expected one or two)")
+        raise ValueError(Message("--algorithm: {} algorithms (expected one or two)", len(specs)))
     players = [LabPlayer(spec, problem, arguments) for spec in (specs * 2)[:2]]
     translate = language.translator(arguments.lang)
     points = 0.0
@@ -164,7 +165,7 @@ def play_game(game: Any, sides: list[LabPlayer]) -> PlayedGame:
 
 def _print(played: PlayedGame, number: int, translate: language.Translator) -> None:
     shown = table(
-        f"{translate('game')} {number}",
+        translate("game {}").format(number),
         "",
         translate("move"),
         translate("value"),

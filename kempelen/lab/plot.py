@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any
 
 from agent.games.random_tree import RandomTree
 from agent.games.tree import evaluate
+from agent.io.message import Message
 from agent.search import algorithm_spec, tree_complexity
 from agent.search.algorithm_spec import AlgorithmSpec
 from agent.search.catalogue import algorithms as catalogue
 from agent.search.tracing import Evaluated, Event, traced
 from agent.search.tree_cursor import Label
 from kempelen.console import pictures
-from kempelen.console.argument_types import positive_int
+from kempelen.console.argument_types import integer, positive_int
 from kempelen.console.terminal import with_progress
 from kempelen.lab import language
 from kempelen.lab.problems import SearchProblem
@@ -84,10 +85,12 @@ def configure(parser: ArgumentParser) -> None:
         "--distinct", action="store_true",
         help="count each leaf once, even if it is evaluated again",
     )  # fmt: skip
-    parser.add_argument("--seed", type=int, default=0, help="random seed of the trees (default: 0)")
+    parser.add_argument(
+        "--seed", type=integer, default=0, help="random seed of the trees (default: 0)"
+    )
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FILE",
-        help=f"write the picture to FILE (suffix: {', '.join(pictures.SUFFIXES)})",
+        help=Message("write the picture to FILE (suffix: {})", ", ".join(pictures.SUFFIXES)),
     )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print the points as one JSON object")
 
@@ -100,8 +103,13 @@ def run(arguments: Namespace) -> int:
         pictures.check_picture(arguments.output)
     if b < 2 or b**d > MAX_LEAVES:
         raise ValueError(
-            f"trees with branching factor {b} and depth {d}: cannot be plotted (expected a "
-            f"branching factor of at least 2 and at most {MAX_LEAVES} leaves)"
+            Message(
+                "trees with branching factor {} and depth {}: cannot be plotted (expected a "
+                "branching factor of at least 2 and at most {} leaves)",
+                b,
+                d,
+                MAX_LEAVES,
+            )
         )
     specs = _parse_algorithms(arguments.algorithm)
     shapes = sorted({(b, depth) for depth in range(1, d + 1)} | {(n, d) for n in range(2, b + 1)})

@@ -13,12 +13,13 @@ from agent.evaluation_loading import load_game_evaluation
 from agent.game import CHANCE, ChanceGame, HasSymmetry, NotatedGame, parse_move
 from agent.games.random_tree import RandomTree
 from agent.games.tree import Tree
+from agent.io.message import Message
 from agent.search.algorithm_spec import AlgorithmSpec
 from agent.search.beam_limited_game import BeamLimitedGame
 from agent.search.search import Search
 from agent.search.symmetry_reduced_game import SymmetryReducedGame
 from kempelen.console import game_arguments
-from kempelen.console.argument_types import positive_int
+from kempelen.console.argument_types import integer, positive_int
 from kempelen.console.old_names import add_alias
 from kempelen.lab import language
 
@@ -70,9 +71,11 @@ def configure(parser: ArgumentParser, *, game: str | None = None, depth: bool = 
     if depth:
         parser.add_argument(
             "--depth", type=positive_int, metavar="D",
-            help=f"search depth in plies (default: {DEFAULT_DEPTH}; trees: to the leaves)",
+            help=Message(
+                "search depth in plies (default: {}; trees: to the leaves)", DEFAULT_DEPTH
+            ),
         )  # fmt: skip
-    parser.add_argument("--seed", type=int, default=0, help="random seed (default: 0)")
+    parser.add_argument("--seed", type=integer, default=0, help="random seed (default: 0)")
 
 
 def problem_from(arguments: Namespace) -> SearchProblem:
@@ -97,7 +100,7 @@ def problem_from(arguments: Namespace) -> SearchProblem:
     evaluate = load_game_evaluation(kind, arguments.evaluation)
     if arguments.symmetry:
         if not isinstance(game, HasSymmetry):
-            raise ValueError(f"--symmetry: {name} has no symmetries")
+            raise ValueError(Message("--symmetry: {} has no symmetries", name))
         game, evaluate = SymmetryReducedGame(game), _evaluate_wrapped(evaluate)
     if arguments.beam is not None:
         game, evaluate = (

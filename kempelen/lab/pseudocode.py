@@ -6,10 +6,10 @@ algorithm does not use one.
 
 from __future__ import annotations
 
-import re
 from dataclasses import fields
 
 from agent.search.algorithm_spec import AlgorithmSpec
+from kempelen.console.translation import translate
 
 _MINIMAX = """
 enter    | minimax(node):
@@ -215,141 +215,6 @@ PSEUDOCODE = {
 # The steps that use the transposition table.
 TABLE_STEPS = ("remember", "store")
 
-# Phrases of the pseudo-code. The longest match is replaced first.
-SPANISH = {
-    "if node is a leaf": "si nodo es una hoja",
-    "if the table has a usable entry for node": "si la tabla tiene una entrada útil para nodo",
-    "if the memory has a usable entry for node": "si la memoria tiene una entrada útil para nodo",
-    "put best into the table": "guarda mejor en la tabla",
-    "put α into the table": "guarda α en la tabla",
-    "put best into the memory": "guarda mejor en la memoria",
-    "return its value for its mover": "devuelve su valor para quien mueve",
-    "return its value": "devuelve su valor",
-    "return whether it is won for MAX": "devuelve si está ganada para MAX",
-    "return the bound that was met": "devuelve la cota alcanzada",
-    "return the bound of the root": "devuelve la cota de la raíz",
-    "return the best child of root": "devuelve el mejor hijo de la raíz",
-    "return the child with the greatest N": "devuelve el hijo de mayor N",
-    "return whether there is a strategy": "devuelve si hay estrategia",
-    "return what is known": "devuelve lo que se sabe",
-    "return the other value": "devuelve el otro valor",
-    "return the other answer": "devuelve la otra respuesta",
-    "return value": "devuelve valor",
-    "return best, or sum": "devuelve mejor, o suma",
-    "return best": "devuelve mejor",
-    "return α if MAX is to move, else β": "devuelve α si mueve MAX, si no β",
-    "return α": "devuelve α",
-    "return it": "devuélvelo",
-    "for each other child of node": "para cada otro hijo de nodo",
-    "for each child of node": "para cada hijo de nodo",
-    "for each child": "para cada hijo",
-    "for each playout": "para cada simulación",
-    "max or min of best and": "máx. o mín. de mejor y",
-    "max of best and": "máx. de mejor y",
-    "max of α and best": "máx. de α y mejor",
-    "max of α and": "máx. de α y",
-    "min of β and": "mín. de β y",
-    "if MAX is to move": "si mueve MAX",
-    "-∞ si mueve MAX, else ∞": "-∞ si mueve MAX, si no ∞",
-    "if value is what the mover wants": "si valor es lo que quiere quien mueve",
-    "let the mover pass, and search less deep": "deja pasar a quien mueve, y busca menos hondo",
-    "if even that reaches β": "si aun así llega a β",
-    "value of the first child": "valor del primer hijo",
-    "the first child": "el primer hijo",
-    "better than best": "mejor que mejor",
-    "decides for the mover": "decide a favor de quien mueve",
-    "cut off": "poda",
-    "while lower < upper": "mientras inferior < superior",
-    "value, or the next above if that is lower": "valor, o el siguiente si ese es inferior",
-    "while more than one child is left": "mientras quede más de un hijo",
-    "guess a value between lower and upper": "supón un valor entre inferior y superior",
-    "test whether its value ≥ guess": "prueba si su valor ≥ supuesto",
-    "if one or more pass the test: continue with these": (
-        "si alguno pasa la prueba: sigue con estos"
-    ),
-    "upper ← guess": "superior ← supuesto",
-    "a leaf returns its value for its mover": "una hoja devuelve su valor para quien mueve",
-    "in a test": "en una prueba",
-    "while the root is not solved": "mientras la raíz no esté solucionada",
-    "take the first state of OPEN": "toma el primer estado de LISTA",
-    "OPEN": "LISTA",
-    "live leaf: solved, with the least of its value and the bound": (
-        "hoja viva: solucionada, con el menor de su valor y la cota"
-    ),
-    "live leaf: solved, with the greatest of its value and the bound": (
-        "hoja viva: solucionada, con el mayor de su valor y la cota"
-    ),
-    "all children, live": "todos los hijos, vivos",
-    "live MAX": "MAX vivo",
-    "live MIN": "MIN vivo",
-    "the first child, live": "el primer hijo, vivo",
-    "solved child of": "hijo solucionado de",
-    "solved last child of": "último hijo solucionado de",
-    "its parent is solved": "su padre está solucionado",
-    "remove all others below the parent": "quita todos los demás bajo el padre",
-    "the next child, live": "el siguiente hijo, vivo",
-    "(root, live": "(raíz, vivo",
-    "while no child of root has a lower bound ≥ the upper bounds of the others": (
-        "mientras ningún hijo de la raíz tenga cota inferior ≥ las superiores de los demás"
-    ),
-    "choose: raise the best child, or lower the next": (
-        "elige: sube el mejor hijo, o baja el siguiente"
-    ),
-    "go down by the best bounds to a leaf of the tree, and expand it": (
-        "baja por las mejores cotas a una hoja del árbol, y expándela"
-    ),
-    "on the way back: the bounds of each node from those of its children": (
-        "a la vuelta: las cotas de cada nodo a partir de las de sus hijos"
-    ),
-    "the bounds of a leaf are its value": "las cotas de una hoja son su valor",
-    "if node is solved already": "si nodo ya está resuelto",
-    "one child that wins is enough": "basta un hijo que gane",
-    "one that does not": "uno que no",
-    "remember node": "recuerda nodo",
-    "an evaluation reached the value of a win: restart with a higher one": (
-        "una evaluación alcanzó el valor de ganar: empieza de nuevo con uno mayor"
-    ),
-    "selection: go down to the child with the greatest": "selección: baja al hijo de mayor",
-    "selection: go to the child of root with the greatest": (
-        "selección: ve al hijo de raíz de mayor"
-    ),
-    "N(parent)": "N(padre)",
-    "expansion: give a leaf its children, and go to one of them": (
-        "expansión: da sus hijos a una hoja, y ve a uno de ellos"
-    ),
-    "expansion: give a leaf its children, each with its prior P": (
-        "expansión: da a una hoja sus hijos, cada uno con su probabilidad previa P"
-    ),
-    "simulation: the network judges the leaf, or play on at random to the end": (
-        "simulación: la red juzga la hoja, o juega al azar hasta el final"
-    ),
-    _JUDGED: "simulación: una evaluación juzga la hoja, en vez de jugar hasta el final",
-    _PLAYOUT: "simulación: juega al azar hasta el final",
-    "backpropagation: on the way back": "retropropagación: a la vuelta",
-    "reward": "recompensa",
-    "probability": "probabilidad",
-    "chance": "azar",
-    "answer": "respuesta",
-    "sum": "suma",
-    "search": "busca",
-    "solve": "resuelve",
-    "bound": "cota",
-    "child": "hijo",
-    "node": "nodo",
-    "root": "raíz",
-    "value": "valor",
-    "best": "mejor",
-    "lower": "inferior",
-    "upper": "superior",
-    "else": "si no",
-    "if": "si",
-    "max": "máx",
-    "min": "mín",
-}  # fmt: skip
-_ENGLISH = re.compile(
-    "|".join(rf"(?<!\w){re.escape(each)}(?!\w)" for each in sorted(SPANISH, key=len, reverse=True))
-)
-
 
 def pseudocode(algorithm: AlgorithmSpec) -> tuple[list[str], dict[str, tuple[int, ...]]]:
     """Return the lines of pseudocode, and the line numbers (from 0) that each step highlights."""
@@ -377,7 +242,6 @@ def with_evaluation(lines: list[str], *, judged: bool, priors: bool) -> list[str
     return [line.replace(_PLAYOUT, _JUDGED) for line in lines] if judged else lines
 
 
-def translate_line(line: str) -> str:
-    """Translate a line of pseudocode into Spanish."""
-    translated = _ENGLISH.sub(lambda match: SPANISH[match.group()], line)
-    return translated.replace("-∞ si mueve MAX, else ∞", "-∞ si mueve MAX, si no ∞")
+def translate_line(line: str, language: str) -> str:
+    code = line.lstrip()
+    return line[: len(line) - len(code)] + translate(code, language)

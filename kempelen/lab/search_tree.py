@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from agent.game import CHANCE, ChanceGame, NotatedGame
 from agent.games.tree import Tree
+from agent.io.message import Message
 from agent.search.tracing import (
     BegunAnew,
     Counted,
@@ -107,8 +108,11 @@ def search_tree(
                 _mark(root, principal)
                 return root
     raise ValueError(
-        f"tree: more than {MAX_NODES} nodes, too many to draw (use a smaller --depth, a later "
-        "position with --moves, or a smaller game with --size)"
+        Message(
+            "tree: more than {} nodes, too many to draw (use a smaller --depth, a later "
+            "position with --moves, or a smaller game with --size)",
+            MAX_NODES,
+        )
     )
 
 

@@ -17,6 +17,7 @@ from rich.console import RenderableType
 from rich.tree import Tree as RichTree
 
 from agent.game import NotatedGame, format_line
+from agent.io.message import Message
 from agent.search.algorithms.and_or import AndOr, Strategy
 from agent.search.algorithms.mtd import MTD, MTDOptions
 from agent.search.search import SearchOptions
@@ -53,7 +54,7 @@ def configure(parser: ArgumentParser) -> None:
     problems.configure(parser, depth=False)
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FILE",
-        help=f"draw the strategy to FILE (suffix: {', '.join(pictures.SUFFIXES)})",
+        help=Message("draw the strategy to FILE (suffix: {})", ", ".join(pictures.SUFFIXES)),
     )  # fmt: skip
     full_tree = parser.add_argument(
         "--full-tree", action="store_true", help="draw the strategy inside the complete game tree"
@@ -61,7 +62,7 @@ def configure(parser: ArgumentParser) -> None:
     add_alias(parser, "--whole", full_tree)
     parser.add_argument(
         "--branches", type=positive_int, default=DEFAULT_BRANCHES, metavar="N",
-        help=f"number of strategy branches to print (default: {DEFAULT_BRANCHES})",
+        help="number of strategy branches to print (default: %(default)s)",
     )  # fmt: skip
     limit_arguments.configure(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
@@ -74,7 +75,7 @@ def run(arguments: Namespace) -> int:
     problem = problems.problem_from(arguments)
     if problem.is_chance:
         raise ValueError(
-            f"{problem.name}: games of chance cannot be solved (no strategy always wins)"
+            Message("{}: games of chance cannot be solved (no strategy always wins)", problem.name)
         )
     translate = language.translator(arguments.lang)
     try:
@@ -234,8 +235,11 @@ def strategy_tree(
             strategy = Strategy({move: strategy})
     if not whole and strategy.size() > MAX_NODES:
         raise ValueError(
-            f"strategy: {strategy.size()} positions, too many to draw (use a smaller game with "
-            "--size, or a later position with --moves)"
+            Message(
+                "strategy: {} positions, too many to draw (use a smaller game with --size, "
+                "or a later position with --moves)",
+                strategy.size(),
+            )
         )
     count = 0
 
@@ -244,8 +248,11 @@ def strategy_tree(
         count += 1
         if count > MAX_NODES:
             raise ValueError(
-                f"tree: more than {MAX_NODES} nodes, too many to draw (use a smaller --depth, a "
-                "later position with --moves, or a smaller game with --size)"
+                Message(
+                    "tree: more than {} nodes, too many to draw (use a smaller --depth, a later "
+                    "position with --moves, or a smaller game with --size)",
+                    MAX_NODES,
+                )
             )
         kind: NodeKind = "MAX" if game.turn == 0 else "MIN"
         node = SearchTreeNode(label, kind, move, order=count)

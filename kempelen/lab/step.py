@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from agent.io.files import replace_atomically
+from kempelen.console.translation import LANGUAGES
 from kempelen.lab import (
     algorithm_arguments,
     html_page,
@@ -77,6 +78,8 @@ def page_data(recording: Recording, language: str) -> dict[str, Any]:
     """Return the JSON data of the page, with the recording and all texts in both languages."""
     data = recording.as_json()
     texts = step_sentences.translations()
-    listing = {"en": data.pop("listing"), "es": []}
-    listing["es"] = [pseudocode.translate_line(line) for line in listing["en"]]
+    lines = data.pop("listing")
+    listing = {
+        name: [pseudocode.translate_line(line, name) for line in lines] for name in LANGUAGES
+    }
     return {"language": language, "recording": data, "listing": listing, "texts": texts}

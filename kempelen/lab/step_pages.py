@@ -14,12 +14,13 @@ from typing import Any
 
 from agent.games import catalogue
 from agent.games.tree import parse_tree
+from agent.io.message import Message
 from agent.search.algorithm_spec import AlgorithmSpec
 from agent.search.catalogue import algorithms
+from kempelen.console.translation import error_message
 from kempelen.lab import problems, step
 from kempelen.lab.recordings import record_search
 from kempelen.lab.recordings.recording import Recording
-from kempelen.lab.spanish_messages import error_message
 
 DEPTHS = (1, 5)
 MAX_NODES, MAX_SECONDS = 2000, 2.0
@@ -63,13 +64,13 @@ def _record(request: Mapping[str, str], language: str) -> Recording:
         raise ValueError("unknown game or algorithm")
     spec = AlgorithmSpec(algorithm, algorithms()[algorithm], {})
     if not spec.supports(catalogue.new_game(game)):
-        raise ValueError(f"{algorithm}: does not support {game}")
+        raise ValueError(Message("{}: does not support {}", algorithm, game))
     parser = ArgumentParser()
     problems.configure(parser)
     words = ["--game", game]
     if game != TREE:  # trees are searched to the leaves
         if depth not in map(str, range(DEPTHS[0], DEPTHS[1] + 1)):
-            raise ValueError(f"depth: must be from {DEPTHS[0]} to {DEPTHS[1]}")
+            raise ValueError(Message("depth: must be from {} to {}", DEPTHS[0], DEPTHS[1]))
         words += ["--depth", depth]
     arguments = parser.parse_args(words)
     arguments.lang = language
@@ -77,7 +78,7 @@ def _record(request: Mapping[str, str], language: str) -> Recording:
     text = request.get("tree", "").strip() if game == TREE else ""
     if text:
         if len(text) > MAX_TEXT_LENGTH:
-            raise ValueError(f"tree: too long (at most {MAX_TEXT_LENGTH} characters)")
+            raise ValueError(Message("tree: too long (at most {} characters)", MAX_TEXT_LENGTH))
         tree = parse_tree(text, MAX_TREE_NODES, MAX_TREE_DEPTH)
         problem = replace(problem, game=tree, scale=tree.max_utility() or 1)
     return record_search.record_search(problem, spec, max_nodes=MAX_NODES, seconds=MAX_SECONDS)

@@ -7,10 +7,11 @@ from typing import Any
 
 from rich.tree import Tree as RichTree
 
+from kempelen.console.translation import translate
 from kempelen.lab import pseudocode
 from kempelen.lab.output import print_plain, table
 from kempelen.lab.recordings.recording import SEARCH_NODE, NodeName, RecordedStep, Recording, Replay
-from kempelen.lab.step_sentences import SENTENCES, WORDS
+from kempelen.lab.step_sentences import translations
 
 # Maximum number of tree nodes and list rows shown at once.
 MAX_NODES, MAX_ROWS = 40, 12
@@ -22,26 +23,23 @@ LISTS = {
     "memory": ("node", "depth", "value"),
     "children": ("move", "N", "W", "UCB", "P"),
 }
-PROMPT = {
-    "en": "Enter forward, b back, c next cut-off, v next change, e end, a number, q quit: ",
-    "es": "Intro adelante, b atrás, c siguiente poda, v siguiente cambio, e final, un número, "
-    "q salir: ",
-}
+PROMPT = "Enter forward, b back, c next cut-off, v next change, e end, a number, q quit: "
 
 
 class RecordingFormatter:
     def __init__(self, recording: Recording, language: str) -> None:
         self._recording = recording
         self._language = language
+        texts = translations()[language]
+        self._words, self._sentences = texts["words"], texts["sentences"]
         self._names: dict[int, str] = {}
 
     def word(self, text: str) -> str:
         """Translate a word or the text of a table cell. Unknown text is returned unchanged."""
-        if self._language == "en":
-            return text
+        words = self._words
         first, space, rest = text.partition(" ")
-        translated = WORDS.get(text) or WORDS.get(first, first) + space + rest
-        return OUTCOMES.sub(lambda match: WORDS[match.group()], translated)
+        translated = words.get(text) or words.get(first, first) + space + rest
+        return OUTCOMES.sub(lambda match: words.get(match[0], match[0]), translated)
 
     def name(self, node: int) -> str:
         """Return the node's name or its path, such as "1.2", and the move in parentheses."""
@@ -60,18 +58,15 @@ class RecordingFormatter:
         return self.name(part.node) if isinstance(part, NodeName) else self.word(str(part))
 
     def step(self, step: RecordedStep) -> str:
-        sentences = []
-        for key, parts in step.sentences:
-            english, spanish = SENTENCES[key]
-            sentence = english if self._language == "en" else spanish
-            sentences.append(sentence.format(*map(self.part, parts)))
+        sentences = [
+            self._sentences[key].format(*map(self.part, parts)) for key, parts in step.sentences
+        ]
         if self._recording.stopped and step is self._recording.steps[-1]:
-            sentences.append(SENTENCES["stopped"][self._language == "es"])
+            sentences.append(self._sentences["stopped"])
         return " ".join(sentences)
 
     def line(self, number: int) -> str:
-        line = self._recording.listing[number]
-        return line if self._language == "en" else pseudocode.translate_line(line)
+        return pseudocode.translate_line(self._recording.listing[number], self._language)
 
 
 def print_all(recording: Recording, language: str) -> None:
@@ -91,7 +86,7 @@ def step_through(recording: Recording, language: str) -> None:
     while True:
         show_state(replay, localized)
         try:
-            command = input(PROMPT[language]).strip().lower()
+            command = input(translate(PROMPT, language)).strip().lower()
         except EOFError:
             return
         if command == "q":

@@ -9,9 +9,10 @@ from typing import Any
 from agent.io.config_diff import describe_changes
 from agent.io.container import Container, ContainerFormat
 from agent.io.files import open_file, replace_atomically
+from agent.io.message import Message, MessageError
 
 
-class TrainingError(ValueError):
+class TrainingError(MessageError, ValueError):
     """Raised if training is not possible. The message says how to fix the problem."""
 
 
@@ -29,21 +30,22 @@ def read(
     Raise TrainingError if the file is damaged or has other settings than `run_settings`. The
     message contains the advice `another`, such as "use another checkpoint".
     """
-    remedy = f"{another}, or remove this one"
+    remedy = Message("{}, or remove this one", Message(another))
     try:
         with open_file(path) as file:
             container = Container(ContainerFormat(magic), memoryview(file.read()))
     except FileNotFoundError:
         return None
     if not container.has_magic:
-        raise TrainingError(f"{path}: not a checkpoint file; {remedy}")
+        raise TrainingError("{}: not a checkpoint file; {}", path, remedy)
     if not container.is_intact:
-        raise TrainingError(f"{path}: damaged; remove it to start again")
+        raise TrainingError("{}: damaged; remove it to start again", path)
     try:
         head = json.loads(container.header)
         old_settings, new_settings = dict(head["made_with"]), json.loads(json.dumps(run_settings))
     except (ValueError, LookupError, TypeError, RecursionError):  # intact, but not a checkpoint
-        raise TrainingError(f"{path}: not a checkpoint file; {remedy}") from None
+        raise TrainingError("{}: not a checkpoint file; {}", path, remedy) from None
     if changed := describe_changes(old_settings, new_settings):
-        raise TrainingError(f"{path}: has other settings ({'; '.join(changed)}); {remedy}")
+        changes = Message("; ".join(["{}"] * len(changed)), *changed)
+        raise TrainingError("{}: has other settings ({}); {}", path, changes, remedy)
     return head, container.content

@@ -121,7 +121,7 @@ class GameTrainer:
         examples = [example for game in self._play_games(number, report) for example in game]
         self._replay_buffer.add(examples)
         if not len(self._replay_buffer):
-            raise TrainingError(f"{settings.game}: the games contain no training examples")
+            raise TrainingError("{}: the games contain no training examples", settings.game)
         generator = np.random.default_rng((settings.seed, number))
         losses = [
             self._learner.step(

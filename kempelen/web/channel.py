@@ -16,9 +16,9 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from agent.io.strict_json import loads_object
 from agent.io.user_code import describe
+from kempelen.console.translation import translate
 from kempelen.web.layout import request_language
 from kempelen.web.site_context import SiteContext
-from kempelen.web.translations import translate
 from protocols.server.admission import ConnectionSlot, RejectedError
 from protocols.server.limits import TokenBucket
 from protocols.server.send_queue import SendQueue

@@ -12,7 +12,10 @@ from string import Template
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import HTMLResponse
 
+from kempelen.console.translation import catalogue
+
 STATIC = Path(__file__).parent / "static"
+WORDS = STATIC / "words"
 LANGUAGES = {"en": "English", "es": "Español"}
 THEMES = ("auto", "light", "dark")
 
@@ -20,10 +23,11 @@ THEMES = ("auto", "light", "dark")
 @cache
 def page_words(page: str, language: str) -> Mapping[str, str]:
     """Return the texts of a page in a language by their keys."""
-    words: dict[str, str] = json.loads(
-        (STATIC / "words" / f"{page}.{language}.json").read_text(encoding="utf-8")
-    )
-    return words
+    words: dict[str, str] = json.loads((WORDS / f"{page}.json").read_text(encoding="utf-8"))
+    if language == "en":
+        return words
+    find = catalogue(language).pgettext
+    return {key: find(f"{page}: {key}", text) for key, text in words.items()}
 
 
 def request_language(request: HTTPConnection) -> str:

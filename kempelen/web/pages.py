@@ -1,7 +1,7 @@
 """The base class of the pages.
 
 Each page NAME has a module NAME.page, and the files static/NAME.js, static/NAME.css and
-static/words/NAME.LANGUAGE.json.
+static/words/NAME.json.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ from starlette.requests import HTTPConnection, Request
 from starlette.responses import PlainTextResponse, Response
 
 from agent.io import strict_json
+from kempelen.console.translation import translate
 from kempelen.web.layout import request_language
-from kempelen.web.translations import translate
 
 
 class AsciiJsonResponse(Response):

@@ -13,6 +13,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from agent.io import message
 from kempelen.web.responses import error_response
 from kempelen.web.site_context import SiteContext
 from protocols.server.admission import RejectedError
@@ -22,7 +23,7 @@ MAX_BODY_BYTES = 4 << 20
 MAX_BUFFERED_BYTES = 64 << 20
 LARGE_BODY_BYTES = 64 << 10
 BODY_BYTES_PER_REQUEST = 64 << 10  # a body of this size counts as one additional request
-TOO_LARGE = f"request too large (at most {MAX_BODY_BYTES} bytes)"
+TOO_LARGE = message.Message("request too large (at most {} bytes)", MAX_BODY_BYTES)
 SAFE_METHODS = ("GET", "HEAD")
 # Content Security Policy: only files of this server may be loaded. Style sheets may contain images.
 CONTENT_SECURITY_POLICY = "; ".join(

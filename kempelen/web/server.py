@@ -20,7 +20,7 @@ from starlette.staticfiles import StaticFiles
 from agent.io.user_code import describe
 from kempelen.web.analyse.page import AnalysePage
 from kempelen.web.http_connections import limited_http_protocol
-from kempelen.web.layout import STATIC, render_page
+from kempelen.web.layout import LANGUAGES, STATIC, WORDS, page_words, render_page
 from kempelen.web.learn.page import LearnPage
 from kempelen.web.login_sessions import COOKIE_NAME, LIFETIME_S
 from kempelen.web.media_types import declare_media_types
@@ -121,6 +121,7 @@ class PageServer:
             for path in page.paths:
                 yield Route(path, self._page_endpoint(page))
             yield from page.routes()
+        yield Route(f"{STATIC_PATH}/words/{{page}}.{{language}}.json", self._words)
         yield Mount(STATIC_PATH, StaticFiles(directory=STATIC))
 
     def _page_endpoint(self, page: Page) -> Any:
@@ -143,6 +144,12 @@ class PageServer:
         """Log an internal error. The response contains no details."""
         self.site.log.write("failed", path=request.url.path, error=describe(error))
         return error_response(request, 500, "internal server error; see the server log")
+
+    async def _words(self, request: Request) -> Response:
+        page, language = request.path_params["page"], request.path_params["language"]
+        if language not in LANGUAGES or page not in {path.stem for path in WORDS.glob("*.json")}:
+            raise HTTPException(404)
+        return AsciiJsonResponse(page_words(page, language))
 
     async def _health(self, request: Request) -> Response:
         if self.site.shutting_down:

@@ -116,7 +116,7 @@ class EngineClient:
 
     def _expect_idle(self) -> None:
         if self.state is not EngineState.IDLE:
-            raise EngineError(f"the engine must be idle (state: {self.state.value})")
+            raise EngineError("the engine must be idle (state: {})", self.state.value)
 
     async def _with_timeout(
         self, limit: float, answer: str, reading: Awaitable[Answered]
@@ -127,7 +127,7 @@ class EngineClient:
                 return await reading
         except TimeoutError:
             self.state = EngineState.FAILED
-            raise EngineUnresponsiveError(f"no {answer} within {limit:.3g} s") from None
+            raise EngineUnresponsiveError("no {} within {:.3g} s", answer, limit) from None
         except EngineDiedError:
             raise await self._died_error() from None
 
@@ -139,7 +139,7 @@ class EngineClient:
             async with asyncio.timeout(limit):
                 yield
         except TimeoutError:
-            raise EngineTimeoutError(f"no {answer} within {limit:.3g} s") from None
+            raise EngineTimeoutError("no {} within {:.3g} s", answer, limit) from None
         except EngineDiedError:
             raise await self._died_error() from None
         finally:

@@ -30,7 +30,7 @@ class EngineRefusalError(EngineError):
     """Raised when the engine returns an error response, whose text is `engine_message`."""
 
     def __init__(self, command: str, engine_message: str) -> None:
-        super().__init__(f"the engine rejects {command}: {engine_message}")
+        super().__init__("the engine rejects {}: {}", command, engine_message)
         self.engine_message = engine_message
 
 

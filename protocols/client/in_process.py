@@ -227,7 +227,7 @@ async def wait_for(
         async with asyncio.timeout(limit):
             return await asyncio.wrap_future(answer)
     except TimeoutError:
-        raise error(f"no {name} within {limit:.3g} s") from None
+        raise error("no {} within {:.3g} s", name, limit) from None
 
 
 def _with_text_moves(info: Info["chess.Move"]) -> Info[str]:

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
+from agent.io.message import Message, MessageError
 from agent.io.sanitize import sanitize_line
 from protocols.client.job_object import JobObject
 from protocols.client.pipe_reader import CHUNK_SIZE, PipeReader
@@ -26,7 +27,7 @@ QUIT_LIMIT = 5.0
 MAX_MESSAGE_LENGTH = 200  # maximum length of an engine's error message
 
 
-class EngineError(Exception):
+class EngineError(MessageError):
     """Raised when an engine fails. The message gives the reason."""
 
 
@@ -67,7 +68,7 @@ def find_program(command: str, directory: str | None = None) -> str:
         path = shutil.which(candidate)
         if path:
             return str(Path(path).absolute())
-    raise EngineNotFoundError(f"engine command {command!r}: program not found or not executable")
+    raise EngineNotFoundError("engine command {!r}: program not found or not executable", command)
 
 
 def supervised_command(line: Sequence[str]) -> list[str]:
@@ -258,13 +259,15 @@ def describe_exit(code: int | None, stderr: bytes | bytearray) -> str:
     The `code` is as in `subprocess`, or None if the process has only closed its output.
     """
     if code is None:
-        reason = "closed its output"
+        reason = Message("closed its output")
     elif code < 0:
-        reason = f"was killed by signal {-code}"
+        reason = Message("was killed by signal {}", -code)
     else:
-        reason = f"ended with status {code}"
+        reason = Message("ended with status {}", code)
     lines = bytes(stderr).strip().splitlines()
-    return f"{reason}: {sanitize_line(_text(lines[-1]), MAX_MESSAGE_LENGTH)}" if lines else reason
+    if not lines:
+        return reason
+    return Message("{}: {}", reason, sanitize_line(_text(lines[-1]), MAX_MESSAGE_LENGTH))
 
 
 def _text(line: bytes | bytearray) -> str:

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import chess
 import chess.engine
 
+from agent.io.message import Message
 from agent.io.sanitize import sanitize_line, sanitize_name
 from agent.limits import Cp, Info, Mate
 from protocols.client.engine import (
@@ -197,7 +198,7 @@ class XboardClient(EngineClient):
         try:
             result = await self._run_with_timeout(play, limit)
         except TimeoutError:
-            raise EngineTimeoutError(f"no move within {limit:.3g} s") from None
+            raise EngineTimeoutError("no {} within {:.3g} s", "move", limit) from None
         except chess.engine.EngineError as error:
             if not protocol.move:
                 raise EngineError(_reported_error(error)) from None
@@ -227,7 +228,7 @@ class XboardClient(EngineClient):
             return await self._run_with_timeout(action, limit)
         except TimeoutError:
             self.state = EngineState.FAILED
-            raise EngineUnresponsiveError(f"no {answer} within {limit:.3g} s") from None
+            raise EngineUnresponsiveError("no {} within {:.3g} s", answer, limit) from None
         except chess.engine.EngineError as error:
             self.state = EngineState.FAILED
             raise EngineError(_reported_error(error)) from None
@@ -257,11 +258,12 @@ class XboardClient(EngineClient):
             return await self._died_error()
         self.state = EngineState.FAILED
         reason = sanitize_line(str(error), MAX_MESSAGE_LENGTH)
-        return EngineError(f"protocol error of the engine: {reason}")
+        return EngineError("protocol error of the engine: {}", reason)
 
 
-def _reported_error(error: chess.engine.EngineError) -> str:
-    return f"the engine reports an error: {sanitize_line(str(error), MAX_MESSAGE_LENGTH)}"
+def _reported_error(error: chess.engine.EngineError) -> Message:
+    reason = sanitize_line(str(error), MAX_MESSAGE_LENGTH)
+    return Message("the engine reports an error: {}", reason)
 
 
 def _parse_option(feature: str) -> chess.engine.Option | None:

@@ -16,6 +16,7 @@ from typing import Any
 
 from agent.games.go import COLUMNS, MAX_KOMI, Size
 from agent.io.files import read_bytes
+from agent.io.message import MessageError
 from agent.io.sanitize import sanitize_line
 
 MAX_FILE_SIZE = 4 << 20
@@ -37,7 +38,7 @@ _ONE_POINT = re.compile(rb"\s*0*1\s*")
 Point = tuple[int, int]
 
 
-class SgfError(Exception):
+class SgfError(MessageError):
     """Raised when a file is not a valid game of Go. The message gives the reason."""
 
 
@@ -162,12 +163,12 @@ def record_from_tree(game: Any) -> SgfGame:
         raise SgfError(_describe_unreadable(game) or str(error) or "invalid SGF") from None
     komi = _komi(root)
     if komi is not None and not abs(komi) < MAX_KOMI:
-        raise SgfError(f"invalid komi {komi:g} (must be below {MAX_KOMI:g})")
+        raise SgfError("invalid komi {:g} (must be below {:g})", komi, MAX_KOMI)
 
     def point(coordinates: tuple[int, int]) -> Point:
         row, column = coordinates[0] - _sgfmill_size(size) + height, coordinates[1]
         if row < 0 or column >= width:
-            raise SgfError(f"a point is outside the board of {width}x{height}")
+            raise SgfError("a point is outside the board of {}x{}", width, height)
         return column, row
 
     stones: tuple[list[Point], list[Point]] = ([], [])

@@ -10,6 +10,7 @@ from typing import Any
 
 from agent.games.go import COLUMNS, MAX_SIZE, Go, Size, format_size
 from agent.games.stones import EMPTY, PASS, shape
+from agent.io.message import Message
 from agent.limits import MoveRestriction
 from protocols.katago_analysis.fields import (
     PAIRS_MESSAGE,
@@ -99,11 +100,11 @@ class Query:
             try:
                 game.set_up(player, vertices)
             except ValueError as error:
-                raise QueryError(f"Illegal stones: {error}", "initialStones") from None
+                raise QueryError(Message("Illegal stones: {}", error), "initialStones") from None
         game.set_turn(self.first_player)
         for number, (player, move) in enumerate(self.moves[:turn]):
             if not _is_playable(game, player, move):
-                raise QueryError(f"Illegal move {number}: {game.text(move)}", "moves")
+                raise QueryError(Message("Illegal move {}: {}", number, game.text(move)), "moves")
             game.play_as(player, move)
         if game.is_over():
             game.set_turn(game.turn)
@@ -252,9 +253,11 @@ def _read_placements(
             raise QueryError(PAIRS_MESSAGE, field)
         player, vertex = read_player(pair[0]), read_vertex(pair[1], size)
         if player is None:
-            raise QueryError(f"Could not parse player: {shortened(pair[0])}", field)
+            raise QueryError(Message("Could not parse player: {}", shortened(pair[0])), field)
         if vertex is None or (vertex == PASS and not passes):
-            raise QueryError(f"Could not parse board location: {shortened(pair[1])}", field)
+            raise QueryError(
+                Message("Could not parse board location: {}", shortened(pair[1])), field
+            )
         yield _interned_placement(player, vertex)
 
 
@@ -263,7 +266,7 @@ def _moves(fields: FieldReader, size: Size) -> tuple[Placement, ...]:
         raise QueryError("Must specify an array of [player,location] pairs", "moves")
     moves = tuple(_read_placements(fields, "moves", size, passes=True))
     if len(moves) > MAX_MOVES:
-        raise QueryError(f"Too many moves: {len(moves)} (maximum {MAX_MOVES})", "moves")
+        raise QueryError(Message("Too many moves: {} (maximum {})", len(moves), MAX_MOVES), "moves")
     return moves
 
 
@@ -331,7 +334,7 @@ def _rules(fields: FieldReader, warnings: list[tuple[str, str]]) -> Ruleset:
         )
     rules = read_ruleset(value)
     if rules is None:
-        raise QueryError(f"Could not parse rules: {shortened(value)}", "rules")
+        raise QueryError(Message("Could not parse rules: {}", shortened(value)), "rules")
     if not rules.is_supported:
         warnings.append(
             (
@@ -463,5 +466,7 @@ def _vertices(values: object, size: Size) -> Iterable[int]:
     for value in values:
         vertex = read_vertex(value, size)
         if vertex is None:
-            raise QueryError(f"Could not parse board location: {shortened(value)}", "moves")
+            raise QueryError(
+                Message("Could not parse board location: {}", shortened(value)), "moves"
+            )
         yield vertex

@@ -10,6 +10,7 @@ from math import inf
 from typing import Any, TypeVar, cast
 
 from agent.game import Game, SupportsQuiescence
+from agent.io.message import Message
 from agent.search.search import Search, SearchOptions, SearchResult, next_up, recursion
 from agent.search.transposition_table import Entry, TranspositionTable
 
@@ -91,7 +92,7 @@ class AlphaBeta(Search[Move]):
     ) -> SearchResult[Move]:
         """Search like `search`, but return an internal value, in which wins outrank evaluations."""
         if self.continuation and not isinstance(game, SupportsQuiescence):
-            raise TypeError(f"{type(game).__name__} does not support continuation")
+            raise TypeError(Message("{} does not support continuation", type(game).__name__))
         self._begin(game, ply)
         self._horizon = ply + depth
         value = self._value(game, depth, ply, alpha, beta)

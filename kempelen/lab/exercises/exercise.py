@@ -12,6 +12,7 @@ from random import Random
 from typing import ClassVar
 
 from agent.games.tree import Node, Tree, evaluate
+from agent.io.message import Message
 from agent.search import algorithm_spec
 from agent.search.algorithms.mtd import MTD
 from agent.search.algorithms.sss_star import SSSStar
@@ -120,7 +121,7 @@ class Exercise(ABC):
         try:
             return parse_parts(self.form, text)
         except ValueError as error:
-            raise ValueError(f"{error} (example: {self.example})") from None
+            raise ValueError(Message("{} (example: {})", error, self.example)) from None
 
     def mark(self, text: str) -> Mark:
         """Compare an answer with the key.

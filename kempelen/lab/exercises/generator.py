@@ -7,6 +7,7 @@ from dataclasses import asdict
 from random import Random
 from typing import Any
 
+from agent.io.message import Message
 from agent.search import algorithm_spec
 from kempelen.lab.exercises.exercise import (
     BRANCHINGS,
@@ -50,8 +51,13 @@ def make_exercise(spec: ExerciseSpec) -> Exercise:
         if exercise is not None:
             return exercise
     raise ValueError(
-        f"no {spec.kind} exercise found on trees with depth {spec.depth} and branching factor "
-        f"{spec.branching} (use larger values)"
+        Message(
+            "no {} exercise found on trees with depth {} and branching factor {} (use "
+            "larger values)",
+            spec.kind,
+            spec.depth,
+            spec.branching,
+        )
     )
 
 
@@ -63,27 +69,36 @@ def spec_as_json(spec: ExerciseSpec) -> dict[str, Any]:
 def check_spec(spec: ExerciseSpec) -> None:
     """Raise ValueError if the specification is invalid."""
     if spec.kind not in KINDS:
-        raise ValueError(f"unknown exercise kind {spec.kind!r} (expected one of: {_kind_names()})")
-    for name, value, (minimum, maximum) in (
-        ("depth", spec.depth, DEPTHS),
-        ("branching", spec.branching, BRANCHINGS),
-        ("seed", spec.seed, (-MAX_NUMBER, MAX_NUMBER)),
-        ("student", spec.student, (1, MAX_NUMBER)),
-        ("number", spec.number, (1, MAX_NUMBER)),
+        raise ValueError(
+            Message("unknown exercise kind {!r} (expected one of: {})", spec.kind, _kind_names())
+        )
+    for template, value, (minimum, maximum) in (
+        ("exercise depth: must be from {} to {} (got {})", spec.depth, DEPTHS),
+        ("exercise branching: must be from {} to {} (got {})", spec.branching, BRANCHINGS),
+        ("exercise seed: must be from {} to {} (got {})", spec.seed, (-MAX_NUMBER, MAX_NUMBER)),
+        ("exercise student: must be from {} to {} (got {})", spec.student, (1, MAX_NUMBER)),
+        ("exercise number: must be from {} to {} (got {})", spec.number, (1, MAX_NUMBER)),
     ):
         if not minimum <= value <= maximum:
-            raise ValueError(f"exercise {name}: must be from {minimum} to {maximum} (got {value})")
+            raise ValueError(Message(template, minimum, maximum, value))
     if ((2 + spec.branching) / 2) ** spec.depth > MAX_LEAVES:
         raise ValueError(
-            f"tree with depth {spec.depth} and branching factor {spec.branching}: too many leaves "
-            "for an exercise (use smaller values)"
+            Message(
+                "tree with depth {} and branching factor {}: too many leaves for an exercise "
+                "(use smaller values)",
+                spec.depth,
+                spec.branching,
+            )
         )
     if spec.kind == "order":
         algorithm = algorithm_spec.parse(spec.algorithm)
         if not algorithm.search_class.exact or "killer_memory" in algorithm.options:
             raise ValueError(
-                f"{spec.algorithm}: not usable for exercises on the order of visits (use an exact "
-                "algorithm without files, such as alpha-beta, scout or sss-star)"
+                Message(
+                    "{}: not usable for exercises on the order of visits (use an exact algorithm "
+                    "without files, such as alpha-beta, scout or sss-star)",
+                    spec.algorithm,
+                )
             )
 
 

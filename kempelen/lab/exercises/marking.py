@@ -10,6 +10,8 @@ import re
 from dataclasses import dataclass
 from math import inf, isfinite
 
+from agent.io.message import Message
+
 # Maximum length of an answer in characters.
 MAX_ANSWER_LENGTH = 4000
 LABEL = r"(ε|root|ra[ií]z|e|[0-9]{1,3}(?:[.][0-9]{1,3}){0,30})"
@@ -72,7 +74,7 @@ def parse_parts(form: str, text: str) -> tuple[str, ...]:
     `form` is a key of `FORMS`. Raise ValueError if the answer is too long or a part is invalid.
     """
     if len(text) > MAX_ANSWER_LENGTH:
-        raise ValueError(f"answer: too long (at most {MAX_ANSWER_LENGTH} characters)")
+        raise ValueError(Message("answer: too long (at most {} characters)", MAX_ANSWER_LENGTH))
     text = text.lower()
     spec = FORMS[form]
     pattern, separators = re.compile(spec.pattern), re.compile(SEPARATORS)
@@ -81,7 +83,7 @@ def parse_parts(form: str, text: str) -> tuple[str, ...]:
     while offset < len(text):
         match = pattern.match(text, offset)
         if match is None:
-            raise ValueError(f"invalid answer {text[offset : offset + 20]!r}")
+            raise ValueError(Message("invalid answer {!r}", text[offset : offset + 20]))
         fields = zip(spec.fields, match.groups(), strict=True)
         parts.append(spec.normal.format(*(_normalise(kind, field) for kind, field in fields)))
         offset = _end_of_separators(separators, text, match.end())

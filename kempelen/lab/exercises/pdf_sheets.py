@@ -9,6 +9,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from agent.io import files
+from agent.io.message import Message
 from kempelen.console import pictures
 from kempelen.console.terminal import with_progress
 from kempelen.lab.exercises.exercise import Exercise, VisibleNode
@@ -38,7 +39,7 @@ Numbered = list[tuple[int, Exercise]]
 def check_sheets(path: Path) -> None:
     """Raise ValueError if the path does not end in .pdf or its folder does not exist."""
     if path.suffix.lower() != SUFFIX:
-        raise ValueError(f"{path}: invalid sheet name (must end in {SUFFIX})")
+        raise ValueError(Message("{}: invalid sheet name (must end in {})", path, SUFFIX))
     pictures.check_picture(path)
 
 

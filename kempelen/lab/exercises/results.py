@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from agent.io import files
+from agent.io.message import Message
 from agent.io.sanitize import sanitize_name
 from kempelen.lab.exercises.exercise import Exercise, ExerciseSpec
 from kempelen.lab.exercises.generator import make_exercise
@@ -104,7 +105,7 @@ def read_marked(path: Path) -> tuple[str, list[MarkedExercise]]:
     try:
         return name, mark_attempts(attempts)
     except ValueError as error:
-        raise ValueError(f"{path}: invalid results file: {error}") from None
+        raise ValueError(Message("{}: invalid results file: {}", path, error)) from None
 
 
 def read_results(path: Path) -> tuple[str, list[ExerciseAnswers]]:
@@ -115,13 +116,15 @@ def read_results(path: Path) -> tuple[str, list[ExerciseAnswers]]:
     try:
         data = json.loads(files.read_text(path, MAX_FILE_BYTES))
     except OSError as error:
-        raise ValueError(f"{path}: cannot read file: {error.strerror}") from None
+        raise ValueError(Message("{}: cannot read file: {}", path, error)) from None
     except (ValueError, RecursionError):
-        raise ValueError(f"{path}: invalid results file: not JSON") from None
+        raise ValueError(
+            Message("{}: invalid results file: {}", path, Message("not JSON"))
+        ) from None
     try:
         return _parse_results(data)
     except ValueError as error:
-        raise ValueError(f"{path}: invalid results file: {error}") from None
+        raise ValueError(Message("{}: invalid results file: {}", path, error)) from None
 
 
 def mark_attempts(attempts: Sequence[ExerciseAnswers]) -> list[MarkedExercise]:
@@ -150,7 +153,7 @@ def _parse_results(data: Any) -> tuple[str, list[ExerciseAnswers]]:
     if not isinstance(name, str) or not isinstance(entries, list):
         raise ValueError("name or exercises missing")
     if len(entries) > MAX_EXERCISES:
-        raise ValueError(f"more than {MAX_EXERCISES} exercises")
+        raise ValueError(Message("more than {} exercises", MAX_EXERCISES))
     attempts = [_parse_attempts(each) for each in entries]
     if len({each.spec for each in attempts}) < len(attempts):
         raise ValueError("duplicate exercise")

@@ -16,22 +16,22 @@ from kempelen.console import pictures
 from kempelen.console.terminal import with_progress
 from kempelen.lab import html_page, language, tree_picture
 from kempelen.lab.notes import reproductions
-from kempelen.lab.notes.reproductions import NOTES, Localize, NoteFigure
+from kempelen.lab.notes.reproductions import NOTES, NoteFigure
 from kempelen.lab.output import print_plain, table
 
-# Labels of the page in English and Spanish.
+# Labels of the page.
 LABELS = {
-    "title": ("The lecture notes' tables and figures", "Tablas y figuras de los apuntes"),
-    "what": ("what", "qué"),
-    "said": ("the notes", "los apuntes"),
-    "found": ("reproduced", "reproducido"),
-    "untold": ("not given in the text", "el texto no lo da"),
-    "figure": ("figure", "figura"),
-    "agree": ("agree", "coinciden"),
-    "left_out": ("Not reproducible", "Lo que no se puede reproducir"),
-    "why": ("why", "por qué"),
-    "contents": ("Contents", "Contenido"),
-    "note": ("note", "apuntes"),
+    "title": "The lecture notes' tables and figures",
+    "what": "what",
+    "said": "the notes",
+    "found": "reproduced",
+    "untold": "not given in the text",
+    "figure": "figure",
+    "agree": "agree",
+    "left_out": "Not reproducible",
+    "why": "why",
+    "contents": "Contents",
+    "note": "note",
 }
 
 
@@ -48,22 +48,15 @@ def run(arguments: Namespace) -> int:
     output = arguments.output
     if output is not None:
         check_page(output)
-    is_spanish = arguments.lang == "es"
     translate = language.translator(arguments.lang)
-
-    def localize(english: str, spanish: str) -> str:
-        return spanish if is_spanish else english
-
-    making = reproductions.build_figures(localize, translate)
-    made = list(
-        with_progress(making, len(reproductions.FIGURE_BUILDERS), localize("figures", "figuras"))
-    )
-    left_out = reproductions.omitted_figures(localize)
+    labels = {name: translate(text) for name, text in LABELS.items()}
+    making = reproductions.build_figures(translate)
+    made = list(with_progress(making, len(reproductions.FIGURE_BUILDERS), translate("figures")))
+    left_out = reproductions.omitted_figures(translate)
     if output is not None:
-        data = _page_data(made, left_out, localize, translate)
-        title = localize(*LABELS["title"])
+        data = _page_data(made, left_out, labels, translate)
         text = html_page.build_page(
-            title,
+            labels["title"],
             styles=["figures.css"],
             scripts=["figures.js"],
             data=data,
@@ -73,7 +66,7 @@ def run(arguments: Namespace) -> int:
     if arguments.json:
         print(json.dumps(_as_json(made, left_out)))
     else:
-        _print(made, left_out, localize)
+        _print(made, left_out, labels)
         if output is not None:
             print(output)
     rows = [row for figure in made for row in figure.rows]
@@ -108,9 +101,8 @@ def _as_json(made: Sequence[NoteFigure], left_out: Sequence[tuple[str, str, str]
 
 
 def _print(
-    made: Sequence[NoteFigure], left_out: Sequence[tuple[str, str, str]], localize: Localize
+    made: Sequence[NoteFigure], left_out: Sequence[tuple[str, str, str]], label: dict[str, str]
 ) -> None:
-    label = {name: localize(*texts) for name, texts in LABELS.items()}
     figures = table("", label["note"], label["figure"], label["agree"], right=2)
     for figure in made:
         agree, n_given = _agreement_count(figure)
@@ -129,7 +121,7 @@ def _print(
 def _page_data(
     made: Sequence[NoteFigure],
     left_out: Sequence[tuple[str, str, str]],
-    localize: Localize,
+    labels: dict[str, str],
     translate: language.Translator,
 ) -> dict[str, Any]:
     figures = [
@@ -147,7 +139,6 @@ def _page_data(
         }
         for figure in made
     ]
-    labels = {name: localize(*texts) for name, texts in LABELS.items()}
     return {"labels": labels, "notes": NOTES, "figures": figures, "left_out": left_out}
 
 

@@ -43,8 +43,6 @@ NOTES = {
 }
 _SSS_STAR_ROWS = Path(__file__).with_name("sss_star.txt")
 
-Localize = Callable[[str, str], str]  # selects the English or the Spanish text
-
 
 @dataclass(frozen=True)
 class NoteRow:
@@ -86,10 +84,10 @@ class NoteFigure:
     pictures: tuple[TreePicture, ...] = ()
 
 
-def build_figures(localize: Localize, translate: language.Translator) -> Iterator[NoteFigure]:
+def build_figures(translate: language.Translator) -> Iterator[NoteFigure]:
     """Yield all figures in the order of the lecture notes."""
     for make in FIGURE_BUILDERS:
-        yield make(localize, translate)
+        yield make(translate)
 
 
 def _run(
@@ -102,22 +100,20 @@ def _run(
     return trace_search(problem, algorithm_spec.parse(name))
 
 
-def _sss_star(localize: Localize, translate: language.Translator) -> NoteFigure:
+def _sss_star(translate: language.Translator) -> NoteFigure:
     run = _run("sss-star", Tree(EXAMPLE))
     lists = [event.states for event in run.events if isinstance(event, Listed)]
     rows = [f"{row} {', '.join(map(write_state, states))}" for row, states in enumerate(lists, 1)]
     said = _SSS_STAR_ROWS.read_text(encoding="utf-8").splitlines()
     cutting = _run("alpha-beta", Tree(EXAMPLE)).counts
     table = [
-        NoteRow(f"LISTA, {localize('row', 'fila')} {number}", old, new)
+        NoteRow(f"LISTA, {translate('row')} {number}", old, new)
         for number, (old, new) in enumerate(zip(said, rows, strict=True), 1)
     ]
     table += [
+        NoteRow(translate("cut-offs of alpha-beta"), "0", str(cutting.cutoffs)),
         NoteRow(
-            localize("cut-offs of alpha-beta", "podas de alfa-beta"), "0", str(cutting.cutoffs)
-        ),
-        NoteRow(
-            localize("leaves that SSS* evaluates, of all", "hojas que evalúa SSS*, del total"),
+            translate("leaves that SSS* evaluates, of all"),
             "1/2",
             f"{run.counts.leaves // 8}/{cutting.leaves // 8}",
         ),
@@ -125,12 +121,10 @@ def _sss_star(localize: Localize, translate: language.Translator) -> NoteFigure:
     return NoteFigure(
         "000",
         "sss-star",
-        localize("A run of SSS*, row by row", "Ejecución de SSS*, fila a fila"),
-        localize(
+        translate("A run of SSS*, row by row"),
+        translate(
             "The rows determine eight leaves. SSS* never evaluates the others. They are chosen "
-            "here so that alpha-beta cuts nothing, as the note says.",
-            "Las filas determinan ocho hojas. SSS* nunca evalúa las demás. Se han elegido aquí "
-            "para que alfa-beta no pode nada, como dicen los apuntes.",
+            "here so that alpha-beta cuts nothing, as the note says."
         ),
         tuple(table),
         (TreePicture("SSS*", run.tree(translate)),),
@@ -145,7 +139,7 @@ def _node_number(label: tuple[int, ...]) -> int:
     return number
 
 
-def _alpha_beta_example(localize: Localize, translate: language.Translator) -> NoteFigure:
+def _alpha_beta_example(translate: language.Translator) -> NoteFigure:
     leaves: Node = [
         [[[20, 25], [19, 22]], [[20, 21], [30, 31]]],
         [[[15, 18], [16, 26]], [[23, 24], [27, 28]]],
@@ -159,85 +153,79 @@ def _alpha_beta_example(localize: Localize, translate: language.Translator) -> N
     return NoteFigure(
         "000",
         "alpha-beta",
-        localize("Alpha-beta, step by step", "Alfa-beta, paso a paso"),
-        localize(
+        translate("Alpha-beta, step by step"),
+        translate(
             "Steps 1 to 9 give the values of the left half. The leaves of the right half, and "
-            "those that are cut off, are chosen here.",
-            "Los pasos 1 a 9 dan los valores de la mitad izquierda. Las hojas de la mitad derecha, "
-            "y las podadas, se han elegido aquí.",
+            "those that are cut off, are chosen here."
         ),
         (
             NoteRow(
-                localize("leaves on the left, in order", "hojas a la izquierda, en orden"),
+                translate("leaves on the left, in order"),
                 "N16 N17 N18 N20 N21",
                 " ".join(f"N{number}" for number in left),
             ),
             NoteRow("V(N8)", "20", values[8]),
-            NoteRow(localize("V(N9), cut off by N18", "V(N9), podado por N18"), "≤19", values[9]),
+            NoteRow(translate("V(N9), cut off by N18"), "≤19", values[9]),
             NoteRow("V(N4)", "20", values[4]),
             NoteRow("V(N10)", "20", values[10].lstrip("≥")),
-            NoteRow(localize("V(N5), N11 cut off", "V(N5), N11 podado"), "≥20", values[5]),
+            NoteRow(translate("V(N5), N11 cut off"), "≥20", values[5]),
             NoteRow("V(N2)", "20", values[2]),
             NoteRow("V(N1)", "20", values[1]),
             NoteRow(
-                localize("cut-offs on the right", "podas a la derecha"),
-                localize("several", "varias"),
-                localize("several", "varias")
-                if sum(cut not in (5, 9) for cut in cuts) > 1
-                else "1",
+                translate("cut-offs on the right"),
+                translate("several"),
+                translate("several") if sum(cut not in (5, 9) for cut in cuts) > 1 else "1",
             ),
         ),
         (TreePicture("alpha-beta", root),),
     )
 
 
-def _dewey(localize: Localize, translate: language.Translator) -> NoteFigure:
+def _dewey(translate: language.Translator) -> NoteFigure:
     root = search_tree(Tree(EXAMPLE), UNLIMITED_DEPTH, [], (), translate)
     for count, node in enumerate(root.iter_nodes(), 1):
         node.order, node.value, node.is_principal = count, language.format_label(node.label), False
     return NoteFigure(
         "000",
         "dewey",
-        localize("Dewey's decimal notation", "Notación decimal de Dewey"),
+        translate("Dewey's decimal notation"),
         "",
         pictures=(TreePicture("ε, 1, 1.1, ...", root, strategy=True),),
     )
 
 
-def _scout(localize: Localize, translate: language.Translator) -> NoteFigure:
+def _scout(translate: language.Translator) -> NoteFigure:
     run = _run("scout", Tree([[8, 10], [12, 5]]))
     asked = [event for event in run.events if isinstance(event, Entered)]
     evaluated = [event.label for event in asked if event.procedure == "eval"]
     tested = [event.test for event in asked if event.label == (2,) and event.test]
     root = run.tree(translate)
     cutting = _run("alpha-beta", Tree([[8, 10], [12, 5]])).counts
-    answer = {"≤8": localize("false", "FALSO"), ">8": localize("true", "CIERTO")}
+    answer = {"≤8": translate("false"), ">8": translate("true")}
     return NoteFigure(
         "000",
         "scout",
-        localize("SCOUT: a test instead of an evaluation", "SCOUT: una prueba en vez de evaluar"),
-        localize(
+        translate("SCOUT: a test instead of an evaluation"),
+        translate(
             "The text gives the value of N1, the result of the test of N2, and that alpha-beta "
-            "cuts nothing. The leaves are chosen here.",
-            "El texto da el valor de N1, el resultado de la prueba de N2, y que alfa-beta no poda "
-            "nada. Las hojas se han elegido aquí.",
+            "cuts nothing. The leaves are chosen here."
         ),
         (
             NoteRow("EVAL(N1)", "8", root.children[0].value),
             NoteRow(
                 "TEST(N2, 8, >)",
-                localize("false", "FALSO"),
+                translate("false"),
                 answer.get(root.children[1].value, root.children[1].value)
                 if tested == [(">", 8)]
                 else str(tested),
             ),
             NoteRow(
-                localize("EVAL(N2) is called", "se llama a EVAL(N2)"),
-                localize("no", "no"),
-                localize("yes", "sí") if (2,) in evaluated else localize("no", "no"),
+                translate("EVAL(N2) is called"),
+                translate("no"),
+                translate("yes") if (2,) in evaluated else translate("no"),
             ),
             NoteRow(
-                localize("leaves that alpha-beta cuts off", "hojas que poda alfa-beta"),
+                translate("leaves that alpha-beta cuts off"),
                 "0",
                 str(4 - cutting.leaves),
             ),
@@ -246,7 +234,7 @@ def _scout(localize: Localize, translate: language.Translator) -> NoteFigure:
     )
 
 
-def _deepening(localize: Localize, translate: language.Translator) -> NoteFigure:
+def _deepening(translate: language.Translator) -> NoteFigure:
     rows = []
     for branching, depth in ((2, 5), (3, 4), (3, 6), (5, 4), (10, 3)):
         counts = _run("minimax", RandomTree(branching, depth)).counts
@@ -260,19 +248,13 @@ def _deepening(localize: Localize, translate: language.Translator) -> NoteFigure
     return NoteFigure(
         "000",
         "deepening",
-        localize(
-            "Cost of progressive deepening: inner nodes",
-            "Coste de la bajada progresiva: nodos no terminales",
-        ),
-        localize(
-            "Counted in trees that minimax traverses.",
-            "Contados en árboles que minimax recorre.",
-        ),
+        translate("Cost of progressive deepening: inner nodes"),
+        translate("Counted in trees that minimax traverses."),
         tuple(rows),
     )
 
 
-def _pruning(localize: Localize, translate: language.Translator) -> NoteFigure:
+def _pruning(translate: language.Translator) -> NoteFigure:
     game = BeamLimitedGame(RandomTree(4, 3, seed=1), lambda game: 0.0, 4)
     rows = []
     for rank, move in enumerate(game.moves(), 1):
@@ -284,13 +266,10 @@ def _pruning(localize: Localize, translate: language.Translator) -> NoteFigure:
     return NoteFigure(
         "000",
         "heuristic-pruning",
-        localize("Heuristic pruning", "Poda heurística"),
-        localize(
+        translate("Heuristic pruning"),
+        translate(
             "Factor(node) = Factor(parent) - Rank(node), here from 4 at the root, with children "
-            "ordered by g. Each node keeps at least one move, unless the game is over.",
-            "Factor(Nodo) = Factor(Padre(Nodo)) - Rango(Nodo), aquí desde 4 en la raíz, con los "
-            "hijos ordenados por g. Cada nodo conserva al menos una jugada, salvo que la partida "
-            "haya acabado.",
+            "ordered by g. Each node keeps at least one move, unless the game is over."
         ),
         tuple(rows),
         (TreePicture("minimax", run.tree(translate)),),
@@ -304,12 +283,10 @@ def _all_alike(branching: int, depth: int) -> Tree:
     return Tree(node)
 
 
-def _cost(localize: Localize, translate: language.Translator) -> NoteFigure:
-    explanation = localize(
+def _cost(translate: language.Translator) -> NoteFigure:
+    explanation = translate(
         "the note's 2 B^((d+1)/2) counts the first term twice; Knuth and Moore have "
-        "B^((d+1)/2) + B^((d-1)/2) - 1",
-        "el 2 B^((d+1)/2) de los apuntes cuenta dos veces el primer término; Knuth y Moore dan "
-        "B^((d+1)/2) + B^((d-1)/2) - 1",
+        "B^((d+1)/2) + B^((d-1)/2) - 1"
     )
     rows = []
     for branching, depth in ((2, 4), (3, 4), (5, 4), (2, 5), (3, 3), (4, 5)):
@@ -323,17 +300,14 @@ def _cost(localize: Localize, translate: language.Translator) -> NoteFigure:
         else:
             said = 2 * branching ** ((depth + 1) // 2) + branching ** ((depth - 1) // 2) - 1
             what = "2 B^((d+1)/2) + B^((d-1)/2) - 1"
-        label = f"{prefix}: α-β, {localize('best case', 'mejor caso')}, {what}"
+        label = f"{prefix}: α-β, {translate('best case')}, {what}"
         rows.append(NoteRow(label, str(said), best, explanation if depth % 2 else ""))
     return NoteFigure(
         "000",
         "cost",
-        localize("Computational cost", "Coste computacional"),
-        localize(
-            "Leaves counted in trees whose moves are all equally good: the best case of "
-            "alpha-beta.",
-            "Hojas contadas en árboles cuyas jugadas valen todas lo mismo: el mejor caso de "
-            "alfa-beta.",
+        translate("Computational cost"),
+        translate(
+            "Leaves counted in trees whose moves are all equally good: the best case of alpha-beta."
         ),
         tuple(rows),
     )
@@ -349,7 +323,7 @@ _EXAMINED = (
 )
 
 
-def _examined_nodes(localize: Localize, translate: language.Translator) -> NoteFigure:
+def _examined_nodes(translate: language.Translator) -> NoteFigure:
     rows = []
     for line, without, cutting in _EXAMINED:
         for name, said in (("minimax", without), ("alpha-beta", cutting)):
@@ -362,12 +336,10 @@ def _examined_nodes(localize: Localize, translate: language.Translator) -> NoteF
     return NoteFigure(
         "001",
         "examined-states",
-        localize("States examined, without and with pruning", "Estados examinados, sin y con poda"),
-        localize(
+        translate("States examined, without and with pruning"),
+        translate(
             "Tic-tac-toe; the computer answers each move of the human. The boards are pictures in "
-            "the note. This game reproduces all eight numbers.",
-            "Gato (tres en raya); la computadora contesta cada jugada del humano. Los tableros son "
-            "imágenes en los apuntes. Esta partida da los ocho números.",
+            "the note. This game reproduces all eight numbers."
         ),
         tuple(rows),
     )
@@ -378,7 +350,7 @@ def _open_lines(game: TicTacToe) -> float:
     return game.open_lines(game.turn) - game.open_lines(1 - game.turn)
 
 
-def _open_lines_figure(localize: Localize, translate: language.Translator) -> NoteFigure:
+def _open_lines_figure(translate: language.Translator) -> NoteFigure:
     game = TicTacToe()
     for text in ("b2", "a3"):
         game.play(parse_move(game, text))
@@ -392,43 +364,38 @@ def _open_lines_figure(localize: Localize, translate: language.Translator) -> No
         )
     ]
     for child in root.children:
-        what = f"{child.move}: {len(child.children)} {localize('answers', 'respuestas')}"
+        what = f"{child.move}: {len(child.children)} {translate('answers')}"
         rows.append(NoteRow(what, None, child.value))
-    rows.append(NoteRow(localize("best move", "mejor jugada"), None, root.value))
+    rows.append(NoteRow(translate("best move"), None, root.value))
     return NoteFigure(
         "002",
         "tic-tac-toe",
-        localize(
-            "Tic-tac-toe, two plies, without symmetric positions (and in 003)",
-            "Tres en raya, dos niveles, sin posiciones simétricas (y en 003)",
-        ),
-        localize(
+        translate("Tic-tac-toe, two plies, without symmetric positions (and in 003)"),
+        translate(
             "f(n) = E(n) = open lines of MAX minus those of MIN. The text gives one value; the "
-            "others are in the pictures.",
-            "f(n) = E(n) = líneas abiertas de MAX menos las de MIN. El texto da un valor; los "
-            "demás están en las imágenes.",
+            "others are in the pictures."
         ),
         tuple(rows),
         (TreePicture("minimax", root),),
     )
 
 
-def _grundy(localize: Localize, translate: language.Translator) -> NoteFigure:
+def _grundy(translate: language.Translator) -> NoteFigure:
     found = solve.solve_position(
         SearchProblem("grundy", Grundy(7), lambda game: 0.0, UNLIMITED_DEPTH)
     )
     rows = [
         NoteRow(
-            localize("value for the first player", "valor para quien empieza"),
+            translate("value for the first player"),
             None,
             f"{found.value:+.0f}",
         )
     ]
     rows += [
         NoteRow(
-            f"{localize('a heap of', 'un montón de')} {heap}",
+            f"{translate('a heap of')} {heap}",
             None,
-            localize("wins", "gana") if solved(Grundy(heap)) > 0 else localize("loses", "pierde"),
+            translate("wins") if solved(Grundy(heap)) > 0 else translate("loses"),
         )
         for heap in range(1, 8)
     ]
@@ -436,23 +403,17 @@ def _grundy(localize: Localize, translate: language.Translator) -> NoteFigure:
     return NoteFigure(
         "002",
         "grundy",
-        localize("Grundy's game as an AND/OR graph", "El juego de Grundy como grafo AND/OR"),
-        localize(
+        translate("Grundy's game as an AND/OR graph"),
+        translate(
             "With 7 counters; the winning strategy is red. The graph of the note is a picture, but "
-            "it follows from the rules.",
-            "Con 7 fichas; la estrategia ganadora está en rojo. El grafo es una imagen en los "
-            "apuntes, pero se sigue de las reglas.",
+            "it follows from the rules."
         ),
         tuple(rows),
-        (
-            TreePicture(
-                localize("Grundy's game, 7 counters", "Juego de Grundy, 7 fichas"), root, True
-            ),
-        ),
+        (TreePicture(translate("Grundy's game, 7 counters"), root, True),),
     )
 
 
-def _efficiency(localize: Localize, translate: language.Translator) -> NoteFigure:
+def _efficiency(translate: language.Translator) -> NoteFigure:
     rows = []
     for branching, depth in ((2, 8), (3, 6), (5, 4)):
         mean = fmean(
@@ -466,25 +427,23 @@ def _efficiency(localize: Localize, translate: language.Translator) -> NoteFigur
                 f"b^d = {branching**depth}",
                 None,
                 f"{tree_complexity.min_leaves(branching, depth)} "
-                f"{localize('at best', 'en el mejor caso')}, {mean:.1f} "
-                f"{localize('in random order', 'en orden aleatorio')}",
+                f"{translate('at best')}, {mean:.1f} "
+                f"{translate('in random order')}",
             )
         )
     return NoteFigure(
         "002",
         "efficiency",
-        localize("Efficiency of alpha-beta", "Eficiencia de alfa-beta"),
-        localize(
+        translate("Efficiency of alpha-beta"),
+        translate(
             "The note gives orders of growth, not counts: O(b^(d/2)) in the best order, "
-            "O(b^(3d/4)) in random order, O(b^d) for minimax. Means of 20 random trees.",
-            "Los apuntes dan órdenes de crecimiento, no cuentas: O(b^(d/2)) en el mejor orden, "
-            "O(b^(3d/4)) en uno aleatorio, O(b^d) en minimax. Medias de 20 árboles aleatorios.",
+            "O(b^(3d/4)) in random order, O(b^d) for minimax. Means of 20 random trees."
         ),
         tuple(rows),
     )
 
 
-def _nim(localize: Localize, translate: language.Translator) -> NoteFigure:
+def _nim(translate: language.Translator) -> NoteFigure:
     found = solve.solve_position(
         SearchProblem("nim", Nim((1, 2)), lambda game: 0.0, UNLIMITED_DEPTH)
     )
@@ -492,32 +451,25 @@ def _nim(localize: Localize, translate: language.Translator) -> NoteFigure:
     return NoteFigure(
         "003",
         "nim",
-        localize(
-            "Nim, with the winning strategy in red", "Juego del Nim, en rojo la estrategia ganadora"
-        ),
-        localize(
+        translate("Nim, with the winning strategy in red"),
+        translate(
             "A subtree in which all final positions are won. The heaps of the note are only in its "
-            "picture; these are 1 and 2.",
-            "Un subárbol cuyos finales son todos ganadores. Los montones de los apuntes solo están "
-            "en la imagen; estos son de 1 y 2.",
+            "picture; these are 1 and 2."
         ),
-        (NoteRow(localize("value", "valor"), None, f"{found.value:+.0f}"),),
+        (NoteRow(translate("value"), None, f"{found.value:+.0f}"),),
         (TreePicture("Nim 1, 2", root, strategy=True),),
     )
 
 
-def _letters(localize: Localize, translate: language.Translator) -> NoteFigure:
+def _letters(translate: language.Translator) -> NoteFigure:
     run = _run("alpha-beta", Tree([[[2, 3], [5, 9]], [[0, -1], [7, 4]], [[2, 1], [5, 6]]]))
     root = run.tree(translate)
     (first, second, third) = root.children
     return NoteFigure(
         "003",
         "alpha-beta",
-        localize("Alpha-beta, the nodes A to E", "Alfa-beta, los nodos A a E"),
-        localize(
-            "The text gives the bounds. The leaves are chosen here to produce them.",
-            "El texto da las cotas. Las hojas se han elegido aquí para obtenerlas.",
-        ),
+        translate("Alpha-beta, the nodes A to E"),
+        translate("The text gives the bounds. The leaves are chosen here to produce them."),
         (
             NoteRow("A (MIN)", "3", first.value),
             NoteRow("B (MAX)", "≥5", first.children[1].value),
@@ -532,31 +484,22 @@ def _letters(localize: Localize, translate: language.Translator) -> NoteFigure:
 _KINDS = {"chess": False, "checkers": False, "go": False, "backgammon": True}
 
 
-def _kinds(localize: Localize, translate: language.Translator) -> NoteFigure:
-    def kind(is_chance: bool) -> str:
-        return (
-            localize("chance", "probabilístico")
-            if is_chance
-            else localize("deterministic", "determinista")
-        )
-
+def _kinds(translate: language.Translator) -> NoteFigure:
+    kinds = translate("deterministic, chance").split(", ")
     rows = []
     for name in catalogue.builtin_names():
-        said = kind(_KINDS[name]) if name in _KINDS else None
-        rows.append(NoteRow(name, said, kind(isinstance(catalogue.new_game(name), ChanceGame))))
+        said = kinds[_KINDS[name]] if name in _KINDS else None
+        rows.append(NoteRow(name, said, kinds[isinstance(catalogue.new_game(name), ChanceGame)]))
     return NoteFigure(
         "004",
         "kinds-of-games",
-        localize("Kinds of games", "Tipos de juegos"),
-        localize(
-            "The games of this program; all have perfect information.",
-            "Los juegos de este programa; todos son de información perfecta.",
-        ),
+        translate("Kinds of games"),
+        translate("The games of this program; all have perfect information."),
         tuple(rows),
     )
 
 
-def _best_node(localize: Localize, translate: language.Translator) -> NoteFigure:
+def _best_node(translate: language.Translator) -> NoteFigure:
     rows = []
     for children in (2, 3, 4):
         events: list[Event] = []
@@ -578,52 +521,36 @@ def _best_node(localize: Localize, translate: language.Translator) -> NoteFigure
     return NoteFigure(
         "004",
         "best-node",
-        localize(
-            "Best-node search: the first guess",
-            "Búsqueda de mejor nodo (BNS): primera prueba",
-        ),
+        translate("Best-node search: the first guess"),
         "α + (β - α) · (n - 1) / n",
         tuple(rows),
     )
 
 
-FIGURE_BUILDERS: tuple[Callable[[Localize, language.Translator], NoteFigure], ...] = (
+FIGURE_BUILDERS: tuple[Callable[[language.Translator], NoteFigure], ...] = (
     *(_sss_star, _alpha_beta_example, _dewey, _scout, _deepening, _pruning, _cost, _examined_nodes),
     *(_open_lines_figure, _grundy, _efficiency, _nim, _letters, _kinds, _best_node),
 )
 
 
-def omitted_figures(localize: Localize) -> list[tuple[str, str, str]]:
+def omitted_figures(translate: language.Translator) -> list[tuple[str, str, str]]:
     """Return the lecture note, the figure and the reason for each figure that is not reproduced."""
-    leaves = localize(
-        "the tree is a picture, and the text gives none of its numbers",
-        "el árbol es una imagen, y el texto no da ninguno de sus números",
-    )
-    boards = localize("the boards are pictures without text", "los tableros son imágenes sin texto")
-    hidden = localize(
-        "games with hidden information or more than two players are not supported",
-        "no se admiten juegos de información oculta ni de más de dos jugadores",
-    )
-    uncounted = localize(
-        "pictures without numbers; such trees can be drawn for any game",
-        "imágenes sin números; se pueden dibujar árboles así de cualquier juego",
-    )
-    cards, cartas = (
-        "battleship, bridge, poker, monopoly",
-        "hundir la flota, bridge, poker, monopoly",
-    )
+    leaves = translate("the tree is a picture, and the text gives none of its numbers")
+    boards = translate("the boards are pictures without text")
+    hidden = translate("games with hidden information or more than two players are not supported")
+    uncounted = translate("pictures without numbers; such trees can be drawn for any game")
     missing = (
-        ("000", "minimax, and its modified form", "minimax, y el modificado", leaves),
-        ("000", "progressive deepening by levels", "la bajada progresiva por niveles", leaves),
-        ("001", "the example of pruning", "el ejemplo de poda", boards),
-        ("001", "the killer move", "el movimiento asesino", boards),
-        ("002", "the minimax example with 9 and 16", "el ejemplo minimax con 9 y 16", leaves),
-        ("002", "alpha-beta, examples 1 and 2", "alfa-beta, ejemplos 1 y 2", leaves),
-        ("002", "the cuts α (5) and β (3)", "los cortes α (5) y β (3)", leaves),
-        ("003", "minimax on two plies", "minimax en dos niveles", leaves),
-        ("004", cards, cartas, hidden),
-        ("004", "PVS, NegaScout, MTD(f), B*", "PVS, NegaScout, MTD(f), B*", leaves),
-        ("004", "the phases of MCTS, and UCB", "las fases de MCTS, y UCB", uncounted),
-        ("004", "the values X1, X2, X3 of BNS", "los valores X1, X2 y X3 de BNS", leaves),
+        ("000", "minimax, and its modified form", leaves),
+        ("000", "progressive deepening by levels", leaves),
+        ("001", "the example of pruning", boards),
+        ("001", "the killer move", boards),
+        ("002", "the minimax example with 9 and 16", leaves),
+        ("002", "alpha-beta, examples 1 and 2", leaves),
+        ("002", "the cuts α (5) and β (3)", leaves),
+        ("003", "minimax on two plies", leaves),
+        ("004", "battleship, bridge, poker, monopoly", hidden),
+        ("004", "PVS, NegaScout, MTD(f), B*", leaves),
+        ("004", "the phases of MCTS, and UCB", uncounted),
+        ("004", "the values X1, X2, X3 of BNS", leaves),
     )
-    return [(note, localize(english, spanish), why) for note, english, spanish, why in missing]
+    return [(note, translate(figure), why) for note, figure, why in missing]

@@ -257,7 +257,7 @@ def read_game(stream: io.StringIO, where: str) -> chess.pgn.Game | None:
         return chess.pgn.read_game(stream)
     except (ValueError, LookupError, AttributeError, AssertionError) as error:
         # python-chess raises various exceptions for malformed games.
-        raise SettingsError(f"{where}: invalid PGN ({error})") from None
+        raise SettingsError("{}: invalid PGN ({})", where, error) from None
 
 
 def _check(board: chess.Board, where: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from agent.io.message import Message
 from kempelen.match.live.mqtt_publisher import MqttSubscriber
 from protocols.mqtt import topics
 from protocols.mqtt.broker import Broker
@@ -31,7 +32,7 @@ class MqttTournamentView:
         self.runner = self._receiver.runner
         self.problem = ""
         if self._connection.seconds_disconnected:
-            self.problem = f"broker {self._connection.broker}: {self._connection.error}"
+            self.problem = Message("broker {}: {}", self._connection.broker, self._connection.error)
 
     def close(self) -> None:
         """Do nothing, because all views share the connection."""

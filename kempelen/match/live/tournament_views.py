@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 from typing import Any, Protocol
 
+from agent.io.message import Message
 from kempelen.console.settings_codec import decode, encode
 from kempelen.match.live.events import (
     StandingsChanged,
@@ -86,7 +87,7 @@ class LedgerView:
             records = self._read()
             self.problem = self._damage
         except sqlite3.Error as error:
-            self.problem = f"ledger {self._path}: {error}"
+            self.problem = Message("ledger {}: {}", self._path, error)
             return
         for record in records:
             self.games[game_key(record.pair, record.game)] = encode(record)

@@ -13,6 +13,7 @@ import chess.engine
 import chess.pgn
 
 from agent.io.files import read_bytes
+from agent.io.message import Message, library_message
 from agent.io.read_errors import convert_read_errors
 from agent.io.sanitize import sanitize_line
 from agent.limits import Mate
@@ -121,27 +122,27 @@ def parse_pgn(text: str, where: str, limit: int | None = None) -> list[ParsedChe
     games: list[ParsedChessGame] = []
     while len(games) != limit:
         number = len(games) + 1
-        game = read_game(file, f"{where}: game {number}")
+        game = read_game(file, Message("{}: game {}", where, number))
         if game is None:
             break
-        name = f"{where}: game {number} ({sanitize_line(_names(game))})"
         try:
             games.append(_parse_game(game, number))
         except ValueError as error:
-            raise SettingsError(f"{name}: {sanitize_line(str(error))}") from None
+            names, reason = sanitize_line(_names(game)), Message(sanitize_line(str(error)))
+            raise SettingsError("{}: game {} ({}): {}", where, number, names, reason) from None
     if not any(parsed.moves for parsed in games):
-        raise SettingsError(f"{where}: no chess game with moves found")
+        raise SettingsError("{}: no chess game with moves found", where)
     return games
 
 
 def _parse_game(game: chess.pgn.Game, number: int) -> ParsedChessGame:
     if game.errors:
-        raise ValueError(str(game.errors[0]))
+        raise ValueError(library_message(game.errors[0]))
     if game.headers.variant() is not chess.Board:
-        raise ValueError(f"unsupported variant {game.headers['Variant']}")
+        raise ValueError(Message("unsupported variant {}", game.headers["Variant"]))
     board = game.board()
     if not board.is_valid():
-        raise ValueError(f"illegal start position ({board.status()!r})")
+        raise ValueError(Message("illegal start position ({!r})", board.status()))
     moves = []
     for move in game.mainline_moves():
         if not move:

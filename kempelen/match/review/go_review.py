@@ -128,7 +128,7 @@ def read_sgf(path: Path) -> list[ParsedGoGame]:
     try:
         trees = read_trees(path)
     except SgfError as error:
-        raise SettingsError(f"{path}: {error}") from None
+        raise SettingsError("{}: {}", path, error) from None
     return _parse_games(trees, str(path))
 
 
@@ -137,7 +137,7 @@ def parse_sgf(text: str, where: str) -> list[ParsedGoGame]:
     try:
         trees = parse_trees(text.encode(), encoding="UTF-8")
     except SgfError as error:
-        raise SettingsError(f"{where}: {error}") from None
+        raise SettingsError("{}: {}", where, error) from None
     return _parse_games(trees, where)
 
 
@@ -147,9 +147,11 @@ def _parse_games(trees: Sequence[Any], where: str) -> list[ParsedGoGame]:
         try:
             games.append(_parse_game(tree, number))
         except SgfError as error:
-            raise SettingsError(f"{where}: game {number}: {sanitize_line(str(error))}") from None
+            raise SettingsError(
+                "{}: game {}: {}", where, number, sanitize_line(str(error))
+            ) from None
     if not any(game.moves for game in games):
-        raise SettingsError(f"{where}: no game of Go with moves found")
+        raise SettingsError("{}: no game of Go with moves found", where)
     return games
 
 
@@ -158,14 +160,14 @@ def _parse_game(tree: Any, number: int) -> ParsedGoGame:
     width, height = record.size
     if not all(MIN_BOARD_SIZE <= edge <= MAX_SIZE for edge in record.size):
         raise SgfError(
-            f"unsupported board size {width}x{height} "
-            f"(must be {MIN_BOARD_SIZE} to {MAX_SIZE} columns and rows)"
+            "unsupported board size {}x{} (must be {} to {} columns and rows)",
+            *(width, height, MIN_BOARD_SIZE, MAX_SIZE),
         )
     komi = record.komi
     if komi is not None and not is_valid_komi(komi):
         raise SgfError(
-            f"unsupported komi {komi:g} "
-            f"(must be integer or half-integer, from -{MAX_KOMI:g} to {MAX_KOMI:g})"
+            "unsupported komi {:g} (must be integer or half-integer, from -{:g} to {:g})",
+            *(komi, MAX_KOMI, MAX_KOMI),
         )
     moves = tuple(_vertex(point) for _, point in record.moves)
     query: dict[str, Any] = {
@@ -233,7 +235,7 @@ async def analyse_go(
                 text = responses.pop(0) if responses else await answers.get()
                 answer = json.loads(text)
                 if "error" in answer:
-                    raise SettingsError(f"game {game.number}: {sanitize_line(answer['error'])}")
+                    raise SettingsError("game {}: {}", game.number, sanitize_line(answer["error"]))
                 if "warning" in answer:
                     continue
                 ply = answer["turnNumber"]

@@ -12,6 +12,7 @@ from typing import Any
 import chess
 import chess.pgn
 
+from agent.io.message import MessageError, library_message
 from agent.io.sanitize import sanitize_line
 from kempelen.console.settings_codec import SettingsError, decode
 from kempelen.match.config.time_control import TimeControl
@@ -44,7 +45,7 @@ GO_FIELDS = frozenset(
 AnalysedGame = ParsedChessGame | ParsedGoGame
 
 
-class AnalysisError(ValueError):
+class AnalysisError(MessageError, ValueError):
     """The input is not a valid game or position. The message is shown to the visitor."""
 
 
@@ -62,13 +63,13 @@ def _parse_chess(data: Mapping[str, Any]) -> ParsedChessGame:
     start, moves = data.get("start"), data.get("moves")
     chess960 = data.get("chess960") is True
     if not isinstance(moves, list) or len(moves) > MAX_MOVES:
-        raise AnalysisError(f"moves: must be a list of at most {MAX_MOVES} moves")
+        raise AnalysisError("moves: must be a list of at most {} moves", MAX_MOVES)
     if start is not None and (not isinstance(start, str) or len(start) > 200):
         raise AnalysisError("start: must be a FEN")
     try:
         board = chess.Board(start or chess.STARTING_FEN, chess960=chess960)
         if not board.is_valid():
-            raise AnalysisError(f"illegal position ({board.status()!r})")
+            raise AnalysisError("illegal position ({!r})", board.status())
         game = chess.pgn.Game()
         game.setup(board)
         node: chess.pgn.GameNode = game
@@ -81,7 +82,7 @@ def _parse_chess(data: Mapping[str, Any]) -> ParsedChessGame:
     except AnalysisError:
         raise
     except (ValueError, IndexError) as error:
-        raise AnalysisError(sanitize_line(str(error), 200)) from None
+        raise AnalysisError(sanitize_line(library_message(error), 200)) from None
     # board().fen() normalises the FEN, so it is a single line.
     fen = None if start is None else game.board().fen()
     return ParsedChessGame(game, 1, fen, chess960, tuple(map(str, moves)))
@@ -95,7 +96,7 @@ def _parse_go(data: object) -> ParsedGoGame:
     except QueryError as error:
         raise AnalysisError(sanitize_line(str(error), 200)) from None
     if len(query.moves) > MAX_MOVES:
-        raise AnalysisError(f"game too long (at most {MAX_MOVES} moves)")
+        raise AnalysisError("game too long (at most {} moves)", MAX_MOVES)
     game = query.game(0)
     moves = tuple(game.text(move) for _, move in query.moves)
     points = [(player, read_point(game.text(vertex))) for player, vertex in query.stones]
@@ -122,7 +123,7 @@ def load_games(text: str) -> list[dict[str, Any]]:
         raise AnalysisError("no input (expected PGN, SGF or FEN)")
     if len(stripped) > MAX_FILE_LENGTH:
         raise AnalysisError(
-            f"text too long (at most {MAX_FILE_LENGTH} characters); use kempelen analyse FILE"
+            "text too long (at most {} characters); use kempelen analyse FILE", MAX_FILE_LENGTH
         )
     try:
         if stripped.startswith("("):
@@ -136,7 +137,7 @@ def load_games(text: str) -> list[dict[str, Any]]:
 
 def _chess_to_json(score: ParsedChessGame) -> dict[str, Any]:
     if len(score.moves) > MAX_MOVES:
-        raise AnalysisError(f"game too long (at most {MAX_MOVES} moves)")
+        raise AnalysisError("game too long (at most {} moves)", MAX_MOVES)
     headers = score.pgn.headers
     names = [unescape_tag_value(headers.get(name, "?")) for name in ("White", "Black")]
     positions = chess_diagrams(score.pgn.board(), score.moves)
@@ -161,7 +162,7 @@ def _go_to_json(score: ParsedGoGame) -> dict[str, Any]:
     except QueryError as error:
         raise AnalysisError(sanitize_line(str(error), 200)) from None
     if len(query.moves) > MAX_MOVES:
-        raise AnalysisError(f"game too long (at most {MAX_MOVES} moves)")
+        raise AnalysisError("game too long (at most {} moves)", MAX_MOVES)
     game = query.game(0)
     positions = [diagram("go", str(game))]
     for player, move in query.moves:

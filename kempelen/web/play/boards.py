@@ -13,6 +13,7 @@ from agent.game import CHANCE, GridGame, HasPatterns
 from agent.games.checkers import Checkers
 from agent.games.game_state import GameState
 from agent.games.stones import iter_bits
+from agent.io.message import Message
 from kempelen.match.game.game_result import GameResult
 from kempelen.match.game.referee import ChessReferee, Referee, result_by_rules
 from kempelen.web.diagrams import parse_grid
@@ -119,8 +120,11 @@ class GoGame(GtpGoBoard):
                 self.handicap = self.place_free_handicap(setup.handicap).split()
             except GtpError:
                 raise ValueError(
-                    f"handicap: {setup.handicap} stones do not fit on a board of size "
-                    f"{self.game.size}"
+                    Message(
+                        "handicap: {} stones do not fit on a board of size {}",
+                        setup.handicap,
+                        self.game.size,
+                    )
                 ) from None
 
     def game_result(self) -> GameResult | None:

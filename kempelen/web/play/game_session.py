@@ -14,6 +14,7 @@ import chess
 
 from agent.agent import describe
 from agent.game_clock import GameClock, TimeSystem
+from agent.io.message import Message
 from agent.io.sanitize import sanitize_line
 from kempelen.match.game.game_result import GameResult, Termination, draw, win
 from kempelen.web.channel import Channel, ChannelGroup
@@ -296,7 +297,7 @@ class GameSession:
         except Exception as error:  # noqa: BLE001 - after any failure the game waits
             async with self._lock:
                 self._search_task = None
-                self._error = self._error_text(error, f"{self.saved.setup.opponent_name}: ")
+                self._error = self._error_text(error, self.saved.setup.opponent_name)
                 await self._close_opponent()
                 self.subscribers.broadcast(self.state())
             return
@@ -316,18 +317,23 @@ class GameSession:
             self.board.play(answer.move)
         except ValueError:
             self._error = sanitize_line(
-                f"{self.saved.setup.opponent_name} made an illegal move: {answer.move!r}", 200
+                Message(
+                    "{} made an illegal move: {!r}", self.saved.setup.opponent_name, answer.move
+                ),
+                200,
             )
             self.subscribers.broadcast(self.state())
             return
         self._draw_policy.record_score(cast(Any, answer.info))
         await self._after_move()
 
-    def _error_text(self, error: Exception, prefix: str = "") -> str:
+    def _error_text(self, error: Exception, opponent: str = "") -> str:
         """Return an error message for visitors, without file names of the server."""
         expected = isinstance(error, EngineError | ValueError) and str(error)
         text = str(error) if expected else describe(error)
-        return sanitize_line(self._site.session_context.permissions.redact(prefix + text), 200)
+        if opponent:
+            text = Message("{}: {}", opponent, Message(text))
+        return sanitize_line(self._site.session_context.permissions.redact(text), 200)
 
     async def _start_opponent(self) -> Opponent:
         engines = self._site.engine_quota

@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
+from agent.io.message import Message
 from kempelen.web.channel import Channel
 from kempelen.web.pages import Page
 from kempelen.web.play.archive import Archive, SavedGame, export_game
@@ -77,7 +78,7 @@ class PlayPage(Page):
         if (form := await json_object(request)) is None:
             raise HTTPException(400, "invalid request (expected a JSON object)")
         if self._archive.count(owner) >= MAX_SAVED_GAMES:
-            raise HTTPException(429, f"too many saved games (at most {MAX_SAVED_GAMES})")
+            raise HTTPException(429, Message("too many saved games (at most {})", MAX_SAVED_GAMES))
         try:
             setup = await self.run_in_thread(request, parse_setup, form, self.site.resources)
             game = SavedGame(secrets.token_urlsafe(9), owner, setup)

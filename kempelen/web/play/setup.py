@@ -19,6 +19,7 @@ from agent.evaluation import HANDCRAFTED, NETWORK
 from agent.games import catalogue
 from agent.games.catalogue import GameError, GameType
 from agent.games.go import Go, format_size, parse_size
+from agent.io.message import Message, MessageError, library_message
 from agent.search.catalogue import algorithms
 from kempelen.web.site_context import SiteResources
 
@@ -49,7 +50,7 @@ MAX_MOVE_SECONDS = 60.0
 MAX_HANDICAP = 9
 
 
-class SetupError(ValueError):
+class SetupError(MessageError, ValueError):
     """The form is invalid. The message is shown to the visitor."""
 
 
@@ -202,7 +203,7 @@ def _read_position(reader: _Form) -> dict[str, Any]:
     try:
         board = chess.Board(text, chess960=chess960)
     except ValueError as error:
-        raise SetupError(f"position: {error}") from None
+        raise SetupError("position: {}", library_message(error)) from None
     if not board.is_valid():
         raise SetupError("position: illegal position")
     if board.is_game_over():
@@ -226,7 +227,7 @@ def _read_options(reader: _Form, game: str) -> dict[str, Any]:
     options: dict[str, Any] = {}
     for name in form:
         if name not in known:
-            raise SetupError(f"options: {game} has no option {str(name)[:40]!r}")
+            raise SetupError("options: {} has no option {!r}", game, str(name)[:40])
         default = known[name]["usual"]
         if isinstance(default, bool):
             options[name] = inner.flag(name)
@@ -250,7 +251,7 @@ class _Form:
         value, known = self.form.get(name, default), tuple(allowed)
         if not isinstance(value, str) or value not in known:
             expected = ", ".join(filter(None, known))
-            raise SetupError(f"{name}: invalid value (expected one of: {expected})")
+            raise SetupError("{}: invalid value (expected one of: {})", Message(name), expected)
         return value
 
     def number(self, name: str, low: float, high: float, default: float | None) -> float | None:
@@ -259,7 +260,7 @@ class _Form:
             return default
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if not is_number or not low <= value <= high:  # also excludes NaN and infinity
-            raise SetupError(f"{name}: must be a number from {low:g} to {high:g}")
+            raise SetupError("{}: must be a number from {:g} to {:g}", Message(name), low, high)
         return float(value)
 
     def board_size(self, name: str, low: int, high: int, default: int) -> int | str:
@@ -270,18 +271,21 @@ class _Form:
             edges = None
         if edges is None or not all(low <= edge <= high for edge in edges):
             raise SetupError(
-                f"{name}: must be a number from {low} to {high}, or WIDTHxHEIGHT such as 9x13"
+                "{}: must be a number from {} to {}, or WIDTHxHEIGHT such as 9x13",
+                Message(name),
+                low,
+                high,
             )
         return format_size(*edges)
 
     def flag(self, name: str) -> bool:
         value = self.form.get(name, False)
         if not isinstance(value, bool):
-            raise SetupError(f"{name}: must be true or false")
+            raise SetupError("{}: must be true or false", Message(name))
         return value
 
     def text(self, name: str, max_length: int) -> str:
         value = self.form.get(name, "")
         if not isinstance(value, str) or len(value) > max_length:
-            raise SetupError(f"{name}: must be text of at most {max_length} characters")
+            raise SetupError("{}: must be text of at most {} characters", Message(name), max_length)
         return value

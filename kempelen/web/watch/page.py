@@ -15,6 +15,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from agent.games import catalogue
+from agent.io.message import Message, library_message
 from agent.io.sanitize import sanitize_line
 from kempelen.console.settings_codec import SettingsError, decode
 from kempelen.match.config.game_settings import CHESS, GO, GameSettings
@@ -135,7 +136,7 @@ class WatchedTournament:
             if (game.name, name) == (GO, "size") and isinstance(value, str):
                 continue  # Go limits its sizes itself
             if not isinstance(value, int | float) or abs(value) > MAX_OPTION:
-                raise ValueError(f"option {name} out of range")
+                raise ValueError(Message("option {} out of range", name))
 
     def _current_state(self) -> dict[str, Any]:
         spectator, game = self.spectator, self.game.name
@@ -246,7 +247,7 @@ class WatchPage(Page):
         try:
             return AsciiJsonResponse(await self.run_in_thread(request, watched.replay, key))
         except (ValueError, LookupError, TypeError) as error:
-            text = f"could not replay game {key}: {error}"
+            text = Message("could not replay game {}: {}", key, library_message(error))
             raise HTTPException(
                 422, sanitize_line(self.site.session_context.permissions.redact(text), 300)
             ) from None

@@ -13,12 +13,12 @@ from agent.search import algorithm_spec
 from agent.search.catalogue import algorithms
 from agent.search.tracing import CutOff, Evaluated, Listed
 from kempelen.lab import pseudocode
-from kempelen.lab.language import SPANISH_MOVES
+from kempelen.lab.language import MOVE_WORDS
 from kempelen.lab.problems import UNLIMITED_DEPTH, SearchProblem
 from kempelen.lab.recordings.record_search import MAX_NODES, record_search
 from kempelen.lab.recordings.recorder import recorded_value
 from kempelen.lab.recordings.recording import SEARCH_NODE, NodeName, Replay, diff_rows
-from kempelen.lab.step_sentences import SENTENCES, WORDS
+from kempelen.lab.step_sentences import SENTENCES, translations
 from kempelen.lab.traced_search import trace_search
 
 NODES = 120  # of a recording of a game
@@ -53,9 +53,9 @@ def check(recording):
         assert step.lines, step
         assert all(SEARCH_NODE <= node < len(recording.nodes) for node, _, _ in step.changes)
     for key, parts in every_part(recording):
-        for sentence in SENTENCES[key]:
-            used = {int(field) for _, field, _, _ in string.Formatter().parse(sentence) if field}
-            assert used <= set(range(len(parts))), (key, parts)
+        fields = string.Formatter().parse(SENTENCES[key])
+        used = {int(field) for _, field, _, _ in fields if field}
+        assert used <= set(range(len(parts))), (key, parts)
     replay = Replay(recording)
     states = [replay.state()]
     while replay.forward():
@@ -372,7 +372,7 @@ def test_pseudocode_has_a_spanish_translation(name):
     assert {"enter", "list", "expand", "select"} & lit.keys()
     english = {"if", "else", "return", "for", "each", "child", "best", "node", "the", "of", "while"}
     for line in lines:
-        spanish = pseudocode.translate_line(line)
+        spanish = pseudocode.translate_line(line, "es")
         assert not english & set(spanish.replace("(", " ").replace(")", " ").split()), spanish
 
 
@@ -419,19 +419,20 @@ def test_flat_monte_carlo_pseudocode_has_no_expansion():
 
 
 def test_every_sentence_has_a_spanish_translation():
-    same = {key for key, (english, spanish) in SENTENCES.items() if english == spanish}
+    spanish = translations()["es"]
+    same = {key for key, english in SENTENCES.items() if english == spanish["sentences"][key]}
     assert same == {"no", "cut-why"}
-    for english, spanish in SENTENCES.values():
-        assert english.count("{") == spanish.count("{")
-    assert SPANISH_MOVES.items() <= WORDS.items()
+    assert set(MOVE_WORDS) <= spanish["words"].keys()
 
 
 def test_sss_star_uses_the_terms_of_the_lecture_notes():
     """In the lecture notes the list is LISTA, and its states are VIVO and SOLUCIONADO."""
-    assert [WORDS[word] for word in ("open", "live", "solved")] == ["LISTA", "vivo", "solucionado"]
+    texts = translations()["es"]
+    terms = [texts["words"][word] for word in ("open", "live", "solved")]
+    assert terms == ["LISTA", "vivo", "solucionado"]
     lines, _ = pseudocode.pseudocode(algorithm_spec.parse("sss-star"))
-    spanish = [pseudocode.translate_line(line) for line in lines]
-    told = [*spanish, *(pair[1] for pair in SENTENCES.values())]
+    spanish = [pseudocode.translate_line(line, "es") for line in lines]
+    told = [*spanish, *texts["sentences"].values()]
     assert not any("ABIERTA" in text or "OPEN" in text or "resuelt" in text for text in told)
     assert spanish[0].startswith("LISTA ← (raíz, vivo, ∞)")
 

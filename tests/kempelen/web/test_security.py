@@ -21,13 +21,14 @@ from websockets.sync.client import connect
 
 from kempelen.web import http_connections, login_sessions, security
 from kempelen.web.channel import CLOSE_REJECTED
-from kempelen.web.layout import STATIC, page_words
+from kempelen.web.layout import STATIC, WORDS, page_words
 from kempelen.web.login_sessions import COOKIE_NAME
 from kempelen.web.media_types import MEDIA_TYPES
 from kempelen.web.security import MAX_BODY_BYTES
 from kempelen.web.site_context import SiteResources
 from protocols.server.limits import BURST_SECONDS, ServerLimits
 from protocols.server.tokens import new_token
+from tests.kempelen.message_templates import spanish
 from tests.kempelen.web.support import PATIENCE, Served, serving
 from tests.protocols.server.credentials import Certified, certified  # noqa: F401
 from tests.waiting import until
@@ -513,13 +514,19 @@ def ends(connection: socket.socket) -> bool:
         return True
 
 
-def test_languages_have_same_keys_and_placeholders() -> None:
-    for path in STATIC.glob("words/*.en.json"):
-        english = json.loads(path.read_text())
-        spanish = json.loads(Path(str(path).replace(".en.", ".es.")).read_text())
-        assert english.keys() == spanish.keys()
-        for key, text in english.items():
-            assert set(re.findall(r"\{\w+\}", text)) == set(re.findall(r"\{\w+\}", spanish[key]))
+def test_every_text_of_a_page_has_a_translation() -> None:
+    """tests/kempelen/test_translation.py compares their placeholders."""
+    contexts = {message.context for message in spanish()} - {None}
+    texts = {path.stem: page_words(path.stem, "en") for path in WORDS.glob("*.json")}
+    assert contexts == {f"{page}: {key}" for page, words in texts.items() for key in words}
+
+
+def test_texts_of_pages_are_served_in_both_languages(served: Served) -> None:
+    for language in ("en", "es"):
+        status, _, text = served.ask("GET", f"/static/words/play.{language}.json")
+        assert (status, json.loads(text)) == (200, page_words("play", language))
+    for name in ("play.xx", "none.es", "..%2Fsite.es"):
+        assert served.ask("GET", f"/static/words/{name}.json")[0] == 404
 
 
 def test_language_cookie_overrides_accept_language(served: Served) -> None:
@@ -540,7 +547,7 @@ def test_scripts_do_not_show_untranslated_server_messages() -> None:
         assert not re.search(shown, path.read_text()), path
 
 
-@pytest.mark.parametrize("page", sorted(path.name[:-8] for path in STATIC.glob("words/*.en.json")))
+@pytest.mark.parametrize("page", sorted(path.stem for path in WORDS.glob("*.json")))
 def test_script_size_of_each_page_is_limited(page: str) -> None:
     """Return the files of a page: those for the first drawing, and all."""
     needed, waiting = set[Path](), [STATIC / f"{page}.js"]
