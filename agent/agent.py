@@ -124,7 +124,7 @@ class SearcherWrapper(Generic[Position, Move]):
         self.searcher.stop()
 
     def new_game(self) -> None:
-        """Call `new_game` of the wrapped searcher."""
+        """Call the `new_game` method of the wrapped searcher."""
         self.searcher.new_game()
 
     def progress(self) -> Progress[Move]:
@@ -152,7 +152,7 @@ class SearchBackend(Protocol[Position_contra, Move]):
 
     @property
     def runs_user_code(self) -> bool:
-        """Whether searches call code of the user, which may never return."""
+        """Whether searches call the user's code, which may never return."""
 
     def abandon(self, thread: threading.Thread, /) -> str | None:
         """Abandon the search in `thread` if user code blocks it, and return an error message.
@@ -170,7 +170,8 @@ class MoveProvider(Protocol[Position_contra, Move]):
     ) -> Info[Move] | None:
         """Return the line to play, or None if a search is needed. The call must return quickly.
 
-        The position has a legal move and must not be changed. `lines` is the requested MultiPV.
+        The position has a legal move and must not be changed. `lines` is the number of lines that
+        the caller asks for.
         """
 
 
@@ -213,15 +214,15 @@ class AgentError(MessageError):
 class Agent(SerialExecutor, Generic[Position, Move]):
     """Runs searches and other jobs, one at a time, in its own thread.
 
-    Changes of these attributes take effect at the next `go`:
+    Changes to these attributes take effect at the next `go`:
 
     - `overhead`: the delay in seconds until a result reaches the external clock.
     - `use_full_time`: whether to use the planned time even if there is only one legal move.
-    - `time_factor`: a factor for the planned time of each move.
+    - `time_factor`: the factor by which the planned time of each move is multiplied.
     - `source`: the backend that provides the searchers.
 
     `move_providers` are tried in order before each search, and the first line found is played.
-    Each of the `wrappers` may wrap the searcher, in order.
+    Each of the `wrappers` takes the searcher and returns it or a wrapper of it, in order.
     Agents with the same `scheduler` share its search slots. Without one, searches never wait.
     """
 
@@ -359,8 +360,8 @@ class SearchRun(Generic[Position, Move]):
     def run(self, job: Job) -> Result[Move]:
         """Search and report a result. A result is reported even after an error.
 
-        The search runs in the calling thread, unless it calls code of the user, which may have to
-        be abandoned. Another thread supervises it.
+        The search runs in the calling thread, or in a new thread if it calls the user's code, which
+        may have to be abandoned. Another thread supervises the search.
         """
         message = None
         # The time limit ends the search, but not the job that contains it.

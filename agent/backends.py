@@ -57,7 +57,8 @@ def create_backend(
     - `report`: receives messages for the user.
     - `algorithm`: a specification for `agent.search.algorithm_spec`, or None for the default.
     - `evaluation`: the name of an evaluation (see `agent.evaluation`).
-    - `search_config`: resources and options. Python searches ignore `threads` and `megabytes`.
+    - `search_config`: the resources and settings of a compiled search. Python searches use only
+      `seed`, `playouts` and `at_once`.
 
     Raise ValueError if the algorithm is invalid or there is not enough memory. Raise
     EvaluationError if the evaluation is invalid.
@@ -104,7 +105,7 @@ def create_backend(
 
 
 def wait_until_loaded(source: GameBackend[Any] | CompiledBackend[Any]) -> None:
-    """Wait up to 3 seconds for the compiled search, unless it must be compiled first."""
+    """Wait up to 3 seconds for the compiled search to load, but do not wait for compilation."""
     if isinstance(source, CompiledBackend):
         source.wait_until_loaded(_LOAD_TIMEOUT_S)
 

@@ -59,8 +59,8 @@ def allocate_time(
     """Return the time budget for one move.
 
     `overhead` is the delay until the answer reaches the clock. `reserve` is the time that must
-    remain on a game clock (see `agent.lag`). Only the larger of both is subtracted from a game
-    clock. `time_factor` is a factor for the soft limit on a game clock.
+    remain on a game clock (see `agent.lag`). Only the larger of the two is subtracted from a
+    game clock. On a game clock, the soft limit is multiplied by `time_factor`.
     """
     if limits.infinite:
         return TimeBudget()
@@ -101,9 +101,9 @@ class SearchClock(Generic[Move]):
     """The clock for one search. It starts at creation, or at `start` for a ponder search.
 
     `overhead`, `reserve` and `time_factor` have the same meaning as in `allocate_time`. If
-    `only_move` is true, one iteration on a game clock is enough. `now` returns the current time in
-    seconds. The attribute `waited` is the time that the search waited for a slot of the search
-    scheduler while the clock was running.
+    `only_move` is true, a search on a game clock ends after one iteration. `now` returns the
+    current time in seconds. The attribute `waited` is the time that the search waited for a slot
+    of the search scheduler while the clock was running.
     """
 
     def __init__(
@@ -175,7 +175,7 @@ class SearchClock(Generic[Move]):
 
     @property
     def planned_time(self) -> float | None:
-        """The time used for the move in seconds, up to the hard limit, or None if unknown."""
+        """The seconds used for the move, up to the hard limit. None if the clock did not run."""
         return self._planned_time
 
     def should_continue(

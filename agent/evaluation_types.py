@@ -113,7 +113,7 @@ def from_function(function: Any, name: str) -> Evaluation:
 
 
 def check(spec: str) -> None:
-    """Raise EvaluationError if `spec` is invalid or its .py file is unreadable. Nothing is run."""
+    """Raise EvaluationError if `spec` is invalid or its .py file is unreadable. Run no code."""
     built_in = is_built_in(spec) or network_file(spec) is not None
     if not built_in and learned_file(spec) is None:
         location, _ = split_spec(spec)
@@ -138,7 +138,10 @@ def learned_file(spec: str) -> str | None:
 
 
 def evaluation_digest(spec: str, folder: str = "") -> str:
-    """Return a hash of the file of `spec`, relative to `folder`, or "" if it is unreadable."""
+    """Return a hash of the contents of the file that `spec` names, or "" if it is unreadable.
+
+    A relative path is relative to `folder`.
+    """
     from hashlib import sha256  # lazy import: slow to load
 
     file: str | Path | None = network_file(spec) or learned_file(spec)

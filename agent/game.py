@@ -1,4 +1,4 @@
-"""The `Game` interface and its optional protocols, which searches use to play and evaluate.
+"""The `Game` interface and its optional protocols, through which searches access a game.
 
 A game object is a mutable position with its move history. Searches make and undo moves on it. The
 interface follows the formal definition of a game in 'Técnicas de IA, Tema 3.2' (initial state,
@@ -61,7 +61,7 @@ class HasMoveRating(Protocol[Move_contra]):
     """A game with a fast static rating of moves, for move ordering."""
 
     def move_rating(self, move: Move_contra) -> float:
-        """Return the rating of a legal move, 0 if ordinary. Higher ratings are searched first."""
+        """Return the rating of a move, 0 for an ordinary one. Higher ratings are searched first."""
 
 
 class MoveClass(IntEnum):
@@ -112,8 +112,8 @@ class HasPatterns(GridGame[Move_co], Protocol[Move_co]):
 class HasEvaluationScale(Protocol):
     """A game that defines the scale of its evaluations for Monte Carlo tree search.
 
-    `clear_lead` is the evaluation of a clear advantage, which the search maps to 0.25, where a win
-    is 1. In games without `clear_lead`, the search maps half the utility of a win to 0.25.
+    `clear_lead` is the evaluation of a clear advantage. The search maps it to a reward of 0.25,
+    where a win is 1. In games without `clear_lead`, it maps half the utility of a win to 0.25.
     """
 
     clear_lead: float
@@ -158,10 +158,10 @@ class SupportsNullMove(Protocol):
     """A game that supports null-move pruning."""
 
     def allows_null_move(self) -> bool:
-        """Return whether a null move is sound. It is not if in check, or if zugzwang is likely."""
+        """Return whether a null move is sound. It is unsound in check and if zugzwang is likely."""
 
     def play_null_move(self) -> None:
-        """Pass the turn to the opponent. `undo` undoes a null move."""
+        """Pass the turn to the opponent. `undo` also undoes null moves."""
 
 
 @runtime_checkable
@@ -242,7 +242,7 @@ def format_line(game: NotatedGame[Move], line: Iterable[Move]) -> list[str]:
 
 
 def parse_move(game: NotatedGame[Move], text: str) -> Move:
-    """Return the legal move with this notation, ignoring case. Raise ValueError if illegal."""
+    """Return the legal move with this notation, ignoring case, or raise ValueError."""
     moves = {game.text(move).lower(): move for move in game.moves()}
     try:
         return moves[text.strip().lower()]

@@ -63,7 +63,7 @@ class GameClock:
 
     @property
     def move_limit(self) -> float | None:
-        """The time after which this move loses the game, or None."""
+        """The time after which the player loses on time at this move, or None without a limit."""
         system = self.system
         if system.main_time is None:
             return system.max_move_time

@@ -18,7 +18,7 @@ class Cp:
 
 @dataclass(frozen=True, slots=True)
 class Mate:
-    """A forced win in `moves` moves, or a forced loss in `-moves` moves if it is negative or 0."""
+    """A forced win in `moves` moves, or a forced loss in `-moves` moves if `moves` <= 0."""
 
     moves: int
 

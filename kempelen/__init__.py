@@ -1,3 +1,3 @@
-"""The command line of Kempelen. Each subcommand has its own module."""
+"""The commands of Kempelen, with its matches, web server, lab and training."""
 
 __version__ = "0.2.0"

@@ -192,7 +192,7 @@ def _names_settings_file(words: Sequence[str]) -> bool:
 
 
 def _command_path(argv: Sequence[str]) -> tuple[str, ...]:
-    """Return the command, and its subcommand if that has its own module."""
+    """Return the name of the command, followed by a subcommand that has its own module, if any."""
     is_nested = len(argv) > 1 and argv[1] in SUBCOMMANDS.get(argv[0], ())
     return tuple(argv[:2] if is_nested else argv[:1])
 

@@ -31,7 +31,7 @@ HELP_HINT = "kempelen --help lists the commands"
 
 
 def serve() -> int:
-    """Serve standard input until `quit`, the end of input, or a closed output."""
+    """Serve standard input until `quit`, until the input ends, or until the output is closed."""
     terminal = os.isatty(0) and os.isatty(1)
     return stdio.serve(partial(ProtocolDetector, terminal=terminal))
 
@@ -44,8 +44,9 @@ class ProtocolDetector:
     `xboard`. The line `xboard` alone does not decide, because some programs probe engines with
     `xboard` and then `uci`.
 
-    `tell` receives messages about other lines, at a terminal about each, otherwise only about the
-    first. It prints on standard error by default. `make` creates the protocol with a given name.
+    `tell` receives a message about each unknown line at a terminal, and otherwise only about the
+    first. By default, messages are printed on standard error. `make` creates the protocol with a
+    given name.
     """
 
     def __init__(

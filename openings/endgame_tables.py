@@ -254,8 +254,8 @@ def _prepare_folder(folder: Path) -> None:
 class TableStatistics:
     """Position counts and longest mates of a table, for one side to move.
 
-    `side` contains the pieces of the side to move. `longest_win` and `longest_loss` are moves to
-    mate, or None if no position is won or lost.
+    `side` contains the pieces of the side to move. `longest_win` and `longest_loss` are numbers
+    of moves to mate, or None if no position is won or lost.
     """
 
     ending: str

@@ -1,8 +1,8 @@
 """Move providers for any game: opening books and solved games.
 
 A book is a YAML file with a list of lines. A line has `moves` in the game's notation. The optional
-keys are `weight` (1 to 1000), `lines`, a list of continuations, and `name` and `comment` for the
-reader. A weight is the relative frequency of the line's moves. The default is the weight of the
+keys are `weight` (1 to 1000), `lines` (a list of continuations), and `name` and `comment` (for the
+reader). A weight is the relative frequency of the line's moves. The default is the weight of the
 parent line, or 10. A move followed by `?` is never played, but may have replies.
 """
 
@@ -51,7 +51,7 @@ class GameBook:
         return entries
 
     def add(self, before: Hashable, after: Hashable, weight: int) -> None:
-        """Add a move, given by the keys of both positions. The greater weight is kept."""
+        """Add the move between the positions with these keys. A greater old weight is kept."""
         weights = self._weights.setdefault(before, {})
         weights[after] = max(weight, weights.get(after, 0))
 
@@ -121,7 +121,7 @@ class GameBookProvider(Generic[Move]):
 
 
 class SolvedProvider(Generic[Move]):
-    """Provides perfect moves in a solved game, unless `search_moves` or several lines are set.
+    """Provides perfect moves in a solved game, except with several lines or `search_moves`.
 
     `solved` returns the exact value of a position for the side to move.
     """
@@ -148,7 +148,10 @@ class SolvedProvider(Generic[Move]):
 
 
 class ProviderChain(Generic[Move]):
-    """Queries several move providers in turn. `find` is called at the first query in each game."""
+    """Queries several move providers in turn.
+
+    `find` returns the providers. It is called at the first query in each game.
+    """
 
     def __init__(self, find: Callable[[], Sequence[MoveProvider[Game[Move], Move]]]) -> None:
         self._find_providers = find

@@ -44,9 +44,9 @@ def read(path: Path) -> dict[int, OpeningName]:
             key, eco, title = line.split("\t")
             names[int(key, 16)] = OpeningName(eco, title)
     except OSError as error:
-        raise BookError(f"could not read opening names {path}: {error.strerror}") from None
+        raise BookError(f"could not read opening names from {path}: {error.strerror}") from None
     except ValueError:
-        raise BookError(f"could not read opening names {path}: invalid file") from None
+        raise BookError(f"could not read opening names from {path}: invalid file") from None
     return names
 
 
@@ -57,7 +57,7 @@ def write(path: Path, names: OpeningNames) -> None:
         with atomic_replace(path) as temporary:
             temporary.write_text("".join(lines), "utf-8", newline="\n")
     except OSError as error:
-        raise BookError(f"could not write opening names {path}: {error.strerror}") from None
+        raise BookError(f"could not write opening names to {path}: {error.strerror}") from None
 
 
 def find_name(names: OpeningNames, board: chess.Board) -> OpeningName | None:

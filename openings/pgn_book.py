@@ -309,7 +309,10 @@ def check_readable(path: Path) -> None:
 def count_moves(
     path: Path, collector: MoveCounter, progress: Callable[[int], None] = lambda _: None
 ) -> None:
-    """Count the games in a file. `progress` receives bytes read. Raise BookError on failure."""
+    """Add the games of a PGN file to `collector`. Raise BookError on failure.
+
+    `progress` regularly receives the number of bytes read.
+    """
     with convert_read_errors(path, BookError), open_file(path) as file:
         for number, game in enumerate(read(_lines(file)), 1):
             collector.add(game)

@@ -56,7 +56,7 @@ class Ruleset:
 
     @property
     def is_supported(self) -> bool:
-        """Return whether Kempelen implements these rules, except for the ko rule."""
+        """Return whether Kempelen implements these rules. The ko rule is not considered."""
         scored = self.scoring == "AREA" and self.tax == "NONE" and not self.has_button
         return scored and not self.suicide
 
@@ -126,7 +126,7 @@ def handicap_bonus(handicap_bonus_rule: str, stones: int) -> int:
 
 
 def find_ruleset(name: str) -> Ruleset | None:
-    """Return the ruleset with this name, ignoring spaces, hyphens and underscores, or None."""
+    """Return the ruleset called `name`, or None. Ignore spaces, hyphens and underscores."""
     return _RULESETS_BY_NORMALIZED_NAME.get(_normalized(name))
 
 

@@ -12,7 +12,8 @@ KEEPALIVE_PROBES = 4
 def configure_socket(connection: Any, timeout: int) -> None:
     """Disable Nagle's algorithm, and detect a lost peer within `timeout` seconds.
 
-    Half of the time is idle; then the peer is probed. `connection` may be asyncio's socket.
+    The peer is probed after it has been silent for half of that time. The `connection` may be a
+    socket of asyncio.
     """
     interval = timeout // 2 // KEEPALIVE_PROBES
     for level, name, value in (

@@ -157,8 +157,8 @@ class Backgammon:
 def plays(own: Men, other: Men, roll: Roll) -> Iterator[Play]:
     """Generate the legal plays for a roll, one per resulting position.
 
-    A play uses as many dice as possible. If only one of the dice can be played, it must be the
-    higher die if that is legal.
+    A play uses as many dice as possible. If either die can be played but not both, the higher one
+    must be played.
     """
     found: dict[tuple[Men, Men], Play] = {}
     dice = (roll.high, roll.low)
@@ -222,7 +222,7 @@ def _after_step(own: Men, other: Men, step: ManStep) -> tuple[Men, Men]:
 
 
 def evaluate(game: Backgammon) -> float:
-    """Score pip count, made points and blots for the player to move, from -1 to 1."""
+    """Return the lead of the player to move in pips, made points and blots, from -1 to 1."""
     men, player, _ = game.state
     lead = _value(men[player], men[1 - player]) - _value(men[1 - player], men[player])
     return lead / (1 + abs(lead))

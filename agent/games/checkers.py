@@ -63,7 +63,7 @@ class Checkers:
         return self._states[-1].turn
 
     def moves(self) -> list[CheckersMove]:
-        """Return all legal moves, which are only captures if a capture is possible."""
+        """Return all legal moves. If a capture is possible, only captures are legal."""
         if self._is_drawn():
             return []
         return list(self._captures()) or list(self._steps())

@@ -127,7 +127,10 @@ def as_board_evaluation(evaluation: Evaluation) -> Callable[[chess.Board], int]:
 
 
 def chess_batch_evaluation(evaluation: Evaluation, win_cp: float) -> BatchEvaluation:
-    """Convert a batched evaluation in centipawns to one of `Chess` games, divided by `win_cp`."""
+    """Convert a batched evaluation in centipawns to an evaluation of `Chess` games.
+
+    Values are clamped to ±`win_cp` and divided by `win_cp`.
+    """
 
     def encode(game: Any, moves: list[chess.Move]) -> tuple[chess.Board, list[chess.Move]]:
         return game.board.copy(stack=False), moves

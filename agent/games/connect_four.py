@@ -102,7 +102,7 @@ class ConnectFour:
         return 1 - abs(2 * move - self.width + 1) / self.width
 
     def bounds(self) -> tuple[float, float]:
-        """Return the bounds (-1, 1) on the value, with 0 in place of an impossible loss or win."""
+        """Return bounds on the value: -1 (0 if a loss is impossible) and 1 (0 if a win is)."""
         mine, theirs = self._discs[self.turn], self._discs[1 - self.turn]
         lines = _lines(self.width, self.height)
         return -any(not line & mine for line in lines), +any(not line & theirs for line in lines)

@@ -21,7 +21,7 @@ class GameState:
         self.restart(game)
 
     def restart(self, game: NotatedGame[Any]) -> None:
-        """Replace the game."""
+        """Replace the game by `game`, and clear the recorded moves."""
         self.game = game
         self.moves: list[str] = []
         self.movers: list[int] = []
@@ -41,7 +41,7 @@ class GameState:
         return [self.game.text(move) for move in self.game.moves()]
 
     def parse(self, text: str) -> Any:
-        """Return the move or chance event. Raise ValueError if it is illegal."""
+        """Return the move or chance event with this notation. Raise ValueError if it is illegal."""
         return parse_move(self.game, text)
 
     def play(self, text: str) -> str:

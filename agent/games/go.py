@@ -353,7 +353,7 @@ def format_size(width: int, height: int) -> int | str:
 
 
 def without_stones(stones: Stones, dead: int) -> Stones:
-    """Return a copy of a position without the `dead` stones, which are a bitboard."""
+    """Return a copy of a position without the stones in the bitboard `dead`."""
     rest = Stones(stones.shape.width, stones.shape.height)
     for colour in (BLACK, WHITE):
         for vertex in iter_bits(stones.sets[colour] & ~dead):

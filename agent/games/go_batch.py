@@ -33,8 +33,8 @@ class _Go(Protocol):
 class GoBatch(PaddedMoves):
     """A batch of n Go positions on boards of equal size.
 
-    A point is row * width + column, where row and column are counted from 0 at the lower left (A1).
-    A pass is width * height.
+    On a board with `height` rows and `width` columns, a point is row * width + column. Rows and
+    columns are counted from 0 at the lower left (A1). A pass is width * height.
 
     - `stones`: int8 (n, height, width), by row and column: 1 for a stone of the side to move, -1
       for a stone of the opponent, 0 for an empty point.
@@ -42,7 +42,8 @@ class GoBatch(PaddedMoves):
     - `komi`: float64 (n,), the number of points that White receives.
     - `ko`: int64 (n,), the point where the ko rule forbids a recapture, or -1.
     - `last`: int64 (n,), the last move, or -1.
-    - `moves`: int32 (n, width), the legal moves including the pass, padded with -1.
+    - `moves`: int32 (n, m), the legal moves including the pass, padded with -1. m is the largest
+      number of legal moves in the batch.
     - `counts`: int64 (n,), the number of legal moves.
     """
 

@@ -85,7 +85,10 @@ class Othello:
         return (self.discs(player) & corners).bit_count()
 
     def named_features(self) -> dict[str, float]:
-        """Return the lead of the player to move in discs, mobility and corners, as fractions."""
+        """Return the lead of the player to move in discs, mobility and corners.
+
+        Discs and mobility are fractions of the number of squares, and corners of 4.
+        """
         mover, other, squares = self._turn, 1 - self._turn, self.size**2
         return {
             "discs": (self.discs(mover).bit_count() - self.discs(other).bit_count()) / squares,

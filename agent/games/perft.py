@@ -20,7 +20,7 @@ def perft(game: Game[Move], depth: int) -> int:
 
 
 def count_positions(game: Game[Move], plies: int) -> list[int]:
-    """Return the number of distinct positions after 0, 1, ..., `plies` plies."""
+    """Return the numbers of distinct positions after 0, 1, ..., `plies` plies."""
     paths: list[tuple[Move, ...]] = [()]
     counts = [1]
     for _ in range(plies):

@@ -113,7 +113,10 @@ class PlainChess:
         self.play(chess.Move.null())
 
     def quick_outcome(self) -> float | None:
-        """Return 0 for a draw known without move generation, otherwise None. Assume no check."""
+        """Return 0 if the rules give a draw without move generation, otherwise None.
+
+        The side to move must not be in check.
+        """
         return (
             0
             if self._is_repetition() or self._is_insufficient_material() or self._is_fifty_moves()

@@ -101,7 +101,8 @@ class Stones:
     - `board`: the colour of each vertex: EMPTY, BLACK, WHITE or BORDER.
     - `sets`: the bitboards of the empty, black and white vertices.
     - `head`: for each stone, the vertex that represents its chain.
-    - `liberties`, `chains`: the bitboard of liberties and the stones of each chain, by `head`.
+    - `liberties`: the bitboard of each chain's liberties, indexed by `head`.
+    - `chains`: the stones of each chain, indexed by `head`.
     - `ko`: the vertex where the ko rule forbids recapture, or NO_VERTEX.
     """
 

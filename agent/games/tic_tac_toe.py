@@ -100,7 +100,7 @@ class TicTacToe:
         return {f"lines of {marks}": count / 4 for marks, count in counts.items()}
 
     def bounds(self) -> tuple[float, float]:
-        """Return the bounds (-1, 1) on the value, with 0 in place of an impossible loss or win."""
+        """Return bounds on the value: -1 (0 if a loss is impossible) and 1 (0 if a win is)."""
         return -bool(self.open_lines(1 - self.turn)), +bool(self.open_lines(self.turn))
 
     def grid(self) -> list[str]:

@@ -145,7 +145,8 @@ def read_tree(path: str | PathLike[str]) -> Tree:
     """Read a tree from a YAML file with nested lists of leaf values.
 
     A node may also be a mapping: {name: N16, bounds: [3, 8], children: [...]}. A leaf has `value`
-    instead of `children`. Raise ValueError, with the names of the file and the node, if invalid.
+    instead of `children`. Raise ValueError, with the names of the file and the node, if the
+    file is invalid.
     """
     try:
         root = safe_yaml.read(path)

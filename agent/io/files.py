@@ -77,7 +77,8 @@ def read_text(
 ) -> str:
     """Return the text of a file, with all line endings converted to newlines.
 
-    Raise OSError if it is larger than `max_size` bytes, and UnicodeDecodeError if it is invalid.
+    Raise OSError if it is larger than `max_size` bytes, and UnicodeDecodeError if the text
+    is not valid in `encoding`.
     """
     text = read_bytes(path, max_size, pipes=pipes).decode(encoding, errors)
     return text.replace("\r\n", "\n").replace("\r", "\n")
@@ -190,7 +191,7 @@ def resolve_target(path: Path) -> Path:
 
 
 def _open_descriptor(path: str | os.PathLike[str], flags: int, pipes: bool) -> int:
-    """Open a file, then check its type. A check before opening would be a race."""
+    """Open a file, then check its type. A check before opening would leave a race."""
     try:
         descriptor = os.open(path, flags | _BINARY, 0o666)
     except PermissionError:  # Windows raises this for a folder

@@ -10,8 +10,9 @@ from typing import Any, Self
 class Message(str):
     """An English text, made by `template.format(*arguments)`, that can be translated later.
 
-    An argument may be a message or an exception, which is translated too. Of an OSError, only the
-    reason is used. `str` returns the message itself, also for an exception raised with a message.
+    Messages and exceptions among the arguments are translated too. An OSError is replaced by its
+    reason. `str(message)`, and `str(error)` of an exception with a message, return the message
+    itself and not a plain string.
     """
 
     template: str
@@ -42,16 +43,17 @@ class Message(str):
 
 
 class MessageError(Exception):
-    """An exception with a message that is made of a template and arguments, like `Message`."""
+    """An exception whose message is a `Message` with the given template and arguments."""
 
     def __init__(self, template: str, *arguments: object) -> None:
         super().__init__(Message(template, *arguments))
 
 
 def library_message(error: Exception) -> Message:
-    """Return the message of a library's error, with the values after ": " and " in " as arguments.
+    """Convert the message of a library's error to a template and arguments.
 
-    The text "illegal san: 'Ke2' in FEN" has the template "illegal san: {} in {}".
+    The texts after ": " and " in " are the arguments. For example, "illegal san: 'Ke2' in FEN" has
+    the template "illegal san: {} in {}".
     """
     if isinstance(message := str(error), Message):
         return message

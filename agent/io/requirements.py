@@ -87,7 +87,7 @@ def installed_version(package: str) -> str | None:
 
 
 def satisfies(number: str, versions: str) -> bool:
-    """Return whether version `number` matches a specifier such as `>=1.2,<2`, ignoring suffixes."""
+    """Return whether a version matches a specifier such as `>=1.2,<2`. Ignore suffixes like rc1."""
     return all(
         _COMPARE[sign](*_pad_to_equal_length(_release_numbers(number), _release_numbers(bound)))
         for sign, bound in _CLAUSE.findall(versions)

@@ -10,7 +10,7 @@ import threading
 
 
 def detach_stdin() -> int:
-    """Return a new descriptor for standard input, and replace descriptor 0 by the null device."""
+    """Return a new descriptor for standard input, and replace descriptor 0 with the null device."""
     try:
         source = os.dup(0)
     except OSError:  # standard input is closed

@@ -51,7 +51,10 @@ def check_readable(location: str, noun: str) -> None:
 
 
 def source_file(location: str) -> Path | None:
-    """Return the source file of a file or module name, or None. Parent packages are imported."""
+    """Return the source file of a module or .py file, or None.
+
+    The parent packages of a module are imported.
+    """
     if is_file_name(location):
         return Path(location).expanduser()
     _add_working_directory()
@@ -64,7 +67,8 @@ def source_file(location: str) -> Path | None:
 def load_module(location: str, noun: str) -> ModuleType:
     """Import a module or run a .py file, and reload it if it was loaded before.
 
-    Raise UserCodeError with a message about `noun`, such as "evaluation", and the user's line.
+    Raise UserCodeError on failure. Its message says what `noun` (such as "evaluation") failed to
+    load, and at which line.
     """
     return _load_file(Path(location), noun) if is_file_name(location) else _import(location, noun)
 
@@ -148,7 +152,7 @@ def _load_file(path: Path, noun: str) -> ModuleType:
 
 
 def _reject_hidden_neighbours(path: Path, source: bytes, noun: str) -> None:
-    """Raise UserCodeError if the file imports a module beside it that a package here shadows."""
+    """Raise UserCodeError if the file imports a neighbour with the name of a Kempelen package."""
     hidden = {package: found for package in PACKAGES if (found := _neighbour(path, package))}
     if not hidden:
         return

@@ -146,7 +146,10 @@ class ChessOpponentModel(OpponentModel):
     def _variation(
         self, position: chess.Board, text: str, after: LineStats
     ) -> tuple[chess.Move, ...]:
-        """Return the move `text` and the most frequent reply, or () if it repeats a position."""
+        """Return the move `text` and its most frequent reply.
+
+        Return () if the move is illegal or repeats a position.
+        """
         move = _parse_legal(position, text)
         if move is None or _repeats(position, move):
             return ()
@@ -180,7 +183,10 @@ class ChessOpponentModel(OpponentModel):
     def wrap(
         self, searcher: Searcher[chess.Board, chess.Move], clock: SearchClock[chess.Move]
     ) -> Searcher[chess.Board, chess.Move]:
-        """Return a wrapper of `searcher` that uses the opponent's profile, or `searcher` itself."""
+        """Return a wrapper of `searcher` that uses the opponent's profile.
+
+        Return `searcher` itself in analysis, off the record, or without games against the opponent.
+        """
         if self.off_the_record or self._analysed:
             return searcher
         if self._profile is None or self._tracker is None or not self._profile.games:

@@ -223,7 +223,10 @@ _DAMAGED = Message("the file is damaged; restore it from a copy or use another f
 
 
 def _delete_least_useful(database: sqlite3.Connection, max_moves: int, slack: int = 0) -> int:
-    """Delete the least useful moves over `max_moves`, plus `slack`. Return the number deleted."""
+    """If there are more than `max_moves` moves, delete the least useful ones.
+
+    Keep `max_moves - slack` moves. Return the number of deleted moves.
+    """
     count = database.execute("SELECT count(*) FROM lesson").fetchone()[0]
     if count <= max_moves:
         return 0

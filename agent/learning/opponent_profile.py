@@ -48,8 +48,9 @@ PHASES = "opening", "middlegame", "endgame"
 class LineStats:
     """Statistics of a line of play and its continuations. Points are those of the agent.
 
-    `average` is the average result with the same colour, from 0 to 1. `decided_games` and
-    `decided_points` exclude forfeited games. `children` maps each next move to its statistics.
+    `average` is the agent's average result in all games with the same colour, from 0 to 1.
+    `decided_games` and `decided_points` exclude forfeited games. `children` maps each next move to
+    its statistics.
     """
 
     average: float
@@ -76,7 +77,7 @@ class LineStats:
 
     @property
     def promising_threshold(self) -> float:
-        """The value that `expected` of a line must reach for the agent to repeat it."""
+        """The minimum value of `expected` at which the agent repeats a continuation."""
         return self.average + PROMISING_SHARE * (1 - self.average)
 
     @property

@@ -1,9 +1,9 @@
-"""Search that adjusts the values of some root moves by the opponent's profile.
+"""Search that adjusts the values of some root moves to the opponent's profile.
 
 The value of a move that allows a repetition is averaged with the value of a draw, weighted by how
 often the opponent repeats positions. A move that has scored badly gets a penalty. The adjusted
-moves are searched first, with a fraction of the nodes, and then all other moves. The better of both
-results is reported.
+moves are searched first, with a fraction of the nodes, and then all other moves. The better of the
+two results is reported.
 """
 
 from __future__ import annotations

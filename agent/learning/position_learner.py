@@ -167,7 +167,7 @@ class PositionLearner(Generic[Position, Move]):
         self._uses[lesson.key] += 1
 
     def pop_surprises(self) -> list[LearnedMove]:
-        """Return the moves with a large prediction error since the last call."""
+        """Return the moves whose large prediction errors were found since the last call."""
         surprises, self._surprises = self._surprises, []
         return surprises
 

@@ -40,7 +40,7 @@ class GameBackend(Generic[Move]):
     - `users`: the name and the function of the user's evaluation, or None.
     - `report`: a function that receives messages for the user.
     - `max_abandoned`: the number of hung searches beyond which the game's own evaluation is used.
-    - `at_once`: create the searcher immediately instead of on first use.
+    - `at_once`: whether to create the searcher immediately instead of on first use.
     """
 
     def __init__(

@@ -63,7 +63,10 @@ def _with_defaults(
 
 
 def default_algorithm(game: Game[Any], judged: bool = False) -> str:
-    """Return the default algorithm for a game. `judged` means that it has a batched evaluation."""
+    """Return the default algorithm for a game.
+
+    `judged` states whether positions are evaluated by a batched evaluation.
+    """
     if isinstance(game, ChanceGame):
         return "expectiminimax"
     return MCTS if judged or isinstance(game, SupportsPlayouts) else "alpha-beta"

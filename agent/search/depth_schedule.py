@@ -26,7 +26,7 @@ class DepthResult(NamedTuple):
 
 
 def depths(depth: int, horizon: DepthParity = "any") -> range:
-    """Return all depths up to `depth` with parity `horizon`. Raise ValueError if there are none."""
+    """Return the depths up to `depth`: all, or only odd or even ones. Raise ValueError if none."""
     first = 2 if horizon == "even" else 1
     depths = range(first, depth + 1, 1 if horizon == "any" else 2)
     if not depths:
@@ -43,7 +43,7 @@ def search_depths(
 ) -> Iterator[DepthResult]:
     """Search to increasing depths, and yield each completed result.
 
-    The generator ends early if the search is stopped or reaches the node limit for all depths.
+    The generator ends early if the search is stopped or reaches its node limit.
     """
     for level in depths(depth, horizon):
         try:

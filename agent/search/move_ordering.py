@@ -23,7 +23,7 @@ class Ordering(Generic[Move]):
       the others by their greatest values there.
     - `successors`: sort by the evaluations of the positions after the moves.
     - `preliminary`: restrict `successors` to nodes above this ply, and replace the evaluations by
-      minimax values at this ply.
+      the values of minimax searches down to this ply.
     - `patterns`: prefer the moves of matching board patterns.
     - `refutations`: a mapping from position keys to moves that caused cut-offs, owned by the
       caller.

@@ -320,10 +320,10 @@ def expected_outcome(value: float, decided: bool) -> float:
 
 
 def next_up(value: float) -> float:
-    """Return the next larger number, or `value + 1` for an integer, for use as a null window."""
+    """Return the upper end of a null window from `value`: `value + 1` or the next larger float."""
     return value + 1 if isinstance(value, int) else nextafter(value, inf)
 
 
 def next_down(value: float) -> float:
-    """Return the next smaller number, or `value - 1` for an integer, for use as a null window."""
+    """Return the lower end of a null window to `value`: `value - 1` or the next smaller float."""
     return value - 1 if isinstance(value, int) else nextafter(value, -inf)

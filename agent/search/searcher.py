@@ -35,7 +35,7 @@ class GameSearcher(Generic[Move]):
 
     @property
     def killer_memory(self) -> LearnedPositions[Move] | None:
-        """The learned moves in use. The agent may replace this object, and saves it."""
+        """The learned moves in use, or None. `save` writes them to their file."""
         return self._search.killer_memory
 
     @killer_memory.setter
@@ -61,7 +61,7 @@ class GameSearcher(Generic[Move]):
     def search(
         self, position: Game[Move], limits: Limits[Move], lines: int = 1, /
     ) -> Iterator[Info[Move]]:
-        """Yield the result of each iteration, or a move that was not searched if none completes."""
+        """Yield the result of each iteration. If none completes, yield a move without a search."""
         search = self._search
         search.node_limit = inf if limits.nodes is None else limits.nodes
         if search.root_moves != (root_moves := frozenset(limits.search_moves)):

@@ -16,8 +16,9 @@ class SymmetricGame(NotatedGame[Move], Protocol[Move]):
 class SymmetryReducedGame(Generic[Move]):
     """A wrapper of a game that offers only one of several symmetric moves to a search.
 
-    Keys are symmetric keys. A search passes this wrapper to its evaluation, which must return equal
-    values for symmetric positions. The attribute `game` is the original game.
+    `key` returns the symmetric key of the game. A search passes this wrapper to its evaluation,
+    which must return equal values for symmetric positions. The attribute `game` is the original
+    game.
     """
 
     def __init__(self, game: SymmetricGame[Move]) -> None:

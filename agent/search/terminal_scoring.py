@@ -1,8 +1,8 @@
 """Scoring of finished games, so that every win outranks every evaluation.
 
 Searches multiply utilities by WIN_SCALE, a power of two, which loses no precision. In these
-internal values, wins and losses are outside the range of MAX_EVALUATION. This is faster than pairs
-of a rank and a value. Reported values are divided by WIN_SCALE again.
+internal values, wins and losses are greater in magnitude than MAX_EVALUATION. This is faster than
+pairs of a rank and a value. Reported values are divided by WIN_SCALE again.
 
 Values are not scaled in games with outcomes on the scale of evaluations (`HasTerminalValues`), nor
 in games of chance, where values are averaged.

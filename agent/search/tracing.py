@@ -58,7 +58,7 @@ class Entered(Event):
     again: bool = False
 
     def meaning(self, value: float | bool) -> tuple[str, float]:
-        """Return what a returned value says of the node: a relation such as "≥", and a number."""
+        """Return what a value tells about the node: a relation such as "≥", and a number."""
         if self.test is not None:
             sign, bound = self.test
             return sign if value else {"≥": "<", ">": "≤"}[sign], bound
@@ -81,7 +81,7 @@ class CutOff(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class BegunAnew(Event):
+class Restarted(Event):
     """Expectiminimax restarts with the greater value `win` for a win."""
 
     win: float
@@ -144,7 +144,7 @@ class Counted(Event):
 class Stored(Event):
     """A table entry was stored: bounds on the value of the node for MAX, at `depth` plies.
 
-    `row` is the index of the entry, from 0, which never changes.
+    `row` is the index of the entry, counted from 0. The index of an entry never changes.
     """
 
     row: int
@@ -163,9 +163,10 @@ class Guessed(Event):
 
 @dataclass(frozen=True, slots=True)
 class OpenListChanged(Event):
-    """SSS* is about to take `state`, the first of its open list, instead of a `Listed` event.
+    """SSS* is about to take `state`, the first state in its open list.
 
-    `added` contains the states inserted in the previous step.
+    `added` contains the states inserted in the previous step. Detailed traces contain this event
+    instead of `Listed`.
     """
 
     state: State
@@ -174,10 +175,10 @@ class OpenListChanged(Event):
 
 @dataclass(frozen=True, slots=True)
 class ChildStats:
-    """Statistics of a child at selection. `place` is the index of the move, from 1.
+    """Statistics of a child at selection. `place` is the index of the move, counted from 1.
 
     Rewards are for the player who makes the move. `bound` is the upper confidence bound. `prior` is
-    the evaluation's prior of the move, or None.
+    the prior probability of the move, or None.
     """
 
     place: int
@@ -271,7 +272,7 @@ class Tracer:
         self._emit, self._detailed = emit, detailed
 
     def trace_labels(self, search: Callable[..., Any]) -> Callable[..., Any]:
-        """Return the method `search` with the label of each position tracked."""
+        """Wrap the method `search` so that the label of the current position is tracked."""
 
         def traced_search(game: Game[Any], *arguments: Any, **options: Any) -> Any:
             self._game = game
@@ -291,7 +292,7 @@ class Tracer:
         return traced_search
 
     def trace_recursion(self, method: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a recursive method with its calls and returned values reported."""
+        """Wrap a recursive method so that its calls and returned values are reported."""
         procedure = method.__name__.lstrip("_")
         bound_names = tuple(signature(method).parameters)[3:]
 
@@ -336,7 +337,7 @@ class Tracer:
 
     def restarted(self, win: float) -> None:
         self._entered = [set()]
-        self._emit(BegunAnew((), True, win))
+        self._emit(Restarted((), True, win))
 
     def cleared_table(self) -> None:
         self._rows = {}
@@ -351,7 +352,9 @@ class Tracer:
         *,
         after_return: bool = False,
     ) -> None:
-        """Report a table entry if it has changed, at once or after the value of its node.
+        """Report a table entry if it has changed.
+
+        If `after_return` is true, the entry is reported after the value of its node.
 
         The bounds are for MAX, or for the player to move if the search is `mover_relative`.
         """
@@ -378,7 +381,7 @@ class Tracer:
         self._inserted.append(state)
 
     def listed(self, states: Sequence[State]) -> None:
-        """Report the open list of SSS* before a step, or in detail only what has changed."""
+        """Report the open list of SSS* before a step. A detailed trace reports only its changes."""
         first = states[0]
         node = first.label, len(first.label) % 2 == 0
         if self._detailed:

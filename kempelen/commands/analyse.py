@@ -53,9 +53,9 @@ ProgressCallback = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True)
 class FileReview:
-    """The games of a file, and the evaluations of their positions that were found so far.
+    """The games in a file, and the position evaluations that are already known.
 
-    `assess` evaluates the positions that have no evaluation yet.
+    `assess` evaluates the remaining positions.
     """
 
     games: Sequence[ParsedGame]
@@ -101,7 +101,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Return 2 after an error, 128 plus the signal number if interrupted, or 0."""
+    """Return 0 on success, 2 after an error, or 128 plus the signal number if interrupted."""
     interruption = Interruption()
     try:
         pictures = _check_outputs(arguments)
@@ -143,7 +143,10 @@ async def _assess(work: FileReview, show: ProgressCallback, interruption: Interr
 
 
 def _check_outputs(arguments: argparse.Namespace) -> list[Path]:
-    """Return the outputs that are pictures. Raise SettingsError or PictureError if invalid."""
+    """Check the output paths, and return those of pictures.
+
+    Raise SettingsError or PictureError if a path is invalid.
+    """
     pictures = []
     suffix = _game_suffix(arguments.file)
     require_writable(arguments.output, [arguments.file], SettingsError, regular=True)
@@ -201,7 +204,7 @@ def _go_review(arguments: argparse.Namespace, concurrency: int) -> FileReview:
     from protocols.katago_analysis.visit_limited_backend import SearchSettings
 
     if arguments.engine is not None:
-        raise SettingsError("--engine is only for chess: games of Go are analysed by Kempelen")
+        raise SettingsError("--engine is only for chess (games of Go are analysed by Kempelen)")
     games = go_review.read_sgf(arguments.file)
     load_kernels(GO)
     limits = _limits(arguments, GO_VISITS)
@@ -223,7 +226,7 @@ def _limits(arguments: argparse.Namespace, default_nodes: int) -> TimeControl:
 
 
 def _assessment_file(arguments: argparse.Namespace, terms: str) -> AnalysisFile:
-    """Return the evaluations saved in OUTPUT.part. Without an output file, the set is empty."""
+    """Open the file OUTPUT.part of saved evaluations. Without an output, nothing is saved."""
     path = next(iter(arguments.output), None)
     return AnalysisFile(path and path.with_name(f"{path.name}.part"), terms)
 

@@ -54,14 +54,19 @@ def configure(parser: ArgumentParser) -> None:
     )
     merge.add_argument("books", nargs="+", type=Path, metavar="BOOK")
     merge.add_argument("-o", "--output", type=Path, required=True, metavar="BOOK")
-    merge.add_argument("--add", action="store_true", help="add the weights of all books")
+    merge.add_argument(
+        "--add", action="store_true", help="add up the weights of each move in all books"
+    )
     merge.set_defaults(act=_merge)
     prune = actions.add_parser("prune", help="remove moves that are rarely played")
     prune.add_argument("book", type=Path, metavar="BOOK")
     prune.add_argument("-o", "--output", type=Path, required=True, metavar="BOOK")
     prune.add_argument("--best", type=positive_int, help="maximum number of moves per position")
     prune.add_argument(
-        "--min-share", type=_parse_percent, default=0.0, help="minimum percentage of the weights"
+        "--min-share",
+        type=_parse_percent,
+        default=0.0,
+        help="minimum share of the weights, in percent",
     )
     prune.set_defaults(act=_prune)
     check = actions.add_parser(
@@ -97,7 +102,7 @@ def _configure_build(build: ArgumentParser) -> None:
     build.add_argument("-o", "--output", type=Path, required=True, metavar="BOOK")
     games = build.add_argument_group("games (PGN)")
     games.add_argument(
-        "--depth", type=positive_int, default=24, help="plies used of each game (default: 24)"
+        "--depth", type=positive_int, default=24, help="plies used from each game (default: 24)"
     )
     games.add_argument(
         "--min-games",
@@ -154,7 +159,7 @@ def _configure_extend(extend: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Return 1 if `check` finds losing or illegal moves, 2 after an error, or 0."""
+    """Return 0 on success, 1 if `check` finds losing or illegal moves, or 2 after an error."""
     from agent.evaluation import EvaluationError
     from openings.book_common import BookError
     from protocols.uci.parsing import UciError
@@ -232,7 +237,7 @@ def _check_output(path: Path, sources: Iterable[Path]) -> None:
     from openings.book_common import BookError
 
     if path.suffix == names.SUFFIX:
-        raise BookError(f"{path}: suffix reserved for the names of openings; choose another")
+        raise BookError(f"{path}: suffix reserved for opening names (choose another)")
     read = [each for source in sources for each in (source, *_files_in(source))]
     require_writable([path], read, BookError, regular=True)
 
@@ -358,7 +363,7 @@ def _with_count(entries: Iterator[Entry], show: Callable[[int], None]) -> Iterat
 
 
 def _copy_names(sources: list[Path], output: Path) -> None:
-    """Write the opening names of books beside `output`. Earlier books take precedence."""
+    """Merge the opening names of all sources into a file beside `output`. The first source wins."""
     from openings import names, repertoire
 
     known: dict[int, names.OpeningName] = {}
@@ -454,9 +459,9 @@ def _is_binary(path: Path) -> bool:
 
 
 def _analyser() -> Callable[[chess.Board, int, int], list[Info[chess.Move]]]:
-    """Return a MultiPV search, a function that returns the lines for a board, best first.
+    """Return a function that runs a MultiPV search and returns the lines, best first.
 
-    Its arguments are the board, the node limit and the number of lines.
+    The arguments of the function are the board, the node limit and the number of lines.
     """
     from agent.chess.search.alphabeta_search import AlphaBetaSearch
     from agent.limits import Limits

@@ -74,12 +74,16 @@ def configure(parser: ArgumentParser) -> None:
     )
     match.add_argument("--tc", metavar="MOVES/BASE+INC", help=f"clock (default: {TIME_CONTROL})")
     match.add_argument("--nodes", type=positive_int, help="nodes per move, instead of a clock")
-    match.add_argument("--seed", type=int, default=0, help="random seed of the openings")
+    match.add_argument("--seed", type=int, default=0, help="random seed for the openings")
     configure_run(parser, network=False)
 
 
 def run(arguments: Namespace) -> int:
-    """Return 1 if a call fails or the match is incomplete, 2 if the check cannot start, or 0."""
+    """Run the check and the match.
+
+    Return 0 on success, 1 if a call fails or the match is incomplete, or 2 if the check cannot
+    start.
+    """
     try:
         game = game_entries(arguments)
         with stdout_reserved():

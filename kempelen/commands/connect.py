@@ -33,7 +33,7 @@ DEFAULT_TIMEOUT = 30.0
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Add the arguments. No argument accepts the token, because process lists are public."""
+    """Add the arguments. None accepts the token, because other users can see command lines."""
     from kempelen.console.argument_types import positive_seconds
     from kempelen.console.old_names import add_alias
 
@@ -57,7 +57,7 @@ def configure(parser: ArgumentParser) -> None:
     add_alias(parser, "--patience", timeout)
     parser.add_argument(
         "--insecure", action="store_true",
-        help="send the token without TLS, readable for others on the way",
+        help="send the token without TLS, so that others on the way can read it",
     )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Print the report. Return 1 if something is broken, or 0."""
+    """Print the report. Return 1 if something is broken, otherwise 0."""
     diagnosis = Diagnosis()
     diagnosis.run_checks(CHECKS)
     if arguments.json:

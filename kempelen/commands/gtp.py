@@ -32,7 +32,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.epilog = game_arguments.CATALOGUE_PLACEHOLDER
     game_arguments.configure(parser, game="go", size="--boardsize")
     parser.add_argument(
-        "--komi", type=float, help="komi in Go before any GTP command komi (default: 7.5)"
+        "--komi", type=float, help="komi for Go until the GTP command komi sets it (default: 7.5)"
     )
     parser.add_argument(
         "--rules",
@@ -65,13 +65,15 @@ def configure(parser: ArgumentParser) -> None:
         type=positive_seconds,
         default=Settings().seconds,
         metavar="SECONDS",
-        help="time per move before any GTP time command (default: %(default)g)",
+        help="time per move until a GTP command sets the time (default: %(default)g)",
     )
-    parser.add_argument("--depth", type=positive_int, metavar="N", help="limit of N plies")
     parser.add_argument(
-        "--playouts", type=positive_int, metavar="N", help="MCTS: limit of N playouts per move"
+        "--depth", type=positive_int, metavar="N", help="limit the depth to N plies"
     )
-    parser.add_argument("--nodes", type=positive_int, metavar="N", help="limit of N nodes per move")
+    parser.add_argument(
+        "--playouts", type=positive_int, metavar="N", help="limit MCTS to N playouts per move"
+    )
+    parser.add_argument("--nodes", type=positive_int, metavar="N", help="limit to N nodes per move")
     search_arguments.configure(parser)
     parser.add_argument(
         "--set",

@@ -33,7 +33,7 @@ def configure(parser: ArgumentParser) -> None:
     )
     show.add_argument("--game", default="", help="print only moves of this game")
     show.add_argument(
-        "--position", default="", help="print only moves in this position, as the file writes it"
+        "--position", default="", help="print only moves in this position, written as in the file"
     )
     show.set_defaults(act=_show)
     merge = actions.add_parser("merge", help="merge several files into a new one")

@@ -33,7 +33,7 @@ MAX_DEPTH = 246
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Add the arguments. No argument accepts the token, because process lists are public."""
+    """Add the arguments. None accepts the token, because other users can see command lines."""
     parser.epilog = (
         f"Token: environment variable {TOKEN_VARIABLE}, or --token-file. Create one with the "
         "scopes engine:read and engine:write at https://lichess.org/account/oauth/token"

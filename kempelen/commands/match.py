@@ -42,7 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "file", nargs="?", metavar="FILE.yaml",
-        help="YAML file that describes the tournament, in place of --engine and the flags of time "
+        help="YAML file that describes the tournament, in place of --engine and the flags for time "
         "control, games and adjudication; docs/guide/matches.md shows its entries",
     )  # fmt: skip
     parser.add_argument("--engine", action="append", default=[], metavar="SPEC", help=ENGINE_HELP)
@@ -59,7 +59,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     timeout = time.add_argument(
         "--timeout", dest="patience", type=float,
-        help="time after which a search without a clock counts as hung (default: 60)",
+        help="time after which a search without a clock is considered hung (default: 60)",
     )  # fmt: skip
     add_alias(time, "--patience", timeout)
     games = parser.add_argument_group("games")
@@ -69,7 +69,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     games.add_argument("--games", type=int, help="games per pairing (default: 2)")
     games.add_argument("--rounds", type=int, help="number of rounds (default: 1)")
-    games.add_argument("--seed", type=int, help="random seed of the openings (default: 0)")
+    games.add_argument("--seed", type=int, help="random seed for the openings (default: 0)")
     games.add_argument("--chess960", action="store_true", default=None, help="play Chess960")
     games.add_argument(
         "--openings", metavar="FILE",
@@ -82,7 +82,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     plies = games.add_argument(
         "--opening-plies", dest="plies", type=int,
-        help="plies used of each opening; for other games, number of random plies (default: 4)",
+        help="plies used from each opening; for other games, number of random plies (default: 4)",
     )  # fmt: skip
     add_alias(games, "--plies", plies)
     ends = parser.add_argument_group("adjudication and test")
@@ -115,7 +115,7 @@ def configure_game(group: argparse._ArgumentGroup) -> None:
         "--size", "--state", metavar="VALUE",
         help="first option of the game, such as the size of its board",
     )  # fmt: skip
-    group.add_argument("--komi", type=float, help="komi of Go (default: 7.5)")
+    group.add_argument("--komi", type=float, help="komi for Go (default: 7.5)")
     group.add_argument(
         "--option", action="append", default=[], type=read_option, metavar="NAME=VALUE",
         help="another option of the game; may be repeated",

@@ -42,7 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the ratings. Return 1 if no game is finished, 2 after an error, or 0."""
+    """Print the ratings. Return 1 if no game is finished, or 2 after an error."""
     games: list[RatedGame] = []
     for path in arguments.pgn:
         try:

@@ -18,7 +18,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "counts",
         type=int,
         nargs="+",
-        help="number of losses, draws and wins; or of pairs LL, LD, LW and DD, DW, WW",
+        help="numbers of losses, draws and wins, or of the pairs LL, LD, LW or DD, DW and WW",
     )
     parser.add_argument("--elo0", type=float, default=0.0, help="null hypothesis (default: 0)")
     parser.add_argument(
@@ -69,9 +69,11 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps({**encode(measured), "test": encode(test)}))
         return 0
-    print(f"score       {measured.score:.2%}")
-    print(f"Elo         {measured.elo.value:+.2f} ± {measured.elo.error:.2f}")
-    print(f"normalised  {measured.normalized.value:+.2f} ± {measured.normalized.error:.2f}")
-    print(f"LOS         {measured.los:.2%}")
-    print(f"LLR         {test.llr:+.5f} in [{test.lower:.5f}, {test.upper:.5f}]: {test.decision}")
+    print(f"score           {measured.score:.2%}")
+    print(f"Elo             {measured.elo.value:+.2f} ± {measured.elo.error:.2f}")
+    print(f"normalised Elo  {measured.normalized.value:+.2f} ± {measured.normalized.error:.2f}")
+    print(f"LOS             {measured.los:.2%}")
+    print(
+        f"LLR             {test.llr:+.5f} in [{test.lower:.5f}, {test.upper:.5f}]: {test.decision}"
+    )
     return 0

@@ -60,7 +60,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     max_time = parser.add_argument(
         "--max-time", type=positive_seconds, metavar="SECONDS", default=600.0,
-        help="maximum time per request, also for requests with another limit (default: 600)",
+        help="maximum time per request, even if it has another limit (default: 600)",
     )  # fmt: skip
     add_alias(parser, "--longest", max_time)
     configure_mqtt(parser)
@@ -68,7 +68,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serve until a signal arrives. Return 1 if the broker is lost or the bot's name is taken."""
+    """Serve until a signal arrives.
+
+    Return 1 if the connection to the broker is lost or the bot's name is taken, or 2 if the bot
+    cannot start.
+    """
     try:
         if not topics.is_name(arguments.name):
             raise SettingsError(f"--name: {topics.NAME_RULE}")

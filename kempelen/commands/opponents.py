@@ -31,7 +31,7 @@ def configure(parser: ArgumentParser) -> None:
             type=Path,
             required=True,
             metavar="FILE",
-            help="file of the engine's UCI option HabitsFile",
+            help="file that the engine's UCI option HabitsFile names",
         )
         return action
 

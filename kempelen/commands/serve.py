@@ -32,7 +32,7 @@ COMMAND = "kempelen serve"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments. Their default is None, which selects the value in the settings file."""
+    """Add the arguments. The settings file provides the values of omitted arguments (None)."""
     parser.add_argument(
         "--config",
         metavar="FILE",
@@ -71,7 +71,7 @@ def configure_log(group: argparse._ArgumentGroup) -> None:
 def configure_access(
     parser: argparse.ArgumentParser, clients: str, schemes: str, pages: str
 ) -> None:
-    """Add the arguments for tokens, TLS and origins. The texts are parts of their help."""
+    """Add the arguments for tokens, TLS and origins. The strings are inserted into their help."""
     safety = parser.add_argument_group("access")
     safety.add_argument(
         "--tokens", metavar="FILE",

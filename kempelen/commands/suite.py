@@ -21,8 +21,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "files", nargs="+", type=Path, metavar="FILE",
-        help="EPD suites (*.epd: bm, am, dm, id), or GTP regression files (commands, and "
-        "#? [answer]); all of the same format",
+        help="EPD suites (*.epd, with bm, am, dm, id), or GTP regression files (commands with "
+        "#? [answer]); all files must have the same format",
     )  # fmt: skip
     parser.add_argument(
         "--format", choices=(EPD, GTP),
@@ -35,7 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     timeout = parser.add_argument(
         "--timeout", type=positive_seconds, metavar="SECONDS",
-        help="time after which an engine counts as hung, at its start too (default: "
+        help="time after which an engine is considered hung, also at its start (default: "
         f"{epd_command.HANG_TIMEOUT:g}; at its start {gtp_regression_command.START_TIMEOUT:g} with "
         "GTP, start_limit with EPD)",
     )  # fmt: skip
@@ -51,12 +51,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Return 1 if a GTP test or the EPD engine fails, 2 if the run cannot start, or 0."""
+    """Run the tests.
+
+    Return 0 on success, 1 if a GTP test or the EPD engine fails, or 2 if the run cannot start.
+    """
     formats = {arguments.format or _format_of(path) for path in arguments.files}
     if len(formats) > 1:
         return _usage_error(
-            "EPD suites (*.epd) and GTP regression files cannot be mixed: each needs an engine of "
-            "its own; run them separately"
+            "EPD suites (*.epd) and GTP regression files cannot be mixed, as each kind needs "
+            "an engine of its own (run them separately)"
         )
     if formats == {EPD}:
         if arguments.extra_arguments:

@@ -33,7 +33,7 @@ def configure(parser: ArgumentParser) -> None:
         )
         return action
 
-    build = add("build", "build tables and their subtables; intact ones are kept")
+    build = add("build", "build tables and their subtables; intact tables are kept")
     build.add_argument(
         "endings", nargs="*", metavar="KBNK", help="endgames (default: all with 3 and 4 pieces)"
     )
@@ -196,10 +196,9 @@ def _mate_distance(value: int) -> int | None:
 
 
 def _mate_for_mover(value: int | None) -> int | None:
-    """Return the number of moves to mate for the player who has moved, or None for a draw.
+    """Convert the table value after a move to moves to mate, for the player who made the move.
 
-    The number includes that move, and is negative if the player is mated. `value` is the table
-    value after the move.
+    The count includes that move. It is negative if the player is mated, and None for a draw.
     """
     if value is None or value == 0:
         return None

@@ -65,7 +65,7 @@ def configure(parser: ArgumentParser) -> None:
             type=Path,
             required=True,
             metavar="FILE",
-            help="output file; an interrupted run continues",
+            help="output file; run the same command again to continue an interrupted run",
         )
 
     add("show", "print the manifests and sizes of files", several=True)
@@ -73,7 +73,7 @@ def configure(parser: ArgumentParser) -> None:
     shuffle = add("shuffle", "write the games of files in random order", several=True)
     add_output(shuffle)
     shuffle.add_argument(
-        "--seed", type=non_negative_int, default=1, help="random seed of the order (default: 1)"
+        "--seed", type=non_negative_int, default=1, help="random seed for the order (default: 1)"
     )
     split = add("split", "split the games of a file into training and validation games")
     split.add_argument(
@@ -83,7 +83,7 @@ def configure(parser: ArgumentParser) -> None:
         nargs=2,
         required=True,
         metavar=("TRAIN", "VALIDATION"),
-        help="output files; an interrupted run continues",
+        help="output files; run the same command again to continue an interrupted run",
     )
     split.add_argument(
         "--share",
@@ -108,7 +108,7 @@ def configure(parser: ArgumentParser) -> None:
     check.add_argument(
         "--evaluation",
         default="",
-        help="evaluation of the games, if it is your own function, which is run",
+        help="evaluation that played the games, if it is your own function (its code is run)",
     )
     statistics = add("statistics", "print statistics of positions", True)
     statistics.add_argument("--plot", type=Path, metavar="FILE.png", help="draw the statistics")
@@ -131,14 +131,14 @@ def configure(parser: ArgumentParser) -> None:
     )
     sample = rescore.add_argument(
         "--sample-every", dest="one_in", type=positive_int, default=1, metavar="N",
-        help="keep one of N positions at random (default: all)",
+        help="keep one in N positions at random (default: all)",
     )  # fmt: skip
     add_alias(rescore, "--one-in", sample)
     rescore.add_argument(
         "--seed",
         type=non_negative_int,
         default=1,
-        help="random seed of --sample-every (default: 1)",
+        help="random seed for --sample-every (default: 1)",
     )
     rescore.add_argument(
         "--processes",
@@ -157,7 +157,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Return 1 if a check fails, 2 after an error, or 0."""
+    """Run the chosen action. Return 1 if a check fails, or 2 after an error."""
     from agent.evaluation import EvaluationError
     from kempelen.training.dataset import DatasetError
     from kempelen.training.workers import GamesError
@@ -212,8 +212,8 @@ def check(path: Path, games: int, evaluation: str, as_json: bool) -> int:
     )
     if found.searched:
         print(
-            f"ten times longer searches differ from the scores by {found.median_difference:.0f} "
-            f"centipawns (median of {found.searched})"
+            f"median difference between the scores of {found.searched} positions and ten times "
+            f"longer searches: {found.median_difference:.0f} centipawns"
         )
     if found.not_replayed:
         print_error(f"no games replayed: {found.not_replayed}")
@@ -335,7 +335,7 @@ def _report_damage(files: list[Path]) -> int:
 def _print_written(
     made: list[DerivationResult] | tuple[DerivationResult, ...], arguments: Namespace, why: str = ""
 ) -> int:
-    """Print each result as text or JSON. `why` is the reason for positions that were left out."""
+    """Print each result as text or JSON. `why` tells why positions were left out."""
     for each in made:
         if arguments.json:
             print(json.dumps(asdict(each)))

@@ -34,7 +34,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Train and write the network. Return 2 after an error, or 0."""
+    """Train and write the network. Return 0 on success, or 2 after an error."""
     from agent.chess.evaluation.nnue_format import NetworkError
     from kempelen.console.settings_codec import SettingsError
     from kempelen.training.checkpoint_file import TrainingError
@@ -77,7 +77,7 @@ def _check_paths(settings: TrainingSettings, arguments: Namespace) -> None:
         try:
             nnue_format.read_neuron_count(output)
         except nnue_format.NetworkError as error:
-            raise TrainingError(f"output: {error}: choose another file, or move it away") from None
+            raise TrainingError(f"output: {error} (choose another file, or move it away)") from None
 
 
 def _train(settings: TrainingSettings, arguments: Namespace) -> int:

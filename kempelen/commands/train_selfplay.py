@@ -32,7 +32,7 @@ def configure(parser: ArgumentParser) -> None:
     from kempelen.training.go_selfplay import GoSelfPlayPlan
 
     rules, plan = SelfPlaySettings(), GoSelfPlayPlan()
-    parser.add_argument("file", type=Path, help="output file; an existing file is continued")
+    parser.add_argument("file", type=Path, help="output file; an existing file is extended")
     parser.add_argument(
         "--positions",
         type=positive_int,
@@ -52,7 +52,7 @@ def configure(parser: ArgumentParser) -> None:
     game.add_argument(
         "--evaluation",
         default="",
-        help="evaluation, as in the UCI option Evaluation (default: its default)",
+        help="evaluation, as in the UCI option Evaluation (default: the option's default)",
     )
     game.add_argument(
         "--game", choices=("chess", "go"), default="chess", help="game (default: chess)"
@@ -94,7 +94,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Return 1 if the check fails, 2 after an error, or 0."""
+    """Generate, show or check games. Return 1 if the check fails, or 2 after an error."""
     from agent.evaluation import EvaluationError
     from kempelen.commands import train_data
     from kempelen.console.settings_codec import SettingsError
@@ -127,7 +127,10 @@ def run(arguments: Namespace) -> int:
 
 
 def _reject_options_of_other_game(arguments: Namespace) -> None:
-    """Set default values. Raise SettingsError if an option belongs to another game."""
+    """Raise SettingsError if an option of the other game is given.
+
+    Set the omitted options of both games to their default values.
+    """
     from agent.chess.search.selfplay_settings import SelfPlaySettings
     from kempelen.console.settings_codec import SettingsError
     from kempelen.training.go_selfplay import GoSelfPlayPlan
@@ -149,7 +152,7 @@ def _reject_options_of_other_game(arguments: Namespace) -> None:
                 option = f"--{name.replace('_', '-')}"
                 if name == "check":
                     raise SettingsError(
-                        "--check is only for chess: files of Go games are checked on reading"
+                        "--check is only for chess (files of Go games are checked when read)"
                     )
                 if game == "chess":
                     instead = ", ".join(f"--{each}" for each in defaults["go"])
@@ -232,7 +235,7 @@ def _generate(arguments: Namespace) -> dict[str, Any]:
 
 
 def _play_go(arguments: Namespace) -> None:
-    """Generate games of Go, or describe an existing file."""
+    """Generate games of Go, or print the manifest of an existing file if `--show` is given."""
     from kempelen.training.cluster_workers import cluster_threads
     from kempelen.training.go_selfplay import GoSelfPlayPlan, generate, read
     from kempelen.training.workers import GamesError

@@ -19,7 +19,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--tune",
         action="store_true",
-        help="make the constants of the search UCI options, for tuners; slows the start",
+        help="offer the constants of the search as UCI options, for tuners; slows the start",
     )
 
 

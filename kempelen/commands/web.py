@@ -53,7 +53,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     offers.add_argument(
         "--evaluation", action="append", default=[], metavar="NAME=FILE.py:function",
-        help="add an evaluation of chess or another game; may be repeated",
+        help="add an evaluation for chess or another game; may be repeated",
     )  # fmt: skip
     offers.add_argument(
         "--engine", action="append", default=[], metavar="NAME=PROTOCOL COMMAND",

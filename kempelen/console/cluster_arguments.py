@@ -20,7 +20,7 @@ CERTIFICATE_FILES = {
 
 
 def configure_cluster(parser: ArgumentParser, verb: str) -> None:
-    """Add the cluster arguments. `verb`, such as "play", is the first word of their help."""
+    """Add the cluster arguments. `verb`, such as "play", begins the help text of `--cluster`."""
     cluster = parser.add_argument_group("Dask cluster")
     cluster.add_argument(
         "--cluster",
@@ -32,7 +32,10 @@ def configure_cluster(parser: ArgumentParser, verb: str) -> None:
 
 
 def cluster_from(arguments: Namespace) -> ClusterAddress | None:
-    """Return the cluster address, or None without `--cluster`. Raise SettingsError on failure."""
+    """Return the cluster address, or None without `--cluster`.
+
+    Raise SettingsError if a package is missing, or if only certificate files are given.
+    """
     files = arguments.cluster_ca, arguments.cluster_cert, arguments.cluster_key
     if arguments.cluster is None:
         if any(files):

@@ -20,7 +20,7 @@ CATALOGUE_PLACEHOLDER = "the games and the algorithms"
 
 
 def configure(parser: ArgumentParser, *, game: str | None = None, size: str = "--size") -> None:
-    """Add the arguments. `game` is the default game, and `size` another name of `--size`."""
+    """Add the arguments. `game` is the default game, and `size` is another name for `--size`."""
     which = parser.add_mutually_exclusive_group(required=game is None)
     which.add_argument(
         "--game", default=game, metavar="G",

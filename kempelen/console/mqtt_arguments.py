@@ -32,7 +32,10 @@ def configure_mqtt(parser: argparse.ArgumentParser) -> None:
 
 
 def broker_from(arguments: argparse.Namespace) -> Any:
-    """Return the broker, or None without `--mqtt`. Raise SettingsError on failure."""
+    """Return the broker, or None without `--mqtt`.
+
+    Raise SettingsError if a package is missing or an argument is invalid.
+    """
     if arguments.mqtt is None:
         return None
     require_packages("MQTT", "mqtt", lambda: [*map(__import__, ("aiomqtt", "fastjsonschema"))])
@@ -47,7 +50,7 @@ def broker_from(arguments: argparse.Namespace) -> Any:
 
 
 def require_packages(what: str, extra: str, action: Callable[[], Any]) -> Any:
-    """Return the result of `action`, or raise SettingsError if a package cannot be imported.
+    """Call `action` and return its result. Raise SettingsError if an import fails.
 
     The message says that the feature `what` needs the optional dependency group `extra`.
     """

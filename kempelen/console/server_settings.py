@@ -28,7 +28,10 @@ OFFERABLE_OPTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
-    """Server settings. `offers` contains the values that clients may choose, by option and name."""
+    """Server settings.
+
+    `offers` maps each option to the values that clients may choose, which are given by name.
+    """
 
     address: tuple[str, ...] = (DEFAULT_ADDRESS,)
     protocol: str = "any"
@@ -52,7 +55,7 @@ class ServerSettings:
 
     @property
     def status_address(self) -> Address | None:
-        """The address of /health and /metrics, or None. Raise SettingsError if it is invalid."""
+        """The address of /health and /metrics, if set. Raise SettingsError if it is invalid."""
         if self.status is None:
             return None
         address = _parse_address("status", self.status)
@@ -101,7 +104,7 @@ class ServerSettings:
     def check_public(self, address: Address, shown: str, tls: str) -> None:
         """Raise SettingsError if a public address has no TLS or no tokens.
 
-        The message shows the address as `shown`, and `tls` to enable TLS.
+        The message shows the address as `shown`, and says that `tls` enables TLS.
         """
         missing = [] if address.uses_tls else [f"TLS ({tls})"]
         if self.tokens is None:
@@ -189,7 +192,7 @@ def limits_from(
     arguments: argparse.Namespace,
     defaults: ServerLimits = ServerLimits(),  # noqa: B008 - frozen
 ) -> ServerLimits:
-    """Return `defaults` with the limits that flags set. Raise SettingsError if one is invalid."""
+    """Return `defaults`, overridden by flags. Raise SettingsError if a limit is invalid."""
     limits = {
         each.name: value
         for each in dataclasses.fields(ServerLimits)

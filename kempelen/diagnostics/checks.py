@@ -254,9 +254,7 @@ def check_data(diagnosis: Diagnosis) -> None:
     packed = sorted(path.name.partition(".")[0] for path in (shipped / "data").glob("*.dtm.xz"))
     if not entries or not packed:
         missing = "opening book" if not entries else "endgame tables"
-        diagnosis.add_problem(
-            f"missing {missing} of the package", "reinstall kempelen", broken=True
-        )
+        diagnosis.add_problem(f"the package lacks its {missing}", "reinstall kempelen", broken=True)
     folder = table_folder()
     tables = sorted(folder.glob("*.dtm")) if folder.is_dir() else []
     size = sum(table.stat().st_size for table in tables)

@@ -169,7 +169,7 @@ def _as_json(measured: Measurement) -> dict[str, Any]:
 def theory_for(problem: SearchProblem, seed: int) -> dict[str, float] | None:
     """Predict the leaf counts of minimax and alpha-beta on a uniform tree of the problem's size.
 
-    Return None for a game of chance, a finished game, or numeric overflow.
+    Return None if the game has chance events or is over, or if a number overflows.
     """
     if problem.is_chance:
         return None

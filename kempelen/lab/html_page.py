@@ -1,8 +1,8 @@
 """Build self-contained HTML pages with inline styles, scripts and JSON data.
 
-Styles and scripts are files in the folder `pages`. The content security policy allows only these,
-by their SHA-256 hashes. Scripts read their data from the element with the ID `data` and render into
-the element `page`.
+Styles and scripts are files in the folder `pages`. The content security policy identifies them by
+their SHA-256 hashes and allows no others. Scripts read their data from the element with the ID
+`data` and render into the element `page`.
 """
 
 from __future__ import annotations

@@ -25,5 +25,5 @@ def node_limit_from(arguments: Namespace) -> float:
 
 
 def time_limited(search: Search[Any], limit: float | None) -> AbstractContextManager[None]:
-    """Return a context manager that stops the search after `limit` seconds, or never if None."""
+    """Return a context manager that stops the search after `limit` seconds, if given."""
     return nullcontext() if limit is None else time_limit(search, limit)

@@ -37,7 +37,7 @@ class LocalizedParser(CommandParser):
         return known, unknown
 
     def set_language(self, language: str) -> None:
-        """Translate the help, and later errors, including those of subcommands."""
+        """Set the language of help and error messages, also for the parsers of subcommands."""
         if self._language == language:
             return
         self._language = language
@@ -64,7 +64,7 @@ class LocalizedParser(CommandParser):
 
 @contextmanager
 def _argparse_messages(language: str) -> Iterator[None]:
-    """Select the language of argparse's own messages, which it translates with gettext."""
+    """Make argparse, which uses gettext, print its own messages in `language` during the block."""
     if language == "en":
         yield
         return

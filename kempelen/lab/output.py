@@ -43,7 +43,7 @@ def working(label: str) -> Iterator[None]:
 
 
 def table(title: str, *headings: str, right: int = 0) -> Table:
-    """Return an empty table whose columns with an index of at least `right` are right-aligned."""
+    """Return an empty table. The columns from index `right` on are right-aligned."""
     made = Table(
         title=title or None, box=None, header_style="bold", title_justify="left", pad_edge=False
     )

@@ -90,7 +90,10 @@ class LabPlayer:
         return PlayedMove(player, text, value, known, self._take_surprises())
 
     def end_game(self, game: Game[Any], outcome: float) -> list[LearnedMove]:
-        """Learn from the outcome for the first player. Save all learned moves, return new ones."""
+        """Learn from the outcome, save all learned moves, and return the new ones.
+
+        `outcome` is the utility for the first player.
+        """
         if self._memory is None:
             return []
         first = max(-1.0, min(1.0, outcome))

@@ -16,7 +16,6 @@ from agent.game import CHANCE, ChanceGame, NotatedGame
 from agent.games.tree import Tree
 from agent.io.message import Message
 from agent.search.tracing import (
-    BegunAnew,
     Counted,
     CutOff,
     Entered,
@@ -24,6 +23,7 @@ from agent.search.tracing import (
     Event,
     Narrowed,
     PlayedOut,
+    Restarted,
     Returned,
     Visited,
 )
@@ -84,9 +84,9 @@ def search_tree(
     """Build the tree below the game's current position, with the results of a search.
 
     For Monte Carlo tree search, only the nodes of its own tree are included. A large tree is
-    reduced in three stages: nodes below cut-offs are dropped, unvisited siblings are merged, and
-    then leaves that do not determine their parent's value. Raise ValueError if the tree is still
-    too large.
+    reduced in three stages: first nodes below cut-offs are dropped, then unvisited siblings are
+    merged, and then leaves that do not determine their parent's value are merged. Raise ValueError
+    if the tree is still too large.
     """
     notes = _NodeRecords(events, translate)
     principal = set(line_labels(game, pv))
@@ -193,7 +193,7 @@ class _NodeRecord:
 
 
 class _NodeRecords:
-    """The results of a search by node. A later event for a node overrides an earlier one."""
+    """The search results of all nodes. A later event at a node overrides an earlier one."""
 
     def __init__(self, events: Iterable[Event], translate: language.Translator) -> None:
         self._format = partial(format_short_value, translate=translate)
@@ -210,7 +210,7 @@ class _NodeRecords:
 
     def _add_event(self, event: Event, node: _NodeRecord) -> None:
         match event:
-            case BegunAnew():
+            case Restarted():
                 self.nodes.clear()
                 self._visited = 0
             case PlayedOut():

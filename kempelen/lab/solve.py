@@ -1,7 +1,7 @@
 """`kempelen lab solve`: find the value of a game and a winning strategy.
 
-A winning strategy has one move for each position of the winner, and a reply to every move of the
-opponent.
+A winning strategy gives the winner one move in each position that the opponent's moves can lead
+to.
 """
 
 from __future__ import annotations
@@ -179,7 +179,7 @@ def _add_branches(
 ) -> int:
     """Add at most `remaining` strategy branches to the tree.
 
-    Return the number of branches left, or -1 if branches were omitted.
+    Return how many more branches may be added, or -1 if branches were omitted.
     """
     for move, answer in strategy.answers.items():
         if remaining <= 0:

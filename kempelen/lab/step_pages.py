@@ -33,8 +33,8 @@ MAX_TEXT_LENGTH, MAX_TREE_NODES, MAX_TREE_DEPTH = 20_000, 2000, 40
 def choices() -> dict[str, Any]:
     """Return the games with their supported algorithms, and the limits of requests.
 
-    "depth" holds the minimum and maximum depth. "tree" holds the name of the game with trees from
-    visitors, and the maximum length of their text in characters.
+    "depth" holds the minimum and maximum depth. "tree" holds the name of the game whose
+    trees visitors enter as text, and the maximum length of this text in characters.
     """
     specs = [AlgorithmSpec(name, kind, {}) for name, kind in algorithms().items()]
     games = {

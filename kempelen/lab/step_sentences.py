@@ -1,4 +1,4 @@
-"""Sentences that describe search steps, with numbered placeholders, and words of the step page."""
+"""Texts of the step page: sentences with numbered placeholders, table words and labels."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class RecordingFormatter:
         return OUTCOMES.sub(lambda match: words.get(match[0], match[0]), translated)
 
     def name(self, node: int) -> str:
-        """Return the node's name or its path, such as "1.2", and the move in parentheses."""
+        """Return the node's name, or else its path, such as "1.2". Append the move, if any."""
         if node not in self._names:
             recorded = self._recording.nodes[node]
             numbers: list[str] = []

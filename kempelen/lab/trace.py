@@ -18,7 +18,6 @@ from agent.search.algorithms.mcts import UCT
 from agent.search.algorithms.sss_star import SSSStar, write_state
 from agent.search.terminal_scoring import utility
 from agent.search.tracing import (
-    BegunAnew,
     CutOff,
     Entered,
     Evaluated,
@@ -26,6 +25,7 @@ from agent.search.tracing import (
     Listed,
     Narrowed,
     PlayedOut,
+    Restarted,
     Returned,
 )
 from agent.search.tree_cursor import Label, TreeCursor
@@ -44,7 +44,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Print the steps of a search, or those before the limit that stopped it."""
+    """Print the steps of a search. If a limit stops the search, print the steps so far."""
     translate = language.translator(arguments.lang)
     traced = trace_from(arguments, translate)
     events = traced.events
@@ -74,7 +74,7 @@ def open_list_rows(events: Iterable[Event], translate: language.Translator) -> I
 def described_steps(
     events: Iterable[Event], translate: language.Translator
 ) -> Iterator[tuple[Event, str]]:
-    """Yield the last event and a description for each run of consecutive events at one node."""
+    """Merge consecutive events at a node: yield the last event, and a description of them all."""
     last: Event | None = None
     texts: list[str] = []
     for event in events:
@@ -129,7 +129,7 @@ def _node_move(game: NotatedGame[Any], cursor: TreeCursor[Any], label: Label) ->
 
 
 def describe(event: Event, translate: language.Translator) -> str:
-    """Describe an event in a few words, or return "" if it has no description of its own."""
+    """Describe an event in a few words, or return "" if its type is not described."""
     match event:
         case Entered(procedure="expand"):
             return translate("expand")
@@ -146,7 +146,7 @@ def describe(event: Event, translate: language.Translator) -> str:
             )
         case Evaluated():
             return f"{translate('evaluate')} {format_value(event.value, translate=translate)}"
-        case BegunAnew():
+        case Restarted():
             return f"{translate('restart')}: {translate('win value')} {format_value(event.win)}"
         case CutOff():
             return f"{translate('cut-off by')} {format_label((*event.label, event.by))}"

@@ -21,7 +21,7 @@ from kempelen.lab.search_tree import SearchTreeNode, search_tree
 class TracedSearch:
     """A search with its trace events.
 
-    `stopped` tells whether a limit stopped the search. `pv`, the principal variation, is then
+    `stopped` tells whether a limit stopped the search. If so, `pv`, the principal variation, is
     empty.
     """
 

@@ -29,7 +29,7 @@ FILLS = {"MAX": "#dbeafe", "MIN": "#fef3c7", "chance": "#dcfce7"}
 def tree_figure(
     root: SearchTreeNode, title: str, translate: Translator, *, strategy: bool = False
 ) -> Figure:
-    """Draw a search tree, or a strategy without visit order if `strategy` is true."""
+    """Draw a tree. If `strategy` is true, it is a strategy, which has no visit order."""
     from matplotlib.figure import Figure
 
     positions = _node_positions(root)

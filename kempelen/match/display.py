@@ -74,8 +74,8 @@ def view(
 ) -> RenderableType:
     """Return the running games, the standings and the progress for display with rich.
 
-    `games_per_second` gives the estimate of the remaining time. If `diagrams` is true, the
-    positions are included.
+    The remaining time is estimated from `games_per_second`. If `diagrams` is true, the positions
+    are included.
     """
     parts: list[RenderableType] = []
     if state.boards:
@@ -133,7 +133,7 @@ def _comparison_lines(comparison: dict[str, Any]) -> list[str]:
         lines.append(
             f"{comparison['first']} against {comparison['second']}: +{wins} ={draws} -{losses}, "
             f"Elo {elo['value']:+.1f} ± {_format_error(elo['error'])}, "
-            f"normalised {normalized['value']:+.1f} ± {_format_error(normalized['error'])}, "
+            f"normalised Elo {normalized['value']:+.1f} ± {_format_error(normalized['error'])}, "
             f"LOS {best['los']:.1%}"
         )
         lines.append(f"pairs LL LD DD/LW DW WW: {' '.join(map(str, comparison['pairs']))}")

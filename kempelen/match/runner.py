@@ -379,7 +379,7 @@ async def play_tournament(
 async def _first_done(
     running: Collection[asyncio.Task[None]], unwritten: PendingRecords
 ) -> set[asyncio.Task[None]]:
-    """Return the finished tasks, or an empty set when a failed write should be retried."""
+    """Wait for a task and return the finished ones, or none when it is time to retry a write."""
     timeout = LEDGER_RETRY if unwritten else None
     if not running:
         await asyncio.sleep(LEDGER_RETRY)

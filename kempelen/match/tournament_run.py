@@ -92,8 +92,8 @@ def configure_run(parser: argparse.ArgumentParser, *, network: bool = True) -> N
 def run_tournament(settings: Settings, arguments: argparse.Namespace) -> int:
     """Play a tournament and print its result. Return the exit status.
 
-    It is 0 after all games or an SPRT decision, 1 if the tournament is incomplete, or 2 if it could
-    not start.
+    The status is 0 after all games or an SPRT decision, 1 if the tournament is incomplete, or 2 if
+    it could not start.
     """
     interruption = Interruption()
     if arguments.resume and arguments.ledger is None:

@@ -95,10 +95,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="file of openings: EPD, FEN, PGN or YAML (default: a built-in set)",
     )
     parser.add_argument(
-        "--seed", type=int, default=0, help="random seed of openings and perturbations"
+        "--seed", type=int, default=0, help="random seed for openings and perturbations"
     )
     parser.add_argument(
-        "--state", metavar="FILE", help="save the state to FILE, and continue from it"
+        "--state", metavar="FILE", help="save the state to FILE, and continue from it if it exists"
     )
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
@@ -106,8 +106,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Tune the parameters and print their values. Return the exit status.
 
-    It is 1 if the tuned values lose against the start values or cannot be saved, or 2 after an
-    error.
+    The status is 1 if the tuned values lose against the start values or cannot be saved, 2 after an
+    error, and otherwise 0.
     """
     interruption = Interruption()
     try:

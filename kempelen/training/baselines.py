@@ -1,4 +1,4 @@
-"""Evaluations to compare others with, by names such as `kempelen.training.baselines:material`."""
+"""Baseline evaluations for comparisons, such as `kempelen.training.baselines:material`."""
 
 from typing import Any
 

@@ -34,8 +34,9 @@ _FIRST_CODE = 2
 class Comparisons:
     """Positions with the features of their legal moves.
 
-    `features` holds feature indices, negative for none, in the shape (all legal moves, columns).
-    `first` and `chosen` hold the rows of each position's first legal move and played move.
+    `features` has one row for each legal move of each position. A row holds the indices of the
+    move's features, where a negative index means no feature. For each position, `first` holds the
+    row of its first legal move, and `chosen` the row of the played move.
     """
 
     features: npt.NDArray[np.int32]
@@ -51,7 +52,8 @@ class PredictionQuality:
     """The quality of move predictions.
 
     `log_likelihood` is the mean logarithm of the predicted probability of the played move. `top_1`
-    and `top_5` are the fractions of positions where the played move ranks among the first 1 or 5.
+    and `top_5` are the fractions of positions where the played move ranks first or among the
+    first five.
     """
 
     log_likelihood: float
@@ -63,8 +65,9 @@ class PredictionQuality:
 class PatternFit:
     """The fitted weights of features and of 3x3 neighbourhoods.
 
-    `features` has the names of the features as keys, and `patterns` the hexadecimal codes of the
-    neighbourhoods. `history` holds the (training, validation) quality after each iteration.
+    `features` maps names of features to weights, and `patterns` maps hexadecimal codes of
+    neighbourhoods to weights. `history` holds the (training, validation) quality after each
+    iteration.
     """
 
     features: dict[str, float]

@@ -1,4 +1,4 @@
-"""Generate games on a Dask cluster. Another worker repeats the tasks of a dead worker."""
+"""Generate games on a Dask cluster. If a worker dies, another one repeats its tasks."""
 
 import asyncio
 import pickle

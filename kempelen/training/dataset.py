@@ -415,7 +415,8 @@ class DatasetWriter:
     ) -> None:
         """Create a file, or continue an existing file with the same manifest.
 
-        If `unique` is true, duplicate positions are omitted, at 8 bytes of memory per position.
+        If `unique` is true, duplicate positions are omitted, which takes 8 bytes of memory per
+        position.
         Raise DatasetError if the manifest differs, or if the file is locked or not writable.
         """
         self.path = path

@@ -1,7 +1,7 @@
 """Create files of positions by merging, shuffling, splitting or filtering other files.
 
-Memory is bounded. The operations are deterministic, and an interrupted call can be repeated to
-continue. The result is then byte-identical to that of an uninterrupted call.
+Memory use is bounded. The operations are deterministic. An interrupted operation continues when it
+is called again, and its result is byte-identical to that of an uninterrupted call.
 """
 
 import contextlib
@@ -71,8 +71,8 @@ def shuffle(
     All permutations are equally likely. Each game goes to a random pool, and each pool is shuffled
     in memory (Rao, 'Randomisation of a file of records', 1961; Sandelius, 1962). The pools are
     temporary files in the folder of the target, with 32 bytes per position. With several source
-    files, duplicate positions are omitted, at 8 bytes of memory per position. Raise DatasetError if
-    a file is unusable.
+    files, duplicate positions are omitted, which takes 8 bytes of memory per position. Raise
+    DatasetError if a file is unusable.
     """
     with open_sources(sources, target) as dataset:
         manifest = {"shuffled": _describe_sources(sources, dataset), "seed": seed}

@@ -54,13 +54,13 @@ class EvaluationUnderTest(Protocol):
         """Return the value of each position. Raise EvaluationError on failure."""
 
     def with_colours_swapped(self, position: Any) -> tuple[str, Any] | None:
-        """Return the name and position with swapped colours, or None without a symmetry."""
+        """Return (name, position) with swapped colours, or None if swapping is not supported."""
 
     def calls_per_second(self, seconds: float) -> float:
         """Measure for `seconds` seconds, and return the number of calls per second."""
 
     def nodes_per_second(self, seconds: float) -> tuple[float, float]:
-        """Return search speeds in nodes per second, with this and with the default evaluation."""
+        """Return the search speed with this evaluation, and that with the default evaluation."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class EvaluationReport:
     `types` maps type names of returned Python values to numbers of calls.
     `beyond` counts the values that reach or exceed the bound `greatest`.
     `pairs` counts the positions that were also evaluated with swapped colours.
-    `uneven` counts the pairs with different values, and `worst` holds the most different ones.
+    `uneven` counts the pairs with different values, and `worst` holds those that differ most.
     `one_sided` means that the values seem to be for a fixed colour instead of the side to move.
     `usual_nodes_a_second` is the search speed with the default evaluation.
     """

@@ -53,7 +53,8 @@ class GameTrainingSettings:
     `batch` is the number of positions per optimizer step.
     `reuse` is the mean number of times that each position is used.
     `kept` is the capacity of the replay buffer in positions.
-    `play` configures self-play with hidden layers, and `look` TD learning without them.
+    `play` holds the self-play settings of a network with hidden layers.
+    `look` holds the TD learning settings of a network without hidden layers.
     """
 
     game: str

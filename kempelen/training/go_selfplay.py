@@ -69,7 +69,7 @@ class GoGame:
 
 
 def random_opening(size: int | str, plies: int, seed: str) -> list[int]:
-    """Return random opening moves.
+    """Return `plies` random opening moves, with passes if no other move is possible.
 
     On boards larger than 6x6, no move is on the two lines nearest to the edge.
     """

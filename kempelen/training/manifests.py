@@ -70,10 +70,11 @@ Renumberings = tuple[Renumbering, ...]  # latest first
 
 
 def lineage(manifest: Manifest, digest: str) -> Iterator[tuple[str, Renumberings]]:
-    """Yield a digest for a file and each of its direct and indirect sources.
+    """Yield the digests of a file and of its direct and indirect sources.
 
-    Each digest comes with the renumberings from that source to the file. Self-play settings also
-    count as a digest, because a longer file with the same settings contains the same games.
+    With each digest come the operations that renumbered the games between that source and the
+    file. The settings of a self-play file also serve as a digest, because a longer file with the
+    same settings contains the same games.
     """
     yield digest, ()
     if "rules" in manifest:

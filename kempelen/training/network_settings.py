@@ -40,7 +40,7 @@ class Target:
     """The training target, a weighted mean of the game result and the search score.
 
     `result_share` is the weight of the result, from 0 to 1.
-    `scale` is the score in centipawns with a win probability of 1 / (1 + 1 / e) = 73%.
+    `scale` is the score in centipawns at which the win probability is 1 / (1 + 1 / e) = 73%.
     `trace_decay` is the lambda of TD(lambda), see `td_targets`.
     """
 

@@ -29,7 +29,7 @@ DRAW_VALUE = 0.0
 class SelfPlaySettings:
     """Settings for self-play.
 
-    `playouts` is the number of playouts of a full search. Other searches have a quarter.
+    `playouts` is the number of playouts of a full search. Other searches have a quarter of it.
     `share` is the fraction of moves that are chosen by a full search.
     `exploration` is the PUCT exploration constant.
     `noise` is the weight of the random noise in the move probabilities at the root.

@@ -1,4 +1,4 @@
-"""TD(lambda) targets, which correct scores by later searches of the same game.
+"""TD(lambda) targets, which correct the score of a position by later scores in the same game.
 
 The target of a position is a weighted mean of its own score and the target of the next position
 (Sutton 1988). With search scores, the method is called TD-Leaf(lambda) (Baxter, Tridgell and Weaver
@@ -23,7 +23,7 @@ def lambda_returns(game: Packed, trace_decay: float, scale: float) -> npt.NDArra
 
     `game` holds positions in game order, and may have gaps.
     `trace_decay` is lambda. A next position n plies later has the weight lambda ** n.
-    `scale` is the score in centipawns with a win probability of 73%.
+    `scale` is the score in centipawns at which the win probability is 73%.
     """
     signs = np.where(game["state"] >= BLACK_TO_MOVE, -1.0, 1.0)
     probabilities = 0.5 + 0.5 * np.tanh(signs * game["score"] / scale / 2)

@@ -5,9 +5,9 @@ of the game result and the search score (Österlund, 'Texel's tuning method', 20
 fitted to the initial weights and then fixed, so that a centipawn keeps its meaning. Search scores
 have a separate scale, because they may come from another engine.
 
-Search scores exceed the static evaluation by a nearly constant amount, because it is an advantage
-to move. The fit includes a constant for this amount instead of the tempo weight. A tempo weight of
-zero is then fitted to the game results.
+Search scores exceed the static evaluation by a nearly constant amount, because the right to move
+is an advantage. The fit includes a constant for this amount instead of the tempo weight. If the
+initial tempo weight is zero, it is fitted to the game results afterwards.
 
 The fit returns the weights with the lowest validation loss, and ends after PATIENCE iterations
 without an improvement.

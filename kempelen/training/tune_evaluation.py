@@ -67,7 +67,7 @@ def configure(parser: ArgumentParser) -> None:
         type=Path,
         required=True,
         metavar="FILE.py",
-        help="write the weights to FILE.py, a replacement of agent/chess/evaluation/weights.py",
+        help="write the weights to FILE.py, a replacement for agent/chess/evaluation/weights.py",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
@@ -136,7 +136,7 @@ def _tune(arguments: Namespace, dataset: Dataset) -> int:
     if not fit.improved:
         advice = "use more games, or another --result-share"
         print(
-            f"kempelen train tune: no better weights found, nothing written: {text}; {advice}",
+            f"kempelen train tune: no better weights found, nothing written ({advice}); {text}",
             file=sys.stderr,
         )
         return EXIT_NOT_BETTER

@@ -31,7 +31,7 @@ def configure(parser: ArgumentParser) -> None:
         nargs="+",
         type=Path,
         metavar="FILE",
-        help="file of train Go self-play games, of any board sizes",
+        help="file of Go games from `kempelen train selfplay`, with any board sizes",
     )
     parser.add_argument(
         "--iterations",
@@ -44,7 +44,8 @@ def configure(parser: ArgumentParser) -> None:
         type=positive_int,
         default=DEFAULT_MIN_COUNT,
         metavar="N",
-        help="minimum occurrences of a neighbourhood with its own weight (default: %(default)s)",
+        help="minimum number of occurrences of a neighbourhood with its own weight (default: "
+        "%(default)s)",
     )
     parser.add_argument(
         "--prior",
@@ -59,7 +60,7 @@ def configure(parser: ArgumentParser) -> None:
         type=Path,
         required=True,
         metavar="FILE.json",
-        help="write the weights to FILE.json, a replacement of agent/go/pattern_weights.json",
+        help="write the weights to FILE.json, a replacement for agent/go/pattern_weights.json",
     )
     parser.add_argument(
         "--plot", type=Path, metavar="FILE.svg", help="plot the log-likelihood by iteration"

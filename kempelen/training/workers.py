@@ -40,9 +40,9 @@ class Workers(Protocol):
         """Yield the games with these numbers in order. Closing the generator stops the workers.
 
         Each worker calls `make`, which must be picklable, to create a game generator. A game must
-        depend only on `make` and its number. `failures` are exception types that may
-        occur, and are raised again as GamesError with the same message. `extra_argument` returns an
-        extra argument of `play` for a game number. Local processes do not use it.
+        depend only on `make` and its number. Exceptions of the types in `failures` are raised again
+        as GamesError with the same message. `extra_argument` takes the number of a game and returns
+        an additional argument for `play`. Only clusters use it.
         """
 
 

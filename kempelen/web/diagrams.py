@@ -95,7 +95,7 @@ def parse_grid(text: str) -> list[str]:
 
 
 def _is_row_labels(column: str) -> bool:
-    """Return whether a column is a, b, c or 1, 2, 3, in ascending or descending order."""
+    """Return whether a column consists of labels such as abc or 123, in either order."""
     ordered = min(column, column[::-1])
     return ascii_letters.find(ordered) in (0, 26) or (
         len(ordered) > 2 and digits[1:].startswith(ordered)

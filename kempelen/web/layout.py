@@ -22,7 +22,7 @@ THEMES = ("auto", "light", "dark")
 
 @cache
 def page_words(page: str, language: str) -> Mapping[str, str]:
-    """Return the texts of a page in a language by their keys."""
+    """Return a mapping from keys to the texts of a page, translated to `language`."""
     words: dict[str, str] = json.loads((WORDS / f"{page}.json").read_text(encoding="utf-8"))
     if language == "en":
         return words

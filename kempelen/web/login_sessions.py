@@ -1,6 +1,6 @@
 """Login sessions, in which a session cookie replaces the visitor's token.
 
-The database stores only a hash of the cookie, which has as much entropy as a token.
+The cookie has as much entropy as a token. The database stores only its hash.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ CREATE TABLE IF NOT EXISTS visitors (digest TEXT PRIMARY KEY, name TEXT, until R
 
 
 class LoginSessions:
-    """Login sessions in the database, which survive a restart."""
+    """The login sessions. They are stored in the database, so they survive a restart."""
 
     def __init__(self, store: Database, tokens: TokenFile | None) -> None:
         self._store = store

@@ -81,7 +81,7 @@ class Page:
     ) -> Result:
         """Run a slow function in a thread, one per visitor at a time.
 
-        The `limiter` counts the calls of all visitors.
+        The `limiter` is shared by all visitors.
         """
         async with self.site.visitor_locks.lock(self.site.client_key(request)), limiter:
             return await asyncio.to_thread(function, *arguments)

@@ -39,9 +39,9 @@ class SiteResources:
     - `evaluations`: evaluations of the form FILE.py:function by name.
     - `engines`: protocols and command lines, such as `uci stockfish`, by name.
     - `lessons`: a folder with exported pages of the lab.
-    - `spectators`: returns the watched tournaments. Tournaments may be added later.
-    - `choices`: returns the games, algorithms and depths for step-by-step pages.
-    - `steps`: makes a step-by-step page. It raises ValueError for an invalid choice.
+    - `spectators`: a function that returns the watched tournaments, which may be added later.
+    - `choices`: a function that returns the games, algorithms and depths for step-by-step pages.
+    - `steps`: a function that makes a step-by-step page, or raises ValueError for invalid choices.
     """
 
     games: tuple[str, ...] = ()

@@ -20,7 +20,7 @@ class VisitorLocks:
 
     @asynccontextmanager
     async def lock(self, visitor: Hashable) -> AsyncIterator[None]:
-        """Hold the visitor's lock. Raise RejectedError above MAX_PENDING pending requests."""
+        """Hold the visitor's lock. Raise RejectedError if MAX_PENDING requests are pending."""
         if self._pending[visitor] >= MAX_PENDING:
             raise RejectedError("busy", "too many requests at once; try again later", 1.0)
         self._pending[visitor] += 1

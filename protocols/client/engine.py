@@ -84,7 +84,7 @@ class EngineClient:
         """Send the name of the opponent in the next game, if the engine can receive it."""
 
     async def report_result(self, result: str, reason: str, *, forfeit: bool) -> None:
-        """Send the result of the game in PGN notation, if the engine can receive it."""
+        """Send the game's result, in PGN notation, if the engine can receive it."""
 
     async def close(self) -> None:
         """Ask the engine to quit, and kill it after `quit_limit` seconds.
@@ -133,7 +133,7 @@ class EngineClient:
 
     @asynccontextmanager
     async def _searching(self, limit: float, answer: str) -> AsyncIterator[None]:
-        """Limit a search inside the block to `limit` seconds, or raise `EngineTimeoutError`."""
+        """Raise `EngineTimeoutError` if the search inside the block exceeds `limit` seconds."""
         self.state = EngineState.SEARCHING
         try:
             async with asyncio.timeout(limit):

@@ -1,7 +1,7 @@
 """A client for GTP engines, with the same interface as the UCI client.
 
-The first player of any game is Black. Source: 'Specification of the Go Text Protocol, version 2,
-draft 2' by Gunnar Farnebäck.
+In every game, the player who moves first is Black. Source: 'Specification of the Go Text Protocol,
+version 2, draft 2' by Gunnar Farnebäck.
 """
 
 import time

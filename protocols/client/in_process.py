@@ -49,7 +49,7 @@ Answer = TypeVar("Answer")
 
 
 class InProcessChessClient:
-    """A client that calls a chess session directly. The log contains UCI text all the same.
+    """A client that calls a chess session directly, but logs the calls as UCI text.
 
     The client belongs to the event loop that starts it. The session's events arrive in the threads
     of its agent.
@@ -190,7 +190,7 @@ class InProcessChessClient:
         self._session.opponent.record_move(result)
 
     async def _ready(self, limit: float) -> None:
-        """Wait for all changes and for the kernel, unless a search is running."""
+        """Wait until all changes are made and the kernel is loaded, unless a search is running."""
         if self._session.agent.busy:
             return
         ready: Future[None] = new_answer()
@@ -213,7 +213,7 @@ class InProcessChessClient:
 
 
 def new_answer() -> Future[Any]:
-    """Return a future that an agent's thread sets, even if waiting for it has been cancelled."""
+    """Return a future that an agent's thread can set even after the wait for it was cancelled."""
     answer: Future[Any] = Future()
     answer.set_running_or_notify_cancel()
     return answer
@@ -222,7 +222,7 @@ def new_answer() -> Future[Any]:
 async def wait_for(
     answer: Future[Answer], limit: float, name: str, error: type[EngineTimeoutError]
 ) -> Answer:
-    """Wait for an answer of an agent's thread, or raise `error` after `limit` seconds."""
+    """Wait for an answer from an agent's thread, or raise `error` after `limit` seconds."""
     try:
         async with asyncio.timeout(limit):
             return await asyncio.wrap_future(answer)

@@ -23,8 +23,8 @@ GENMOVE = ParsedCommand("", "genmove", "")
 class InProcessGameClient:
     """A client that calls a GTP session directly, in the thread of its agent.
 
-    Each game begins with handicap stones at the vertices `handicap`, which only Go allows. A
-    `SearchRequest` must have clocks or a time per move. Other limits are ignored.
+    Each game begins with handicap stones at the vertices `handicap`, which must be empty for games
+    other than Go. A `SearchRequest` must have clocks or a time per move. Other limits are ignored.
     """
 
     def __init__(

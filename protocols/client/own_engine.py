@@ -8,7 +8,7 @@ _SEARCH_ERROR_WORDS = (" failed: ", " returned ")
 
 
 def own_message(author: str, line: str) -> str:
-    """Return the message in a line from an engine by `author`, or "" if it is not Kempelen's."""
+    """Return the text of Kempelen's `info string` line, or "" for other lines and authors."""
     if author != AUTHORS or not line.startswith(_INFO_STRING):
         return ""
     return line.removeprefix(_INFO_STRING)

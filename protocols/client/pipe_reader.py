@@ -16,7 +16,7 @@ SWITCH_INTERVAL = 0.001
 
 
 class PipeReader:
-    """Reads and then closes a file descriptor in a thread, for the running event loop."""
+    """Reads a file descriptor in a thread for the running event loop, and finally closes it."""
 
     def __init__(self, source: int) -> None:
         self._source = source

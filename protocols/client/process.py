@@ -72,7 +72,7 @@ def find_program(command: str, directory: str | None = None) -> str:
 
 
 def supervised_command(line: Sequence[str]) -> list[str]:
-    """Return the command that runs `line` under `supervisor.py`, or `line` if not on Linux."""
+    """Return a command that runs `line` under `supervisor.py`, or just `line` outside Linux."""
     if sys.platform != "linux":
         return list(line)
     supervisor = str(Path(__file__).with_name("supervisor.py"))
@@ -256,7 +256,7 @@ class EngineProcess:
 def describe_exit(code: int | None, stderr: bytes | bytearray) -> str:
     """Return how a process ended, with the last line of its standard error.
 
-    The `code` is as in `subprocess`, or None if the process has only closed its output.
+    `code` is a return code of `subprocess`, or None if the process has only closed its output.
     """
     if code is None:
         reason = Message("closed its output")

@@ -250,7 +250,7 @@ class UciClient(EngineClient):
 def check_setting(
     options: Mapping[str, Option], engine: str, name: str, value: str | int | float | bool
 ) -> tuple[Option, str]:
-    """Return the option called `name` and the text of a value, or raise `EngineOptionError`.
+    """Return the option called `name` and `value` as text, or raise `EngineOptionError`.
 
     `options` has lower-case keys. `engine` is the engine's name, for messages.
     """

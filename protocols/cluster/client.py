@@ -108,7 +108,7 @@ class ClusterClient:
         return cls(client, address, threads)
 
     async def start(self, report: Report, on_message: OnMessage | None = None) -> None:
-        """Start to process the workers' messages and heartbeats."""
+        """Start processing the workers' messages and heartbeats."""
         self._report = report
         self._on_message = on_message or self._on_message
         self._client.subscribe_topic(self._run_id, lambda event: self._on_event(event[1]))
@@ -203,7 +203,7 @@ class ClusterClient:
         return [worker for worker in self._workers if worker not in self._silent_workers]
 
     async def _silent_workers_holding(self, task: DaskFuture) -> set[str]:
-        """Return the hung workers that hold a task, or none if no other worker is available."""
+        """Return the hung workers that hold a task, or an empty set if all workers are hung."""
         if not self._silent_workers or not self._responsive_workers():
             return set()
         holding = await self._client.processing()
@@ -261,7 +261,7 @@ async def _find_mismatch(client: Any) -> str:
             return f"{name}: cannot load {installed_version()}: {answer} (install it there)"
         if answer != installed_version():
             return (
-                f"{name}: has {answer}, but this machine {installed_version()} "
+                f"{name}: has {answer}, but this machine has {installed_version()} "
                 "(install the same version everywhere)"
             )
     return ""

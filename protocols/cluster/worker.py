@@ -57,7 +57,8 @@ class WorkerTask:
     def cached(self, key: bytes, factory: Callable[[], Any]) -> Iterator[Any]:
         """Yield the resource that the run has cached under `key`, or a new one from `factory`.
 
-        Its `close` method, if any, is called when the run ends or the block raises an exception.
+        The resource's `close` method, if any, is called when the run ends or the block raises an
+        exception.
         """
         resource = _take_cached(self._run_id, key) or factory()
         try:

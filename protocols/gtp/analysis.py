@@ -40,8 +40,8 @@ CGOS_OWNERSHIP_DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
 class AnalysisRequest:
     """The parsed arguments of an analysis command.
 
-    For each player, `avoided` contains excluded moves and `allowed` contains the only permitted
-    moves. The values are the numbers of plies for which these restrictions apply.
+    For each player, `avoided` has the excluded moves as keys, and `allowed` has the only permitted
+    moves. The value for a move is the number of plies for which the restriction applies.
     """
 
     player: int | None = None  # None: the side to move
@@ -134,7 +134,7 @@ def _restrict(request: AnalysisRequest, keyword: str, arguments: Arguments) -> N
 class AnalysisReporter:
     """Collects the `max_lines` variations of one search and passes them to `send`, best first.
 
-    If `live` is set, they are also sent during the search.
+    If `live` is set, the variations found so far are also sent during the search.
     """
 
     def __init__(

@@ -55,7 +55,7 @@ class GtpBoard(GameState):
 
     @property
     def turn(self) -> int:
-        """Return the player to move, or 0 for a chance event."""
+        """Return the player to move, or 0 if a chance event is next."""
         return 0 if self.mover == CHANCE else self.mover
 
     def resize(self, width: int, height: int | None = None) -> None:
@@ -125,7 +125,7 @@ class GtpBoard(GameState):
 
     @contextmanager
     def player_to_move(self, player: int) -> Iterator[None]:
-        """Allow a search for `player` inside the block, or raise `GtpError` if out of turn."""
+        """Allow a search inside the block, or raise `GtpError` if it is not the player's turn."""
         if self.game.outcome() is not None:
             raise GtpError("the game is over")
         if self.mover not in (player, CHANCE):

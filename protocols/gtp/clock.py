@@ -95,7 +95,7 @@ class GtpClock(GameClock):
         self._last_reported, self._planned_time = reported, None
 
     def time_left(self, used: float) -> tuple[float, int]:
-        """Return the arguments of `set_remaining` after `used` seconds of this move."""
+        """Return the seconds and the count for `set_remaining`, `used` seconds into a move."""
         overtime, period = used - self._main, self.system.period
         if overtime < 0.0 or not period:
             return max(-overtime, 0.0), 0

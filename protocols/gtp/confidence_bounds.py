@@ -10,7 +10,7 @@ Z_SCORE = 1.96  # two-sided 95 % confidence interval
 
 
 def lower_confidence_bound(rate: float, visits: int) -> float:
-    """Return the lower bound, possibly negative, of a win rate after at least one visit.
+    """Return the lower bound of a win rate, possibly below 0. `visits` must be at least 1.
 
     Unlike in the source, the interval is centred on `rate`, as front ends draw it. Its width is
     computed with one additional win and one additional loss.

@@ -118,7 +118,7 @@ class GtpGoBoard(GtpBoard):
         return move
 
     def push(self, move: int, player: int | None = None) -> None:
-        """Play a legal move, by default of the player to move, even after the end of the game."""
+        """Play a legal move for `player` (default: the side to move), even after the game's end."""
         player = self.mover if player is None else player
         self.game.play_as(player, move)
         self.moves.append(self.game.text(move))
@@ -373,9 +373,9 @@ class GtpGoBoard(GtpBoard):
 def star_points(width: int, height: int, count: int) -> list[tuple[int, int]]:
     """Return the columns and rows of `count` handicap stones, in the order that GTP defines.
 
-    A board with odd edges of at least 9 has 2 to 9 stones, and another board with edges of at least
-    7 has 2 to 4. Raise `GtpError` for any other count. GTP's rule for square boards is applied to
-    each edge.
+    A board can have 2 to 9 stones if both edges are odd and at least 9, or else 2 to 4 stones if
+    both edges are at least 7. Raise `GtpError` for any other count. GTP's rule for square boards is
+    applied to each edge.
     """
     if not _handicap_fits(width, height, count):
         raise GtpError(INVALID_NUMBER)

@@ -101,14 +101,14 @@ class Arguments:
         return moves
 
     def integer(self) -> int:
-        """Read a non-negative integer, which is limited to MAX_NUMBER."""
+        """Read a non-negative integer. A value above MAX_NUMBER becomes MAX_NUMBER."""
         word = self.word()
         if not re.fullmatch(r"\+?[0-9]{1,20}", word):
             raise GtpError(SYNTAX_ERROR)
         return min(int(word), MAX_NUMBER)
 
     def real(self) -> float:
-        """Read a finite number, which is limited to MAX_NUMBER."""
+        """Read a finite number, and clamp it to the range from -MAX_NUMBER to MAX_NUMBER."""
         try:
             number = float(self.word())
         except ValueError:

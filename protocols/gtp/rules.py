@@ -81,7 +81,7 @@ def _unsupported_reason(rules: Ruleset) -> str | None:
 
 
 def with_fields(rules: Ruleset, fields: Mapping[str, Any]) -> Ruleset:
-    """Return a copy of the rules with new JSON fields, or raise `GtpError` if unsupported."""
+    """Return the rules with new JSON fields, or raise `GtpError` if a field is unsupported."""
     for field, value in fields.items():
         name = "scoring" if field == "score" else field  # KataGo accepts both names.
         if name not in _SUPPORTED_VALUES:

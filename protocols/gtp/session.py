@@ -272,7 +272,7 @@ class GtpSession:
         report_interval: ReportInterval = DEFAULT_REPORT_INTERVAL,
         move_restrictions: Limits[Any] = NO_RESTRICTIONS,
     ) -> Result[Any]:
-        """Search for a player's move within the time on the clock, and draw chance events.
+        """Search for a player's move within the time on the clock, or draw a chance event.
 
         Only the fields `search_moves`, `restrictions` and `moves_ownership` of `move_restrictions`
         are used. Raise `GtpError` if the session ends before a move is found.
@@ -460,7 +460,10 @@ class GtpSession:
         self._learned_moves.experience.flush()
 
     def _create_learned_moves(self) -> LearnedPositions[Any] | None:
-        """Return the learned positions, or None if disabled. Raise `ValueError` if unsupported."""
+        """Return the learned positions, or None if learning is disabled.
+
+        Raise `ValueError` if the game does not support learning.
+        """
         algorithm = self.settings.algorithm
         options = algorithm_spec.parse(algorithm).options if algorithm else {}
         file = self.settings.experience or options.get("killer_memory")

@@ -69,7 +69,7 @@ def read(file: Path) -> SgfGame:
 
 
 def read_trees(file: Path, *, first: bool = False) -> list[Any]:
-    """Return the games in a file as sgfmill trees, or raise `SgfError` if it is invalid."""
+    """Return the games (or only the first) in a file as sgfmill trees, or raise `SgfError`."""
     try:
         data = read_bytes(file, MAX_FILE_SIZE)
     except (OSError, ValueError) as error:
@@ -78,7 +78,7 @@ def read_trees(file: Path, *, first: bool = False) -> list[Any]:
 
 
 def parse_trees(data: bytes, *, first: bool = False, encoding: str | None = None) -> list[Any]:
-    """Return the games in SGF data as sgfmill trees, or raise `SgfError` if it is invalid.
+    """Return the games (or only the first) in SGF data as sgfmill trees, or raise `SgfError`.
 
     The `encoding` overrides the SGF property CA.
     """
@@ -137,7 +137,7 @@ def _sgfmill_size(size: Size) -> int:
 
 
 def set_move(node: Any, player: int, point: Point | None) -> None:
-    """Set the move of a node in an sgfmill tree, which is a pass if `point` is None."""
+    """Set the move of a node in an sgfmill tree. If `point` is None, the move is a pass."""
     size = board_size(node.owner)
     coordinates = None if point is None else (point[1] + _sgfmill_size(size) - size[1], point[0])
     node.set_move("bw"[player], coordinates)
@@ -186,7 +186,7 @@ def record_from_tree(game: Any) -> SgfGame:
 
 
 def _komi(root: Any) -> float | None:
-    """Return the komi, or None. Decimal commas and some programs' hundredths are accepted."""
+    """Return the komi, or None. Accept decimal commas, and hundredths from some programs."""
     if not root.has_property("KM"):
         return None
     try:

@@ -68,7 +68,7 @@ class AnalysisEngine:
         )
 
     def handle_line(self, line: str) -> Iterator[str]:
-        """Handle a query. Results are sent later. Blocks while the position queue is full."""
+        """Handle a query, whose results are sent later. Block while too many positions wait."""
         if not line.strip():
             return
         name = None

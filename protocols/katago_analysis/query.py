@@ -53,8 +53,8 @@ class Query:
     """A game of Go with the positions to analyse. Players are 0 (Black) and 1 (White).
 
     - `komi`: White's points, including the compensation for a handicap.
-    - `stones`, `moves`: pairs of player and vertex. The stones are set up before the first move.
-    - `turns`: pairs of number of moves played and priority. Higher priorities come first.
+    - `stones`, `moves`: pairs of a player and a vertex. Stones are set up before the first move.
+    - `turns`: pairs of a number of moves played and a priority. Higher priorities come first.
     - `perspective`: the player whose win rate is reported, or None for the side to move.
     - `pv_length`: the maximum length of a variation, without its first move.
     - `first_report_after`: seconds until the first report during the search, or None.
@@ -271,7 +271,7 @@ def _moves(fields: FieldReader, size: Size) -> tuple[Placement, ...]:
 
 
 def _first(fields: FieldReader, stones: dict[int, int], moves: tuple[Placement, ...]) -> int:
-    """Return the first player. The default depends on the first move and the handicap."""
+    """Return the player who begins. The default depends on the first move and the handicap."""
     if "initialPlayer" in fields:
         return fields.player("initialPlayer")
     if moves:
@@ -387,7 +387,7 @@ def _read_override_settings(
 def read_settings(
     settings: dict[str, Any], defaults: QueryDefaults
 ) -> tuple[QueryDefaults, list[str]]:
-    """Return `defaults` with KataGo's settings, and the unknown names.
+    """Return `defaults` updated with KataGo's settings, and the names of unknown settings.
 
     Raise `QueryError` if a value is invalid.
     """

@@ -81,7 +81,7 @@ class AnalysisWorker:
         )
 
     def start(self, task: AnalysisTask, on_done: Callable[[AnalysisWorker], None]) -> None:
-        """Start to analyse a position. Call `on_done` after the reply has been sent."""
+        """Start analysing a position. Call `on_done` after the reply has been sent."""
         self._agent.submit(lambda job: self._run(job, task, on_done), long_running=True)
 
     def stop(self) -> None:

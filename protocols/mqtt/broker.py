@@ -34,7 +34,7 @@ class Broker:
     def from_url(
         cls, url: str, *, credentials: str | None = None, ca_file: str | None = None
     ) -> "Broker":
-        """Parse mqtt[s]://HOST[:PORT] and read the credentials. Raise BrokerError if invalid.
+        """Parse mqtt[s]://HOST[:PORT] and read the credentials, or raise BrokerError.
 
         The file `credentials` has the user name and the password on two lines. By default, both are
         read from the environment. The PEM file `ca_file` contains the trusted certificates.

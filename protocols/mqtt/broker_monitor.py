@@ -74,7 +74,7 @@ class PausableStopwatch:
 
 
 class BrokerMonitor:
-    """Tracks a broker connection in an event loop. The Connection calls `on_connection_change`.
+    """Tracks a broker connection in an event loop. A `Connection` calls `on_connection_change`.
 
     The broker counts as lost after `patience` seconds without a connection.
     """

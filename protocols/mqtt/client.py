@@ -84,7 +84,8 @@ class BotClient:
     ) -> None:
         """Wait until a bot is online.
 
-        Raise EngineTimeoutError after `limit` seconds, and EngineOptionError for another game.
+        Raise EngineTimeoutError after `limit` seconds, and EngineOptionError if the bot cannot play
+        the game `variant`.
         """
         broker = self._monitor.presence
         online = asyncio.ensure_future(self._bot(name).online.wait())

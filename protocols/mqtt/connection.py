@@ -63,7 +63,7 @@ _JITTER = random.Random()
 
 @dataclass(frozen=True, slots=True)
 class _Publication:
-    """A payload to be published (QoS 1), and the queue and key under which it is stored."""
+    """A payload to be published (QoS 1), with its queue and its key in that queue."""
 
     queue: str
     key: str
@@ -90,8 +90,8 @@ class Connection:
         """Start connecting in a thread.
 
         - `will`: the topic and payload that the broker publishes (retained) if the client is lost.
-        - `keep_session`: ask an MQTT 5 broker to keep messages while the client is disconnected.
-        - `use_heartbeat`: detect a connected broker that does not respond.
+        - `keep_session`: whether an MQTT 5 broker keeps messages while the client is disconnected.
+        - `use_heartbeat`: whether to detect a connected broker that does not respond.
         - `max_payload`: the maximum size of a received payload in bytes.
         """
         self.broker = broker
@@ -174,7 +174,7 @@ class Connection:
         self._wake()
 
     def close(self, limit: float = 5.0) -> None:
-        """Send pending payloads for at most `limit` seconds, then disconnect without a will."""
+        """Disconnect without a will, after sending pending payloads for at most `limit` seconds."""
         deadline = time.monotonic() + limit
         while self.connected.is_set() and self.pending_count and time.monotonic() < deadline:
             time.sleep(0.01)
@@ -184,7 +184,7 @@ class Connection:
 
     @property
     def pending_count(self) -> int:
-        """The number of unsent payloads, without best-effort payloads."""
+        """The number of unsent payloads, not counting best-effort payloads."""
         with self._lock:
             return len(self._unsent_retained) + len(self._unsent_persistent) + len(self._messages)
 

@@ -15,7 +15,7 @@ class EmbeddedBroker:
     """A small MQTT broker (amqtt) in a thread, for programs on this machine."""
 
     def __init__(self, port: int = 1883) -> None:
-        """Start the broker. Raise BrokerError if it cannot start, for example on a used port."""
+        """Start the broker. Raise BrokerError on failure, for example if the port is in use."""
         self.address = Broker(HOST, port)
         self._started: Future[None] = Future()
         self._stop: asyncio.Event | None = None

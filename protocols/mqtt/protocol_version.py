@@ -13,7 +13,7 @@ MIN_CONNACK_LENGTH = 3
 
 
 async def supports_mqtt5(broker: Broker) -> bool:
-    """Return whether a broker supports MQTT 5 or only MQTT 3.1.1.
+    """Return True if a broker supports MQTT 5, or False if it supports only MQTT 3.1.1.
 
     Raise OSError or TimeoutError if the broker is unreachable.
     """

@@ -35,7 +35,7 @@ _CHESS_MOVE = re.compile(r"(?:[a-h][1-8]){2}[nbrq]?")
 
 
 class RequestParser(Protocol):
-    """Parses a bot's requests, which by default are for the game `variant`."""
+    """Parses a bot's requests, which must be for the game that `variant` names."""
 
     variant: GameVariant
 

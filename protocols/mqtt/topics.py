@@ -8,7 +8,7 @@ NAME_RULE = "a bot's name must be 1 to 100 characters without / + #"
 
 
 def tournament(name: str, *rest: str) -> str:
-    """Return a topic of a tournament, such as `standings` or `games/PAIR.GAME/moves`."""
+    """Return a tournament's topic for parts such as `standings` or `games/PAIR.GAME/moves`."""
     return "/".join((PREFIX, "tournaments", name, *rest))
 
 

@@ -35,7 +35,7 @@ class PendingSearch:
 
 
 class PendingCheck(NamedTuple):
-    """An unanswered readiness check of the front end, and the expected answer."""
+    """An unanswered readiness check from the front end, and the answer that it expects."""
 
     line: str
     answer: str
@@ -78,13 +78,13 @@ class ChessProxy(Proxy[Search]):
 
     @abstractmethod
     def _time_limits(self, search: Search) -> tuple[float, float]:
-        """Return the seconds on the clock, and the seconds for the move."""
+        """Return the seconds left on the clock, and the seconds allowed for the move (or `inf`)."""
 
     def _answer_check(self, check: PendingCheck, reason: str) -> list[str]:
         return [check.answer]
 
     def _check_due(self) -> float:
-        """Return when to answer the first readiness check without a server."""
+        """Return when the proxy must answer the first readiness check itself, or `inf`."""
         if self._connected or not self._negotiated or not self._checks:
             return inf
         return self._checks[0].asked_at + READY_TIMEOUT_S
@@ -112,7 +112,7 @@ class ChessProxy(Proxy[Search]):
         return NOTHING
 
     def _on_check_answer(self, answer: str) -> OutgoingLines:
-        """Forward the server's answer to a readiness check, unless it was answered before."""
+        """Forward the server's answer to a readiness check, unless the check has been answered."""
         for check in self._checks:
             if check.answer == answer:
                 self._checks.remove(check)
@@ -122,9 +122,9 @@ class ChessProxy(Proxy[Search]):
     def _best_move(
         self, candidate: str, fen: str | None, moves: Sequence[str], chess960: bool
     ) -> str | None:
-        """Return `candidate`, or any legal move if it is illegal, or None if the game is over.
+        """Return `candidate` if it is legal, or else another legal move, or None if there is none.
 
-        While a server is connected, `candidate` is not checked for legality.
+        While a server is connected, only the notation of `candidate` is checked.
         """
         if self._connected and is_uci_move(candidate):
             return candidate

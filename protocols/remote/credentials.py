@@ -37,9 +37,10 @@ def read_certificates(path: str | None) -> ssl.SSLContext:
 
 
 def read_token(path: str | None, variable: str = TOKEN_VARIABLE) -> str | None:
-    """Return the token from the file `path` or the environment, or None if it is not set.
+    """Return the token in the file `path`, or by default in the environment variable `variable`.
 
-    Raise CredentialsError if the file is unreadable or the token is not a single word.
+    Return None if the variable is not set. Raise CredentialsError if the file is unreadable or
+    the token is not a single word.
     """
     source = path or variable
     if path is None:

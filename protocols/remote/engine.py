@@ -42,7 +42,7 @@ class RemoteEngine:
     - `proxy`: the state of the session in its protocol.
     - `connect`: connects within a number of seconds, or raises OSError or ServerRejectedError.
     - `send`: sends lines to the front end. Must be thread-safe.
-    - `end`: is called when the session fails.
+    - `end`: ends input from the front end when the session fails.
     - `timeout`: seconds until the session fails if no server accepts it.
     """
 
@@ -98,9 +98,10 @@ class RemoteEngine:
             yield self._proxy.OVERLONG_REPLY
 
     def drain(self, timeout: float | None = None) -> bool:
-        """Wait for pending answers after the end of input. Return whether the wait is over.
+        """Wait for pending answers after the end of input. Return False after `timeout` seconds.
 
-        The wait ends after FINAL_REPLIES_TIMEOUT_S seconds, or when no server is connected.
+        Stop waiting and return True when no server is connected, or FINAL_REPLIES_TIMEOUT_S seconds
+        after the first call.
         """
         with self._changed:
             if self._drain_deadline == inf:

@@ -81,9 +81,9 @@ class GtpReplay:
                 clock.set_remaining(arguments.seconds(), arguments.integer())
 
     def replay_commands(self, elapsed: Mapping[str, float]) -> list[str]:
-        """Return the commands that replay the game.
+        """Return the commands that replay the game and set the clocks.
 
-        The clock of each colour in `elapsed` has been running for a number of seconds.
+        `elapsed` maps a colour to the seconds for which its clock has been running.
         """
         order = sorted(self._settings.items(), key=lambda setting: setting[0] != "size")
         lines = [line for _, line in order] + self._history
@@ -94,7 +94,7 @@ class GtpReplay:
         return lines
 
     def remaining_time(self, call: ParsedCommand) -> float:
-        """Return the seconds left for a command, or `inf` if no clock is running."""
+        """Return the seconds left (with overtime) for generating a move, or `inf` if unlimited."""
         side = self._clocks.get(mover(call))
         clock = None if side is None else side.side_clock()
         if clock is None:
@@ -128,7 +128,7 @@ class GtpReplay:
 
 
 def mover(call: ParsedCommand) -> str:
-    """Return the colour for which a command generates a move ("b" or "w"), or ""."""
+    """Return the colour ("b" or "w") for which a command generates a move, or ""."""
     words = map(str.lower, call.arguments if call.name in GENMOVE_COMMANDS else ())
     return next((word[0] for word in words if word in ("b", "w", *COLOURS)), "")
 

@@ -237,7 +237,7 @@ def _check(status: int, content: bytes, secrets: tuple[Any, ...]) -> None:
 
 @contextlib.contextmanager
 def _translated_errors(connection: http.client.HTTPConnection) -> Iterator[None]:
-    """Close the connection after an error, and raise it as an error of this module."""
+    """Close the connection after an error, and raise an exception of this module instead."""
     try:
         yield
     except (OSError, http.client.HTTPException) as error:

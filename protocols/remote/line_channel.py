@@ -59,7 +59,7 @@ class LineChannel:
         self._stream.send("".join(f"{line}\n" for line in lines).encode(errors="replace"))
 
     def receive(self) -> list[str]:
-        """Wait for lines and return them as printable text. Raise OSError at the end."""
+        """Wait for lines and return them as printable text. Raise OSError if the channel ends."""
         while True:
             data = self._stream.receive()
             if not data:

@@ -125,7 +125,7 @@ class TlsStream:
 
 
 def describe_error(error: Exception) -> str:
-    """Return the reason of a failed connection as one printable line."""
+    """Return the reason for a failed connection as one printable line."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return (
             f"untrusted server certificate: {sanitize_line(error.verify_message, 300)} "

@@ -145,7 +145,7 @@ class XboardProxy(ChessProxy[PendingSearch]):
         return [*lines, *(check.line for check in self._checks)]
 
     def _change_game(self, name: str, line: str, now: float) -> bool:
-        """Handle a command that changes the game or the players. Return False for others."""
+        """Handle a command that changes the game or the players. Return False for any other."""
         if name == "new":
             self._new_game, self._board, self._variant = name, "", ""
             self._settings.pop("sd", None)

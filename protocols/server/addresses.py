@@ -18,7 +18,7 @@ class Address:
 
     @classmethod
     def from_text(cls, text: str) -> Address:
-        """Parse [SCHEME://]HOST:PORT. The default scheme is tcp. Raise ValueError if invalid."""
+        """Parse [SCHEME://]HOST:PORT, or raise ValueError. The default scheme is tcp."""
         parts = urls.split_valid_url(text if "://" in text else f"tcp://{text}")
         host, port = parts.hostname, parts.port
         if parts.scheme not in SCHEMES or not host or port is None or parts.path not in ("", "/"):

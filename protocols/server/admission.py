@@ -44,8 +44,8 @@ class RejectedError(Exception):
 class AdmissionControl:
     """Counts connections, sessions, wrong tokens and requests, and enforces their limits.
 
-    If `tokens` is None, every client is admitted without a token. Web pages from `origins` may use
-    the server besides its own pages.
+    If `tokens` is None, every client is admitted without a token. Besides the server's own pages,
+    web pages from `origins` may use the server.
     """
 
     def __init__(
@@ -62,11 +62,11 @@ class AdmissionControl:
         self._request_limiter = RateLimiter(limits.request_rate, BURST_SECONDS)
 
     def open_slot(self, host: str) -> ConnectionSlot:
-        """Count a new connection. The caller must close the returned slot when it ends."""
+        """Count a new connection. The caller must close the slot when the connection ends."""
         return ConnectionSlot(self, address_group(host))
 
     def charge_request(self, visitor: Hashable, cost: float = 1.0) -> None:
-        """Count `cost` requests of a visitor. Raise RejectedError above the request rate."""
+        """Count `cost` requests by a visitor. Raise RejectedError if there are too many."""
         if seconds := self._request_limiter.try_take(visitor, time.monotonic(), cost):
             raise RejectedError("requests", "too many requests; try again later", seconds)
 
@@ -84,7 +84,7 @@ class AdmissionControl:
             return False
 
     def check_origin(self, origins: Iterable[str], hosts: Iterable[str]) -> None:
-        """Raise RejectedError for requests of web pages from other origins.
+        """Raise RejectedError if a web page from another origin makes the request.
 
         The arguments are the Origin and Host headers. Programs send no Origin header.
         """
@@ -166,7 +166,7 @@ class ConnectionSlot:
             raise RejectedError("sessions", "too many clients are waiting for authorization")
 
     def authenticate(self, token: str) -> None:
-        """Admit a token's owner. Raise RejectedError for a wrong token or at a session limit."""
+        """Admit a token's owner. Raise RejectedError for a wrong token or too many sessions."""
         self.admit(self._admission.authenticate(token, self._address))
 
     def check_token(self, token: str) -> None:
@@ -174,7 +174,7 @@ class ConnectionSlot:
         self._admission.authenticate(token, self._address)
 
     def admit(self, name: str) -> None:
-        """Admit an authenticated user or ANONYMOUS. Raise RejectedError at a session limit."""
+        """Admit an authenticated user or ANONYMOUS. Raise RejectedError for too many sessions."""
         admission, limits = self._admission, self._admission.limits
         if admission.sessions >= limits.sessions:
             raise RejectedError("sessions", "too many sessions; try again later")

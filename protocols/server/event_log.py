@@ -10,7 +10,7 @@ Field = str | int | float
 
 
 class EventLog:
-    """Formats each event as one escaped line, in JSON or as text, for the function `write`."""
+    """Passes each event to the function `write` as one escaped line of JSON or plain text."""
 
     def __init__(self, write: Callable[[str], None], *, as_json: bool = False) -> None:
         self._write = write

@@ -39,7 +39,7 @@ GC_INTERVAL_S = 3.0  # time for the last lines after a session has ended
 
 
 class Server:
-    """A server for `protocol`, or for all protocols in `factories` if it is ANY_PROTOCOL.
+    """A server for `protocol`. ANY_PROTOCOL stands for all protocols in `factories`.
 
     If `tokens` is None, every client is admitted. Web pages from `origins` may open a WebSocket.
     The function `extra_gauges` returns additional metrics.

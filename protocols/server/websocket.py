@@ -48,7 +48,7 @@ _null_logger.addHandler(logging.NullHandler())
 
 
 class SessionServer(Protocol):
-    """The part of the server that listeners use. The class itself imports this module."""
+    """The part of `Server` that listeners use. Importing `Server` here would be circular."""
 
     protocol: str  # the default
     limits: ServerLimits

@@ -1,4 +1,4 @@
-"""A chess session: engine, book, learning and agent. Front ends and in-process clients hold one.
+"""A chess session, which consists of an engine, a book, learning and an agent.
 
 The agent is imported and created on first use, because front ends query the options of every
 installed engine and expect a fast reply.
@@ -245,9 +245,9 @@ class ChessSession:
         self.change_engine(change)
 
     def learn_result(self, result: str, *, forfeit: bool) -> None:
-        """Learn from the result of a game in PGN notation, which is `*` for an unfinished game.
+        """Learn from a game's result, in PGN notation. An unfinished game has the result `*`.
 
-        After a `forfeit`, such as a loss on time, the moves are not blamed for the result.
+        After a `forfeit`, such as a loss on time, position learning ignores the result.
         """
         points = WHITE_POINTS.get(result)
 

@@ -1,4 +1,4 @@
-"""The options of the chess engine: COMMON_OPTIONS for UCI and xboard, and all OPTIONS of UCI."""
+"""The options of the chess engine. UCI has all OPTIONS, and xboard has only COMMON_OPTIONS."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _ignore(session: ChessSession, value: object) -> None:
 
 
 def _set_game_result(session: ChessSession, text: str) -> None:
-    """Learn from the result of the game, which must be one of GAME_RESULTS."""
+    """Learn from the game's result. The text must be one of GAME_RESULTS."""
     result = text.removesuffix(FORFEIT_SUFFIX)
     session.learn_result(result, forfeit=text.endswith(FORFEIT_SUFFIX))
 

@@ -80,7 +80,7 @@ class Option:
         return value, ""
 
     def for_permissions(self, permissions: Permissions) -> Option:
-        """Return the option that is available to a session with these permissions.
+        """Return a copy of the option with the restrictions that the permissions impose.
 
         A string option with presets becomes a combo with the preset names.
         """

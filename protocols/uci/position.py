@@ -39,7 +39,7 @@ class CurrentPosition:
     def set(self, position: PositionCommand, chess960: bool) -> None:
         """Set the position. If the current game is extended, play only the new moves.
 
-        Raise `UciError`, and keep the position, if it is illegal or has too many moves.
+        If the new position is illegal or has too many moves, keep the old one and raise `UciError`.
         """
         if len(position.moves) > MAX_GAME_PLIES:
             raise UciError(

@@ -64,7 +64,7 @@ class Command:
 
 
 class UciProtocol:
-    """A UCI engine. The function `send` must be thread-safe. See `ChessSession`."""
+    """A UCI engine. The function `send` must be thread-safe. `log_to` is as in `ChessSession`."""
 
     def __init__(
         self,

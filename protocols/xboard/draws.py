@@ -19,7 +19,7 @@ EVEN_CENTIPAWNS, EVEN_MOVE_COUNT, MIN_MOVE_NUMBER = 20, 8, 30
 
 
 def result_by_rule(board: chess.Board) -> str | None:
-    """Return the result such as `1-0 {White mates}`, or None. Claimable draws end the game."""
+    """Return a result such as `1-0 {White mates}`, or None. Claimable draws count as results."""
     if not any(board.generate_legal_moves()):
         if not board.is_check():
             return "1/2-1/2 {Stalemate}"

@@ -42,7 +42,7 @@ MAX_WARNINGS = 20
 
 
 class XboardMode(Enum):
-    """Whether the engine only records moves, plays or analyses."""
+    """The activity of the engine: only recording moves, playing, or analysing."""
 
     FORCE = "force"
     PLAYING = "playing"
@@ -173,7 +173,7 @@ class XboardSession:
             self.start_next_search()
 
     def set_time_system(self, system: TimeSystem) -> None:
-        """Restart the clock with a time system, whose moves are counted from this position."""
+        """Restart the clock with a time system, and count its moves from the current position."""
         self.clock, self._moves_before_level = GameClock(system), self.moves_played
         self.is_timed = True
 
@@ -386,7 +386,7 @@ class XboardSession:
         return self.draw_policy.accepts(self.board, self.chess.opponent.draw_value)
 
     def start_game(self) -> None:
-        """Reset all state except the position before a new game."""
+        """Prepare for a new game by resetting all state except the position."""
         self._warned.clear()
         self._has_moved = False
         self.clock, self._moves_before_level = GameClock(self.clock.system), 0

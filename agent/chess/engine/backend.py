@@ -65,8 +65,8 @@ class ChessBackend:
 
     `report` is called with one-line messages for the user. `open_tables` opens the built-in endgame
     tablebase, and is called after the alpha-beta code is loaded. `megabytes` is the initial size of
-    the hash table. `budget` is shared by all engines of the process, and the first search reserves
-    memory from it.
+    the hash table. The first search reserves that memory from `budget`, which all engines of the
+    process share.
     """
 
     def __init__(
@@ -241,7 +241,7 @@ class ChessBackend:
     def wait_for_kernel(self, stop: OneShotEvent) -> ChessSearch:
         """Wait for the compiled alpha-beta searcher, and return it.
 
-        Setting `stop` ends the wait for compilation, but not for code that is already compiled.
+        If `stop` is set, stop waiting for compilation, but still wait for compiled code to load.
         Raise `AgentError` if the searcher is not available.
         """
         self.start()

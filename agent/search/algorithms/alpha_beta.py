@@ -22,7 +22,7 @@ class ExtensionRule:
     """A rule that selects leaves to be searched `plies` deeper.
 
     - `selects`: a function that returns whether to extend a position.
-    - `swing`: extend a leaf if the last move changed the evaluation by at least this value.
+    - `swing`: the minimum change of the evaluation by the last move at which a leaf is extended.
 
     Sources: the lecture notes 'Tema 2: Búsqueda en juegos' (heuristic continuation) and
     'Fundamentos de IA 10' (dynamic horizon).
@@ -37,7 +37,8 @@ class ExtensionRule:
 class AlphaBetaOptions(SearchOptions):
     """Options for alpha-beta.
 
-    - `continuation`: run a quiescence search at leaves. The game must be a `SupportsQuiescence`.
+    - `continuation`: whether to run a quiescence search at leaves, in a game that implements
+      `SupportsQuiescence`.
     - `table`: the transposition table, or None.
     - `beyond`: the rule for extensions, which come before the quiescence search.
     """

@@ -30,7 +30,7 @@ class Strategy(Generic[Move]):
 
 
 class AndOr(WinLossSearch[Move]):
-    """AND/OR search. The value is 1 if the player to move can force a leaf above 0, otherwise -1.
+    """AND/OR search. The value is 1 if the player to move can force a value above 0, otherwise -1.
 
     After a search, `strategy` is a winning strategy or None. Each position is solved only once.
     """

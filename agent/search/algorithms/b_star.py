@@ -63,7 +63,7 @@ class BStarOptions(SearchOptions):
 
 
 class BStar(Search[Move]):
-    """B* search, which stops when one lower bound reaches the upper bounds of all other moves.
+    """B* search, which stops when one move's lower bound reaches all other moves' upper bounds.
 
     The returned value is the lower bound of the best move. It is exact if there is only one legal
     move. `counts.peak_open` is the number of nodes in memory.

@@ -92,9 +92,9 @@ class BestNodeSearch(AlphaBeta[Move]):
     def _next_guess(self, low: float, high: float, first: tuple[float, float], moves: int) -> float:
         """Return a guess that about one of `moves` moves is expected to reach.
 
-        `low` and `high` are the known bounds on the value. Where these are infinite, the bounds in
-        `first` replace them if the range remains valid. If only one bound is finite, the guess is
-        that bound, moved outwards by at least 1.
+        `low` and `high` are the known bounds on the value. An infinite bound is replaced by that in
+        `first`, unless the lower bound would then reach the upper bound. If only one bound is
+        finite, the guess is at least 1 above a lower bound or below an upper bound.
         """
         lower = low if isfinite(low) else first[0] if first[0] < high else -inf
         upper = high if isfinite(high) else first[1] if first[1] > low else inf

@@ -22,7 +22,7 @@ class Expectiminimax(Search[Move]):
 
     The principal variation ends at the first chance event. If an evaluation reaches the value of a
     win, which is 1 at first, the search restarts. The value of a win is then a power of two and at
-    least twice the evaluation. Later searches keep it.
+    least twice the evaluation. Later searches keep this value.
     """
 
     name = "expectiminimax"

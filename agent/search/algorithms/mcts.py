@@ -53,9 +53,11 @@ class UCTOptions(SearchOptions):
     - `scale`: the utility that counts as a full win.
     - `exploration`: the weight of the bonus for moves with few visits.
     - `threshold`: the number of visits at which a leaf is expanded.
-    - `final`: play the move with most visits, greatest mean reward or greatest confidence bound.
-    - `policy`: chooses the moves of playouts, by default like the game's own playouts or at random.
-    - `solver`: propagate proven wins and losses up the tree.
+    - `final`: the rule that chooses the move to play: most visits, greatest mean reward or greatest
+      confidence bound.
+    - `policy`: a function that chooses the moves of playouts. By default, the game's own playouts
+      are used if it has any, otherwise random moves.
+    - `solver`: whether to propagate proven wins and losses up the tree.
     - `rave`: the number of visits at which a move's mean reward and RAVE mean have equal weight, or
       0 to disable RAVE.
     - `urgency`: the value of a move without visits, to which its RAVE mean is added. If it is

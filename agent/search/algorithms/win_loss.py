@@ -44,7 +44,7 @@ class WinLossSearch(Search[Move]):
 
     @abstractmethod
     def _can_force(self, game: Game[Move], depth: int) -> bool:
-        """Set the principal variation, and return whether MAX can force a leaf above `_bound`."""
+        """Set the principal variation, and return whether MAX can force a value above `_bound`."""
 
     def _reaches_bound(self, leaf: float) -> bool:
         if leaf > self._bound:

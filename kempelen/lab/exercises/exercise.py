@@ -42,8 +42,8 @@ DEPTHS, BRANCHINGS = (2, 5), (2, 5)
 class ExerciseSpec:
     """The settings that determine an exercise.
 
-    `number` counts the student's exercises of one kind, from 1. `algorithm` is used only by the
-    kind "order".
+    `number` is the position, from 1, among the student's exercises of the same kind. `algorithm`
+    is used only by the kind "order".
     """
 
     kind: str

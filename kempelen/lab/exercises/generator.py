@@ -40,7 +40,7 @@ MAX_LEAVES = 45
 
 
 def make_exercise(spec: ExerciseSpec) -> Exercise:
-    """Generate the exercise of a specification.
+    """Generate the exercise that a specification describes.
 
     Raise ValueError if the specification is invalid or no suitable tree is found.
     """
@@ -62,7 +62,7 @@ def make_exercise(spec: ExerciseSpec) -> Exercise:
 
 
 def spec_as_json(spec: ExerciseSpec) -> dict[str, Any]:
-    """Convert a specification to JSON data, with the algorithm that the exercise uses."""
+    """Convert a specification to JSON data. "algorithm" is what the exercise uses."""
     return {**asdict(spec), "algorithm": ALGORITHMS.get(spec.kind, spec.algorithm)}
 
 

@@ -25,7 +25,7 @@ SIGN_ALIASES = {"<=": "≤", "=<": "≤", ">=": "≥", "=>": "≥"}
 
 @dataclass(frozen=True)
 class AnswerFormat:
-    """The format of one part of an answer after conversion to lower case.
+    """The format of one part of an answer, which is converted to lower case before matching.
 
     `pattern` is a regular expression with one group per field. `fields` holds the type of each
     field: "label", "number", "sign" or "word". `normal` is the format string of the normal form.
@@ -56,7 +56,7 @@ FORMS = {
 
 @dataclass(frozen=True)
 class Mark:
-    """The mark for an answer, with `points` of `parts` possible points.
+    """The mark of an answer: `points` out of a maximum of `parts`.
 
     `wrong` holds the parts that are not in the key. If order counts, it holds only the first part
     that is out of order.

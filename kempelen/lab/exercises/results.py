@@ -1,7 +1,7 @@
 """Read and write results files, which contain the answers of one student.
 
-A file contains no marks. They are computed again from the answers, so that students cannot forge
-them.
+A file contains no marks, so that students cannot forge them. The marks are always computed from
+the answers.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MAX_FILE_BYTES, MAX_EXERCISES, MAX_ANSWERS = 1 << 20, 200, 100
 class ExerciseAnswers:
     """A student's answers to one exercise, in chronological order.
 
-    `solved` tells whether the student viewed the correct answer at the end.
+    `solved` tells whether the student viewed the correct answer after the last attempt.
     """
 
     spec: ExerciseSpec
@@ -39,7 +39,7 @@ class ExerciseAnswers:
 
 @dataclass(frozen=True)
 class MarkedExercise:
-    """An exercise with the mark of each answer, or None for a malformed answer.
+    """An exercise and the marks of its answers. The mark of a malformed answer is None.
 
     `parts` is the maximum number of points.
     """
@@ -68,8 +68,8 @@ def merge_attempts(
 ) -> list[ExerciseAnswers]:
     """For each exercise, append the later answers to the earlier answers.
 
-    Answers after the student viewed the correct answer are ignored. Of more than `MAX_ANSWERS`
-    answers, the first ones and the last are kept.
+    Answers given after the student viewed the correct answer are ignored. If there are more than
+    `MAX_ANSWERS`, only the last answer and the earliest ones are kept.
     """
     merged = {each.spec: each for each in earlier}
     for each in later:

@@ -65,7 +65,7 @@ class NoteRow:
 
 @dataclass(frozen=True)
 class TreePicture:
-    """A tree with the title of its picture. If `strategy` is true, it has no visit order."""
+    """A tree to draw with a title. If `strategy` is true, it is a strategy without visit order."""
 
     title: str
     root: SearchTreeNode
@@ -534,7 +534,7 @@ FIGURE_BUILDERS: tuple[Callable[[language.Translator], NoteFigure], ...] = (
 
 
 def omitted_figures(translate: language.Translator) -> list[tuple[str, str, str]]:
-    """Return the lecture note, the figure and the reason for each figure that is not reproduced."""
+    """Return (lecture note, figure, reason for the omission) for each figure not reproduced."""
     leaves = translate("the tree is a picture, and the text gives none of its numbers")
     boards = translate("the boards are pictures without text")
     hidden = translate("games with hidden information or more than two players are not supported")

@@ -80,9 +80,10 @@ class OpenListRecorder(Recorder):
         self._state = event.state
 
     def _removals(self) -> list[tuple[int, int]]:
-        """Return the start and length of each part of the list that the last step removed.
+        """Return the parts of the list that the last step removed, each as (start, length).
 
-        The first state is removed first, then states below its parent, from the end of the list.
+        The parts are in the order of removal: the first state, then the states below its parent,
+        from the end of the list to its beginning.
         """
         if self._state is None:
             return []

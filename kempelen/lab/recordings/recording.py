@@ -33,7 +33,7 @@ class NodeName:
 
 @dataclass(frozen=True)
 class RecordedNode:
-    """The data of a node that do not change during the search.
+    """A node, with those of its data that do not change during the search.
 
     `parent` is a node number, or -1 for the root. Node numbers are indices in `Recording.nodes`.
     `place` is the number of the move among the parent's legal moves, from 1, or 0 for a null move.
@@ -60,7 +60,7 @@ class RecordedStep:
     `kind` is the type of the step, such as "enter", "evaluate", "cut", "return" or "select".
     `node` is the number of the current node.
     `lines` holds the indices of the highlighted lines of pseudocode.
-    `lists` holds the splices by the name of the list.
+    `lists` maps the name of each changed list to its splices.
     `changes_value` tells whether the value of an inner node changes.
     """
 
@@ -168,7 +168,7 @@ class Replay:
         return self._seek_next(lambda step: step.changes_value)
 
     def state(self) -> tuple[dict[int, dict[str, Value]], dict[str, list[Row]]]:
-        """Return copies of the fields by node and of the rows by list, without empty entries."""
+        """Return copies of the nodes' fields and of the lists' rows, without empty entries."""
         fields = {node: dict(found) for node, found in self.fields.items() if found}
         return fields, {name: list(rows) for name, rows in self.lists.items() if rows}
 

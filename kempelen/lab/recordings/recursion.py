@@ -8,12 +8,12 @@ from agent.game import NotatedGame
 from agent.search.algorithm_spec import AlgorithmSpec
 from agent.search.algorithms.mtd import MTD
 from agent.search.tracing import (
-    BegunAnew,
     CutOff,
     Entered,
     Evaluated,
     Event,
     Guessed,
+    Restarted,
     Returned,
     Stored,
     Visited,
@@ -80,7 +80,7 @@ class RecursionRecorder(Recorder):
                 self.add_step(
                     "guess", 0, ("guess", (guess, event.moves)), lines=lines, changes_value=True
                 )
-            case BegunAnew():
+            case Restarted():
                 self._stack.clear()
                 self.set_list("stack", ())
                 self._order = 0

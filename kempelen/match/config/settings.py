@@ -231,8 +231,8 @@ class Settings:
 def parse_settings(data: Mapping[str, Any]) -> Settings:
     """Decode tournament settings. Raise SettingsError if they are invalid.
 
-    An engine's own `time` inherits missing values of `margin` and `patience` from the tournament,
-    and also its limits if it sets no limit.
+    An engine's own `time` inherits missing values of `margin` and `patience` from the tournament.
+    If the engine sets no limits, it also inherits the tournament's limits.
     """
     engines, time = data.get("engines"), _time_entries(data.get("time"))
     if not isinstance(engines, list) or not isinstance(time, Mapping):

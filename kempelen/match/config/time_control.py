@@ -15,8 +15,8 @@ class TimeControl:
     """The clock of a player, its limits per move, or both. Times are in seconds.
 
     A clock gives `base` for every `moves` moves, or for the whole game if `moves` is 0. A move may
-    be late by `margin`. `patience` is the timeout for a search without a clock and `movetime`. Only
-    the protocols LAB and MQTT support `playouts`.
+    be late by `margin`. `patience` is the timeout for a search with neither clock nor `movetime`.
+    Only the protocols LAB and MQTT support `playouts`.
     """
 
     moves: int = 0

@@ -11,7 +11,7 @@ LOG_NAME_LENGTH = 60
 
 
 class EngineLogs:
-    """A set of log files, one per engine, of all lines sent to and received from the engine."""
+    """Log files, one per engine, with all lines that the engine receives and sends."""
 
     def __init__(self, directory: str | None) -> None:
         self._directory = directory

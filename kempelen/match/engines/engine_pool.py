@@ -72,9 +72,10 @@ class EnginePool:
         self._in_use.discard(player)
 
     async def check_engines(self, *, all_must_start: bool = True) -> None:
-        """Start each engine once. Raise SettingsError for errors that a retry cannot fix.
+        """Start each engine once. Raise SettingsError for a missing program or an invalid option.
 
-        If `all_must_start` is true, also raise it if a program other than a bot fails to start.
+        If `all_must_start` is true, also raise SettingsError if an engine fails to start for any
+        other reason. MQTT bots are exempt, because they may come online later.
         """
 
         async def check_engine_start(index: int) -> None:

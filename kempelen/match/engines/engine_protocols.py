@@ -54,7 +54,8 @@ class ProtocolSpec:
 
     `limits` contains the supported search limits besides time. `check` raises SettingsError if the
     command or the game is not supported. `make` returns a player that has not been started. `plays`
-    is a plural noun for messages, such as "bots", or empty if the protocol supports only chess.
+    is empty if the protocol supports only chess. Otherwise it names the players in messages, for
+    example "bots".
     Engines with `uses_broker` are reached over MQTT and may come online late.
     """
 

@@ -82,7 +82,7 @@ class Adjudicator:
         return None
 
     def adjudicate_length(self, number: int) -> GameResult | None:
-        """Return a draw if the next full move, `number`, exceeds the limit, otherwise None."""
+        """Return a draw if `number`, the next full move, exceeds `maxmoves`, otherwise None."""
         limit = self._settings.maxmoves
         if limit is not None and number > limit:
             return draw(Termination.MAX_MOVES)

@@ -95,9 +95,11 @@ def main() -> int:
     parser.add_argument("--output", required=True, help="EPD file to write")
     parser.add_argument("--count", type=int, default=600, help="number of openings")
     parser.add_argument("--plies", type=int, default=8, help="number of random plies")
-    parser.add_argument("--balance", type=int, default=40, help="maximum score in centipawns")
-    parser.add_argument("--nodes", type=int, default=100_000, help="nodes of the final search")
-    parser.add_argument("--seed", type=int, default=1, help="seed of the random plies")
+    parser.add_argument(
+        "--balance", type=int, default=40, help="maximum score of an opening, in centipawns"
+    )
+    parser.add_argument("--nodes", type=int, default=100_000, help="nodes for the final search")
+    parser.add_argument("--seed", type=int, default=1, help="random seed for the plies")
     asyncio.run(_main(parser.parse_args()))
     return 0
 

@@ -100,7 +100,10 @@ class MatchGame:
         return win(1 - side, termination, sanitize_line(f"{SIDES[side]} ({name}): {detail}"))
 
     def start_failure(self, failures: list[tuple[int, EngineError]]) -> GameResult | None:
-        """Return a loss for a player that did not start, `*` if both did not, or None otherwise."""
+        """Return the result if players failed to start, or None if `failures` is empty.
+
+        A player that failed alone loses. If both failed, the game has no result (`*`).
+        """
         results = [
             self.failure(side, Termination.NOT_STARTED, str(error)) for side, error in failures
         ]
@@ -256,8 +259,8 @@ async def play_game(
 ) -> GameRecord:
     """Play one game with engines from the pool, and return its record.
 
-    Engines go back to the pool, except that failed ones are closed. Raise BrokerLostError if the
-    MQTT broker is lost. The game must then be replayed.
+    Afterwards, engines that failed are closed, and the others are returned to the pool. Raise
+    BrokerLostError if the connection to the MQTT broker is lost. The game must then be replayed.
     """
     game = MatchGame(settings, assignment, adjudicator, emit)
     acquired = await asyncio.gather(

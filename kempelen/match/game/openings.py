@@ -120,7 +120,7 @@ def _read_lines(settings: GameSettings, text: str, name: str) -> Iterator[Openin
 
 
 def load_openings(settings: OpeningSettings, *, chess960: bool = False) -> list[Opening]:
-    """Return the distinct openings in a file or in the built-in set, in their order.
+    """Return the openings in a file or in the built-in set, in order and without duplicates.
 
     Raise SettingsError, which names the line or the game, if an opening is invalid.
     """
@@ -140,7 +140,7 @@ def load_openings(settings: OpeningSettings, *, chess960: bool = False) -> list[
 
 
 def with_file_digests(settings: Settings) -> Settings:
-    """Add digests of the opening and evaluation files, which detect changes on resume.
+    """Add digests of the opening and evaluation files, so that a resumed run detects changes.
 
     Engines must have names. Raise SettingsError if a file or the game does not exist.
     """
@@ -166,9 +166,9 @@ def _evaluation_digest(engine: EngineSettings) -> str:
 
 
 def select_opening(openings: list[Opening], settings: Settings, round_: int, pair: int) -> Opening:
-    """Return the opening of pair number `pair`, counted from 1 and the same in every pairing.
+    """Return the opening for pair number `pair`, counted from 1. It is the same for all pairings.
 
-    The choice depends only on the settings, and does not change when games are added.
+    The choice depends only on the arguments, and does not change when games are added.
     """
     count = len(openings)
     if settings.openings.order is OpeningOrder.SEQUENTIAL:
@@ -240,7 +240,9 @@ def _from_pgn(text: str, name: str, chess960: bool) -> Iterator[Opening]:
         if type(board) is not chess.Board:
             raise SettingsError(f"{where}: unsupported variant {game.headers['Variant']}")
         if board.chess960 and not chess960 and not chess.Board(board.fen()).is_valid():
-            raise SettingsError(f"{where}: Chess960 castling rights require chess960")
+            raise SettingsError(
+                f"{where}: Chess960 castling rights are only allowed with the setting chess960"
+            )
         board.chess960 = chess960 or board.chess960
         _check(board, where)
         moves = tuple(board.uci(move) for move in game.mainline_moves())

@@ -148,7 +148,7 @@ def result_by_rules(
 ) -> GameResult | None:
     """Return the result of a game other than chess, or None while the game continues.
 
-    `score` returns the points of player 0 at the end of the game, by default the outcome.
+    `score` returns the final points of player 0. By default, the outcome of the game is used.
     """
     points = state.game.outcome()
     if points is None:

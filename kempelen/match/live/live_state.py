@@ -35,7 +35,7 @@ class LiveState:
 
     @property
     def status(self) -> dict[str, Any]:
-        """The snapshot of the tournament's name, players and progress, or {} at first."""
+        """The tournament's name, players and progress, or {} before the first event."""
         return self.snapshots.get("status", {})
 
     @property

@@ -77,7 +77,7 @@ class MqttPublisher:
 
     @property
     def unpublished(self) -> str:
-        """A warning about parts of the tournament that were not published, or ""."""
+        """A warning that parts of the tournament were not published, or "" if all were."""
         broker, connection = self._broker, self.connection
         missing = connection.pending_count + connection.dropped
         if rejected := next(iter(connection.rejected.items()), None):

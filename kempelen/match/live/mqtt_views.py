@@ -39,7 +39,7 @@ class MqttTournamentView:
 
 
 class MqttTournamentViews:
-    """The views of all tournaments on a broker, each of which is added with its first status."""
+    """The views of all tournaments on a broker. A view is added when its first status arrives."""
 
     def __init__(self, broker: Broker) -> None:
         self.views: list[MqttTournamentView] = []

@@ -37,9 +37,9 @@ def curve_point(summary: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def append_point(points: Sequence[dict[str, Any]], point: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the curve with `point` appended. If the curve is full, every second point is removed.
+    """Return the curve with `point` appended, after removing points with as many or more games.
 
-    Points with at least as many games as `point` are removed too.
+    If the curve is full, every second point is also removed.
     """
     earlier = [old for old in points if old["played"] < point["played"]]
     if len(earlier) >= MAX_POINTS:

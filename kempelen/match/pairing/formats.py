@@ -26,12 +26,12 @@ class Format(StrEnum):
 class FormatRules:
     """The rules of a tournament format, as functions of its size and the results so far.
 
-    `plan_pairs` yields, in order, all pairs that can be scheduled. `match_count` excludes
-    tie-breaks. `rank_players` takes player indexes by rating and returns them by rank. `bracket`
-    returns the matches of the rounds that have been paired.
+    `plan_pairs` yields, in order, all pairs that can be scheduled. `match_count` returns
+    the number of matches without tie-breaks. `rank_players` takes player indexes by rating and
+    returns them by rank. `bracket` returns the matches of the rounds that have been paired.
 
-    `extendable_settings` may be increased when a tournament is resumed. The number of games may be
-    increased only with a single round, because pairs are numbered per round.
+    `extendable_settings` names the settings that may be increased when a tournament is resumed.
+    More games require a tournament with a single round, because pairs are numbered per round.
     """
 
     plan_pairs: Callable[[TournamentSize, Results], Iterator[PlannedPair]]

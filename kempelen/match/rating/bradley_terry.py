@@ -151,7 +151,7 @@ def _spread(meetings: Sequence[PairScore], logits: NDArray[np.float64], players:
 def _fit(
     wins: NDArray[np.float64], groups: list[list[int]], known: Mapping[int, float]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the log-odds and their variances. A group is a list of players connected by games.
+    """Return the players' log-odds and variances. Games connect all players in a group.
 
     In a group without an anchor, the mean of the log-odds is 0.
     """

@@ -103,8 +103,8 @@ def log_likelihood_ratio(
 ) -> float:
     """Return the generalised log-likelihood ratio of hypothesis `elo1` against `elo0`.
 
-    The multinomial likelihood is maximised under each hypothesis. If `normalized` is true, a
-    hypothesis fixes the mean score in standard deviations, otherwise by the logistic Elo model.
+    The multinomial likelihood is maximised under each hypothesis. `elo0` and `elo1` are normalised
+    Elo if `normalized` is true, and logistic Elo otherwise.
     """
     if sum(counts) == 0:
         return 0.0

@@ -188,7 +188,7 @@ def summarise(settings: Settings, outcomes: Sequence[Outcome]) -> Summary:
 
 
 def rated_outcomes(outcomes: Iterable[Outcome]) -> list[Outcome]:
-    """Return the games that both players started. Other games do not affect Elo."""
+    """Return the games in which both engines started. Other games do not affect Elo."""
     return [outcome for outcome in outcomes if outcome.termination is not Termination.NOT_STARTED]
 
 

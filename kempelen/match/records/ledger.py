@@ -70,7 +70,7 @@ class LedgerError(Exception):
 
 
 class Ledger:
-    """The games of one tournament, in a ledger file, or in memory without a path.
+    """The games of one tournament, stored in a file, or in memory if `path` is None.
 
     The file is created together with its tournament, so an empty file means that data have been
     lost. Games that could not be written are saved in the file `pending_path`, and imported on
@@ -128,7 +128,7 @@ class Ledger:
                 self.save_pending(())
 
     def record(self, record: GameRecord) -> bool:
-        """Write a game. Return False if the ledger has it. Raise LedgerError on failure."""
+        """Write a game, and return whether it was new. Raise LedgerError on failure."""
         with self._wrap_errors(), self._connection:
             return self._insert(record)
 

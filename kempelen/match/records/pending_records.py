@@ -61,7 +61,7 @@ class PendingRecords:
         return f"{error}; retrying, no new games until it can be written"
 
     def clear(self) -> str:
-        """Discard the queue and its backup. Return a message about a past error, or ""."""
+        """Discard the queue and its backup. Return a message if an error is over, otherwise ""."""
         self._games.clear()
         if self._since is None:
             return ""
@@ -71,7 +71,7 @@ class PendingRecords:
         return f"ledger {self._ledger.path}: can be written again"
 
     def flush(self) -> str:
-        """Try once more to write all games. Return a message about an error, or ""."""
+        """Try once more to write all games. Return a message if an error occurs or is over."""
         try:
             while self._games:
                 self.write_next()

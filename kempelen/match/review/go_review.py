@@ -133,7 +133,10 @@ def read_sgf(path: Path) -> list[ParsedGoGame]:
 
 
 def parse_sgf(text: str, where: str) -> list[ParsedGoGame]:
-    """Return the games in an SGF text. Raise SettingsError, with the prefix `where`, if invalid."""
+    """Return the games in an SGF text.
+
+    Raise SettingsError, with the prefix `where`, if a game is invalid.
+    """
     try:
         trees = parse_trees(text.encode(), encoding="UTF-8")
     except SgfError as error:

@@ -211,8 +211,8 @@ def first_player_view(
 ) -> dict[str, float | int | None]:
     """Return the ReviewedMove fields of an evaluation, from the point of view of the first player.
 
-    The evaluation is from the point of view of `mover`, the player to move. If it is None, return
-    an empty dictionary.
+    `position_eval` is from the point of view of `mover`, the player to move. If it is None, no
+    fields are returned.
     """
     if position_eval is None:
         return {}
@@ -234,7 +234,7 @@ def annotator_name(name: str, limits: TimeControl, unit: str) -> str:
 
 
 def format_eval(move: ReviewedMove) -> str:
-    """Format the evaluation after a move for the first player, such as #3 or +0.25."""
+    """Return the evaluation after a move as text, such as #3 or +0.25."""
     if move.mate is not None:
         return f"#{move.mate}"
     if move.lead is not None:

@@ -23,7 +23,7 @@ class ParsedGame(ABC):
     """A parsed game of chess or Go.
 
     `number` is the position of the game in its file, from 1. `moves` are in the engine's notation.
-    Players are numbered by who moves first in the standard start position.
+    Player 0 is White in chess and Black in Go, even if the other player moves first.
     """
 
     game: str
@@ -34,7 +34,7 @@ class ParsedGame(ABC):
 
     @property
     def plies(self) -> range:
-        """The numbers of the positions: the number of moves before each."""
+        """The ply of each position, which is the number of moves before it."""
         return range(len(self.moves) + 1)
 
     @abstractmethod
@@ -53,9 +53,9 @@ class ParsedGame(ABC):
     def notation(
         self, lines: Sequence[Sequence[str]]
     ) -> Iterator[tuple[int, str, tuple[str, ...]]]:
-        """Yield the number and the text of each move, and the better line, as shown to users.
+        """Yield the move number, the move and its better line for each move, in notation for users.
 
-        `lines` contains the better line for each move in the engine's notation.
+        `lines` contains the better lines in the engine's notation.
         """
 
     @abstractmethod

@@ -28,7 +28,7 @@ HEADINGS = ("solved", "of", "", "failed", "nodes", "seconds")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Return 1 if the engine fails on a position, 2 if the run cannot start, or 0."""
+    """Return 0 on success, 1 if the engine fails on a position, or 2 if the run cannot start."""
     try:
         problems = _read_suites(arguments.files)
         engine = uci_engine_from(arguments.engine, "a test suite", arguments.timeout)

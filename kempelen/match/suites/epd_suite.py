@@ -35,7 +35,7 @@ MAX_FILE_SIZE = 256 << 20
 
 @dataclass(frozen=True, slots=True)
 class EpdPosition:
-    """A position and its solution, with moves in UCI notation and `mate` in moves."""
+    """A position and its solution, in UCI notation. `mate` is the number of moves to mate."""
 
     file: str
     name: str

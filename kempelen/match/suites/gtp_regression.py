@@ -66,7 +66,7 @@ class Expectation:
     ignored: bool = False
 
     def is_met_by(self, answer: str) -> bool:
-        """Match the whole response, ignoring case and repeated spaces."""
+        """Return whether a response is as expected, ignoring case and repeated spaces."""
         return bool(self.pattern.fullmatch(" ".join(answer.split()))) != self.negated
 
 

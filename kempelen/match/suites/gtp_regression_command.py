@@ -33,7 +33,7 @@ HEADINGS = ("passed", "of", "", "unexpected passes", "failures", "seconds")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Return 1 if a test fails unexpectedly, 2 if the run cannot start, or 0."""
+    """Return 0 on success, 1 if a test fails unexpectedly, or 2 if the run cannot start."""
     try:
         files = [gtp_regression.read_regression_file(path) for path in arguments.files]
         engine = _engine(

@@ -66,7 +66,7 @@ class Spsa:
         seed: int = 0,
         made_with: Mapping[str, str | int | None] | None = None,
     ) -> None:
-        """Start a tuning run. `made_with` has game settings that a loaded state must match."""
+        """Start a tuning run. A saved state must match the game settings `made_with`."""
         self.tunables = tuple(tunables)
         self.trial_count = trials
         self.made_with = dict(made_with or {})

@@ -155,7 +155,7 @@ async def tune(
     report: Report,
     cluster: ClusterClient | None = None,
 ) -> None:
-    """Play pairs of games until all trials of `spsa` are complete, and save it to `state`.
+    """Play all trials of `spsa`, and save it to the file `state` after each trial.
 
     `settings` contains two engines that run the same program. UCI engines get the values as
     options, and other engines get them as `--set` arguments. Without `cluster`, the games are

@@ -41,7 +41,7 @@ Send = Callable[[dict[str, Any]], None]
 
 @contextmanager
 def go_search_resources(site: SiteContext, threads: int = 1) -> Iterator[SearchSettings]:
-    """Reserve hash memory for Go searches during the block, and yield the settings."""
+    """Reserve hash memory for Go searches during the block, and yield their settings."""
     megabytes = site.budget.reserve(DEFAULT_SEARCH_CONFIG.megabytes, threads)
     try:
         yield SearchSettings(

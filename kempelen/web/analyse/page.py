@@ -105,7 +105,7 @@ class AnalysePage(Page):
     ) -> Response:
         """Run a slow request in a thread, one per visitor at a time.
 
-        The `limiter` counts the requests of all visitors. Raise HTTPException for invalid input.
+        The `limiter` is shared by all visitors. Raise HTTPException for invalid input.
         """
         try:
             return await self.run_in_thread(
@@ -173,7 +173,7 @@ class AnalysisSession:
         await self._run_in_thread(self._search, number, study, ply)
 
     async def _study(self, message: dict[str, Any]) -> AnalysedGame:
-        """Parse the game in a message in a thread, because long games are slow to parse."""
+        """Parse the game in a message. A thread does this, because long games are slow to parse."""
         study = message.get("study")
         if not isinstance(study, dict):
             raise AnalysisError("missing study")

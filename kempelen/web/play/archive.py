@@ -78,7 +78,7 @@ class Archive:
         )
 
     def list_games(self, owner: str) -> list[SavedGame]:
-        """Return a visitor's last MAX_LISTED saved games, newest change first."""
+        """Return at most MAX_LISTED games of a visitor, most recently changed first."""
         rows = self._store.fetch_all(
             f"SELECT {_COLUMNS} FROM played WHERE owner = ? ORDER BY changed DESC LIMIT ?",
             owner,

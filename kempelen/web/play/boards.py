@@ -69,7 +69,7 @@ class BoardGame(Referee):
         super().undo()
 
     def _sample(self) -> float:
-        """Return a number that depends on the ply, so that a move taken back has no other dice."""
+        """Return the random number of this ply. It is the same after a move has been taken back."""
         return Random(f"{self._seed}/{len(self.moves)}").random()
 
     def view(self) -> dict[str, Any]:

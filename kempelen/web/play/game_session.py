@@ -213,7 +213,7 @@ class GameSession:
             self._hint_task = asyncio.create_task(self._send_hint(list(self.saved.moves)))
 
     async def _send_hint(self, moves: Sequence[str]) -> None:
-        """Send a hint to all pages, unless the position after `moves` has changed meanwhile."""
+        """Send a hint to all pages, unless the moves of the game no longer equal `moves`."""
         try:
             move = await self._find_hint()
             if moves == self.saved.moves:
@@ -386,7 +386,7 @@ class GameSession:
             self._flag_timer = self._call_later(self._times()[mover] + 0.02, self._check_flag)
 
     def _stop_clock(self, mover: int) -> None:
-        """Deduct the elapsed time from a player's clock. The player loses if it reaches zero."""
+        """Deduct the elapsed time from a player's clock. A player without time left loses."""
         if not self._clocks:
             return
         clock = self._clocks[mover]

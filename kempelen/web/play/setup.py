@@ -119,7 +119,7 @@ def is_go(game: str) -> bool:
 
 
 def form_choices(offers: SiteResources) -> dict[str, Any]:
-    """Return all choices that the form offers as JSON."""
+    """Return, in JSON form, all choices that the form offers."""
     game_names = playable_games(offers)
     names = [name for name in algorithms() if name not in ("and-or",)]
     return {

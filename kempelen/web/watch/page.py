@@ -81,7 +81,7 @@ class WatchedTournament:
             self.subscribers.broadcast({"kind": "change", "state": changes})
 
     def changes(self) -> dict[str, Any]:
-        """Return the changed parts of the state since the last call."""
+        """Return the parts of the state that have changed since the last call."""
         parts = self._current_state()
         new = {key: part for key, part in parts.items() if self._sent.get(key) != part}
         curve = new.get("curve")

@@ -37,7 +37,7 @@ def _opponent(gtp: GtpSession, arguments: Arguments) -> str:
 
 
 def _ignore(gtp: GtpSession, _: Arguments) -> str:
-    """Do nothing, because every input line already stops an analysis."""
+    """Do nothing. Any input line has already stopped a running analysis."""
     return ""
 
 

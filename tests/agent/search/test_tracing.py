@@ -18,13 +18,13 @@ from agent.search.algorithms.sss_star import SSSStar
 from agent.search.catalogue import algorithms
 from agent.search.stats import SearchStopped
 from agent.search.tracing import (
-    BegunAnew,
     Counted,
     CutOff,
     Entered,
     Evaluated,
     Narrowed,
     PlayedOut,
+    Restarted,
     Returned,
     Visited,
     traced,
@@ -95,7 +95,7 @@ def test_expectiminimax_reports_a_restart():
     game = games.new_game("pig")
     alone = Expectiminimax(search.evaluate)
     assert search.search(game, 2) == alone.search(game, 2)
-    begun = [number for number, event in enumerate(events) if isinstance(event, BegunAnew)]
+    begun = [number for number, event in enumerate(events) if isinstance(event, Restarted)]
     assert begun
     assert all(event.win > 5 * 6 for event in [events[begun[-1]]])
     assert len(of(Visited, events[begun[-1] :])) == search.counts.nodes == alone.counts.nodes

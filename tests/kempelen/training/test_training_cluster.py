@@ -106,7 +106,7 @@ def test_worker_with_other_release_is_rejected(
     monkeypatch.setattr(client, "installed_version", lambda: other)
     done = in_process.run("train", "selfplay", tmp_path / "file", "--cluster", dask.address)
     assert done.returncode == 2
-    assert f"has {here}, but this machine {other} (install" in done.stderr
+    assert f"has {here}, but this machine has {other} (install" in done.stderr
     assert f"{dask.address}: worker tcp://127.0.0.1:" in done.stderr
     assert not (tmp_path / "file").exists()
 
