@@ -293,7 +293,8 @@ class Agent(SerialExecutor, Generic[Position, Move]):
     def close(self, timeout: float) -> bool:
         """Stop all jobs. Return whether the agent's thread ended within `timeout` seconds."""
         ended = super().close(timeout)
-        if ended:
+        if ended and self._last is not None:
+            self._last.join(timeout)
             self._last = None  # releases the last search and its memory
         return ended
 
@@ -330,6 +331,7 @@ class SearchRun(Generic[Position, Move]):
             reserve=agent.lag_estimator.reserve(limits.clock),
             time_factor=agent.time_factor,
         )
+        self._supervisor: threading.Thread | None = None
         self._stop = OneShotEvent()
         self._ponderhit = OneShotEvent()
         self._scheduled: ScheduledSearch | None = None
@@ -373,9 +375,10 @@ class SearchRun(Generic[Position, Move]):
             message = _wait_or_abandon(call, self._backend)
         else:
             done = OneShotEvent()
-            threading.Thread(
+            self._supervisor = threading.Thread(
                 target=self._supervise, args=(done,), name="supervisor", daemon=True
-            ).start()
+            )
+            self._supervisor.start()
             self._find_move()
             done.set()
         if self._scheduled is not None:
@@ -391,6 +394,11 @@ class SearchRun(Generic[Position, Move]):
         if self._scheduler is not None and self.clock.limited:
             self._scheduler.record_lateness(-self.clock.remaining())
         return self._result
+
+    def join(self, timeout: float) -> None:
+        """Wait for the supervising thread, which ends soon after the search."""
+        if self._supervisor is not None:
+            self._supervisor.join(timeout)
 
     def _find_move(self) -> None:
         try:
