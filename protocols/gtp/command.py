@@ -19,3 +19,8 @@ class Command:
     go_only: bool = False
     requires_trust: bool = False  # see `protocols.permissions`
     trust_free_without_arguments: bool = False
+
+    def is_permitted(self, trusted: bool, has_arguments: bool) -> bool:
+        """Return whether a client may use the command."""
+        is_trust_free = self.trust_free_without_arguments and not has_arguments
+        return trusted or is_trust_free or not self.requires_trust

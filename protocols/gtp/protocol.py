@@ -103,18 +103,12 @@ class GtpProtocol:
         session.end_command()
 
     def _find_command(self, call: ParsedCommand) -> Command:
-        command = COMMANDS.get(call.name)
-        is_go, trusted = (
-            isinstance(self.session.board, GtpGoBoard),
-            self.session.permissions.trusted,
-        )
-        if command is None or (command.go_only and not is_go):
+        command, session = COMMANDS.get(call.name), self.session
+        if command is None or (command.go_only and not isinstance(session.board, GtpGoBoard)):
             raise GtpError("unknown command")
-        may_omit_file = command.trust_free_without_arguments
-        if command.requires_trust and not trusted and (call.text or not may_omit_file):
-            raise GtpError(
-                permission_denied_message(f"{call.name} FILE" if may_omit_file else call.name)
-            )
+        if not command.is_permitted(session.permissions.trusted, bool(call.text)):
+            suffix = " FILE" if command.trust_free_without_arguments else ""
+            raise GtpError(permission_denied_message(call.name + suffix))
         return command
 
     def known_commands(self) -> list[str]:
@@ -124,8 +118,7 @@ class GtpProtocol:
         return [
             name
             for name, command in COMMANDS.items()
-            if (is_go or not command.go_only)
-            and (trusted or command.trust_free_without_arguments or not command.requires_trust)
+            if (is_go or not command.go_only) and command.is_permitted(trusted, has_arguments=False)
         ]
 
 
