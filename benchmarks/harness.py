@@ -76,7 +76,7 @@ class Engine:
         self.process.stdin.flush()
 
     def read(self, start: str) -> str:
-        """Return the next line that starts with `start`. Exit if there is none."""
+        """Return the next line that starts with `start`. Exit if the output ends before it."""
         for line in self.process.stdout:
             if line.startswith(start):
                 return line

@@ -39,7 +39,7 @@ class OpponentModel(ABC):
         self._load()
 
     def probe(self, position: Any, limits: Limits[Any], lines: int) -> Info[Any] | None:
-        """Return a move that scored well against this opponent, or None if there is none."""
+        """Return a move that scored well against this opponent, or None."""
         line = None if self._profile is None else self._line(self._profile, position)
         text = line.proven_move if line else None
         if line is None or text is None or lines > 1 or limits.search_moves:

@@ -122,7 +122,7 @@ class ChessProxy(Proxy[Search]):
     def _best_move(
         self, candidate: str, fen: str | None, moves: Sequence[str], chess960: bool
     ) -> str | None:
-        """Return `candidate` if it is legal, or else another legal move, or None if there is none.
+        """Return `candidate` if it is legal, else another legal move, or None.
 
         While a server is connected, only the notation of `candidate` is checked.
         """
