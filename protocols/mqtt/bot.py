@@ -216,6 +216,8 @@ class Bot:
         )
 
     def _on_status(self, payload: dict[str, Any]) -> None:
+        if self._name_lost.done():
+            return  # while closing; an answer would make a bot with a claim give up as well
         run = payload.get("run", "")
         if self._state == "online" and payload["state"] != "online":
             self._publish_status()  # overrides a delayed last status of the name's previous owner

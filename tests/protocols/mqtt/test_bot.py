@@ -219,6 +219,21 @@ async def test_only_one_of_concurrent_bots_gets_the_name(mosquitto, monkeypatch)
         await context.__aexit__(None, None, None)
 
 
+async def test_refused_bot_answers_no_claim(mosquitto, monkeypatch):
+    monkeypatch.setattr("protocols.mqtt.bot.CLAIM_GRACE_S", PATIENCE)
+    status = topics.bot("bot", "status")
+    listening = Listening(mosquitto.broker, topics.bot("+", "status"))
+    async with serving(mosquitto.broker) as bot:
+        rival = {"name": "bot", "state": "online", "engine": "rival"}
+        listening.connection.publish(status, {**rival, "run": "0"})  # less than any other id
+        listening.connection.publish(status, {**rival, "run": "x", "claim": True})
+        with pytest.raises(NameTakenError):
+            await asyncio.wait_for(bot.task, PATIENCE)
+    await eventually(lambda: any(p["run"] == "x" for p in listening.of("/status")))
+    assert not any("answers" in payload for payload in listening.of("/status"))
+    listening.connection.close()
+
+
 async def test_crashed_bot_can_be_replaced(mosquitto):
     dead = Connection(mosquitto.broker)
     stale = {"name": "bot", "state": "online", "engine": "dead", "run": "0"}
