@@ -20,7 +20,6 @@ import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from io import BufferedRandom
 from pathlib import Path
 from typing import Any, Self
 
@@ -29,9 +28,10 @@ import numpy.typing as npt
 
 from agent.chess.board.packed_position import PACKED_BYTES, packed_dtype
 from agent.chess.evaluation.nnue_features import MAX_PIECES
+from agent.io.append_file import AppendFile
 from agent.io.config_diff import describe_changes
 from agent.io.file_lock import lock_or_raise
-from agent.io.files import name_in_errors, open_file, replace_atomically
+from agent.io.files import open_file, replace_atomically
 from kempelen.training.manifests import validate, without_file_names
 
 Packed = npt.NDArray[np.void]
@@ -433,7 +433,7 @@ class DatasetWriter:
                 raise DatasetError(f"{path}: {error.strerror}") from None
             self._stack = stack.pop_all()
 
-    def _open(self, manifest: dict[str, Any]) -> BufferedRandom:
+    def _open(self, manifest: dict[str, Any]) -> AppendFile:
         if self.path.exists() and self.path.stat().st_size:
             with Dataset(self.path) as dataset:
                 contents = dataset.contents[0]
@@ -446,21 +446,17 @@ class DatasetWriter:
                 self.positions, self.next_game = len(dataset), contents.next_game
                 self.damages = contents.damages
             end = contents.end or contents.manifest_end
-            file = self.path.open("r+b")
-            # Remove a partial block. Its games are written again.
-            file.truncate(end)
-            file.seek(end)
-            return file
+            # This removes a partial block. Its games are written again.
+            return AppendFile(self.path, end)
         body = _manifest_body(manifest)
         if len(body) > _MAX_BODY:
             raise DatasetError(
                 f"{self.path}: manifest of {len(body)} bytes is too large (at most {_MAX_BODY}; "
                 "use fewer openings, or merge fewer files)"
             )
-        replace_atomically(self.path, _block(_MANIFEST, body))
-        file = self.path.open("r+b")
-        file.seek(0, os.SEEK_END)
-        return file
+        block = _block(_MANIFEST, body)
+        replace_atomically(self.path, block)
+        return AppendFile(self.path, len(block))
 
     def add(self, game: Packed) -> bool:
         """Add the next game. Return whether a block was written."""
@@ -478,10 +474,7 @@ class DatasetWriter:
             self._write_block()
 
     def _write_block(self) -> None:
-        with name_in_errors(self.path):
-            self._file.write(encode_games(self.next_game, self._pending))
-            self._file.flush()
-            os.fsync(self._file.fileno())
+        self._file.write(encode_games(self.next_game, self._pending), durable=True)
         self.next_game += len(self._pending)
         self.positions += sum(map(len, self._pending))
         self._pending = []
@@ -494,8 +487,7 @@ class DatasetWriter:
 
     def close(self) -> None:
         """Close the file without writing the games of an incomplete block."""
-        with name_in_errors(self.path):  # closing flushes the buffer, which may fail
-            self._stack.close()
+        self._stack.close()
 
 
 def _manifest_body(manifest: dict[str, Any]) -> bytes:

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 from agent.games.go import Go
 from agent.games.stones import PASS
 from agent.go.parts import GO
+from agent.io.append_file import AppendFile
 from agent.io.config_diff import describe_changes
 from agent.io.file_lock import lock_or_raise
-from agent.io.files import name_in_errors, read_text, replace_atomically
+from agent.io.files import read_bytes, read_text, replace_atomically
 from agent.kernel import compilation
 from agent.kernel.source_digest import PATTERN_WEIGHTS, sources_digest, weights_digest
 from agent.limits import Info, Limits
@@ -173,7 +174,8 @@ def generate(
     manifest = plan.manifest(version)
     with contextlib.ExitStack() as stack:
         stack.enter_context(lock_or_raise(path, GamesError))
-        n_games = _open_file(path, manifest)
+        n_games, size = _open_file(path, manifest)
+        file = stack.enter_context(AppendFile(path, size))
         yield n_games
         if n_games >= games:
             return
@@ -183,23 +185,21 @@ def generate(
         played_games = workers.games(make, numbers, (GamesError,))
         stack.enter_context(contextlib.closing(played_games))
         for number, game in enumerate(played_games, n_games + 1):
-            with name_in_errors(path), path.open("a", encoding="utf-8") as file:
-                file.write(format_game(game, plan.size) + "\n")
+            file.write(f"{format_game(game, plan.size)}\n".encode())
             yield number
 
 
-def _open_file(path: Path, manifest: dict[str, Any]) -> int:
+def _open_file(path: Path, manifest: dict[str, Any]) -> tuple[int, int]:
+    """Create or check a file. Return its number of games, and its size without a partial line."""
     if not path.exists() or not path.stat().st_size:
-        replace_atomically(path, f"{json.dumps(manifest)}\n".encode())
-        return 0
+        line = f"{json.dumps(manifest)}\n".encode()
+        replace_atomically(path, line)
+        return 0, len(line)
     old_manifest, games = read(path)
     if changed := describe_changes(old_manifest, manifest):
         reasons = "; ".join(changed)
         raise GamesError(f"{path}: has other settings ({reasons}); use another file")
-    with name_in_errors(path), path.open("r+b") as file:
-        # Remove the incomplete last line of an interrupted run.
-        file.truncate(file.read().rfind(b"\n") + 1)
-    return len(games)
+    return len(games), read_bytes(path, MAX_FILE_BYTES).rfind(b"\n") + 1
 
 
 def format_game(game: GoGame, size: int | str) -> str:

@@ -27,6 +27,7 @@ from kempelen.training.dataset_operations import (
     split,
 )
 from kempelen.training.position_statistics import PositionStatistics, count_positions
+from tests.systems import posix_only
 
 GAMES = 75  # not a multiple of the block size
 MANIFEST = {"engine": "none", "openings": ["one", "two"]}
@@ -68,6 +69,17 @@ def content(*paths: Path, part: int = ALL) -> Packed:
 
 def in_order(positions: Packed) -> Any:
     return np.sort(positions.view("V32"))
+
+
+@posix_only("Windows does not let others remove an open file")
+def test_file_removed_while_written_is_written_again(tmp_path: Path) -> None:
+    whole, removed = write(tmp_path / "whole"), tmp_path / "removed"
+    with DatasetWriter(removed, MANIFEST | {"seed": 1}, 32) as writer:
+        for number in range(GAMES):
+            if writer.add(game(number, 1)):
+                removed.unlink()
+        writer.finish()
+    assert removed.read_bytes() == whole.read_bytes()
 
 
 @pytest.fixture

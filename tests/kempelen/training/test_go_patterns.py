@@ -21,6 +21,7 @@ from kempelen.training.go_selfplay import (
 )
 from kempelen.training.workers import GamesError
 from tests import in_process
+from tests.systems import posix_only
 
 PLAN = GoSelfPlayPlan(size=5, playouts=30, seed=4)
 GAMES = 16
@@ -47,6 +48,17 @@ def test_interrupted_selfplay_makes_same_games(played: Path, tmp_path: Path) -> 
     again.write_bytes(data[: data.index(b"\n5 ") + 9])  # killed during the sixth game
     assert list(generate(again, PLAN, "test", 7, 1)) == [5, 6, 7]
     assert data.startswith(again.read_bytes())
+
+
+@pytest.mark.thorough
+@posix_only("Windows does not let others remove an open file")
+def test_games_file_removed_during_selfplay_is_written_again(played: Path, tmp_path: Path) -> None:
+    path = tmp_path / "removed.txt"
+    for number in generate(path, PLAN, "test", 4, 1):
+        if number in (0, 2):
+            path.unlink()
+    assert len(read(path)[1]) == 4
+    assert played.read_bytes().startswith(path.read_bytes())
 
 
 @pytest.mark.parametrize(
