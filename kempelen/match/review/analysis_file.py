@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import TextIO
 
+from agent.io.file_lock import lock_file
 from agent.io.files import MAX_FILE_SIZE, read_text
 from kempelen.console.settings_codec import SettingsError, decode, encode
 from kempelen.match.review.move_annotation import PositionEval
@@ -24,7 +25,7 @@ class AnalysisFile:
         """Read the file. If `path` is None, evaluations are kept only in memory.
 
         `search_key` is a text that identifies the engine and its limits. Raise SettingsError if the
-        file cannot be opened.
+        file cannot be opened, or if another process has it open.
         """
         self.path = path
         self._search_key = search_key
@@ -35,8 +36,11 @@ class AnalysisFile:
         try:
             text = read_text(path, MAX_FILE_SIZE, errors="replace") if path.exists() else ""
             self._file = path.open("a", encoding="utf-8")
+            lock_file(self._file)
             if text and not text.endswith("\n"):
                 self._file.write("\n")
+        except BlockingIOError:
+            raise SettingsError(f"{path}: in use by another analysis (use another -o)") from None
         except OSError as error:
             raise SettingsError(f"{path}: could not save positions: {error.strerror}") from None
         for line in text.splitlines():
