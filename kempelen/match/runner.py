@@ -218,6 +218,7 @@ class Runner:
             if not self._decided and due_pairs(self._settings, self._results):
                 await executor.open(self._emit)
                 await self._play_all(executor, opening_of)
+                self._restore_ledger()
             end = self._status()
         except asyncio.CancelledError:
             end = Status.INTERRUPTED, "interrupted"
@@ -288,6 +289,12 @@ class Runner:
             self._write()
             if self._pending.wait_time > LEDGER_TIMEOUT:
                 raise RunStoppedError(self._pending.problem)
+
+    def _restore_ledger(self) -> None:
+        try:
+            self._ledger.restore()
+        except LedgerError as error:
+            raise RunStoppedError(str(error)) from None
 
     def _count(self, record: GameRecord) -> None:
         self._results[record.key][record.game] = record.first_score

@@ -154,10 +154,7 @@ async def _run(
             print_error(f"ledger {arguments.ledger}: resuming after {runner.played} games")
         finish = await runner.run(executor)
     _print_finish(finish, as_json=arguments.json)
-    if file is not None and file.problem:
-        print_error(f"{file.problem}{_resume_hint(arguments)}")
-        return 1
-    return 0 if finish.complete else 1
+    return 0 if finish.complete and not (file is not None and file.problem) else 1
 
 
 async def _cluster_executor(
@@ -243,8 +240,15 @@ def _record_file(
     sources = [path for path in read if path]
     write = make_writer(settings, arguments.records)
     file = RecordFile(arguments.records, ledger, write, sources, resume=arguments.resume)
-    stack.callback(file.close)
+    stack.callback(_close_record_file, file, arguments)
     return file
+
+
+def _close_record_file(file: RecordFile, arguments: argparse.Namespace) -> None:
+    file.close()
+    if file.problem:
+        hint = _resume_hint(arguments) or "; without --ledger, the games not in it are lost"
+        print_error(f"{file.problem}{hint}")
 
 
 def _listeners(file: RecordFile | None, stack: contextlib.ExitStack) -> list[Listener]:

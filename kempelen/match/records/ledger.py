@@ -18,6 +18,7 @@ from typing import TextIO
 from agent.io.file_lock import lock_or_raise
 from agent.io.files import replace_atomically, replace_file
 from kempelen.console.settings_codec import decode, encode
+from kempelen.console.terminal import print_error
 from kempelen.match.config.settings import Settings, check_resumable
 from kempelen.match.pairing.pairs import PairKey
 from kempelen.match.records.game_record import GameRecord
@@ -45,6 +46,7 @@ INSERT_TOURNAMENT = (
     "INSERT INTO tournament VALUES (?, ?, ?) "
     "ON CONFLICT (name) DO UPDATE SET settings = excluded.settings"
 )
+MEMORY = ":memory:"
 RESULTS = ("1-0", "0-1", "1/2-1/2", "*")
 # Exceptions that decoding a damaged record may raise.
 DECODE_ERRORS = (ValueError, TypeError, LookupError, AttributeError, RecursionError, OverflowError)
@@ -73,8 +75,8 @@ class Ledger:
     """The games of one tournament, stored in a file, or in memory if `path` is None.
 
     The file is created together with its tournament, so an empty file means that data have been
-    lost. Games that could not be written are saved in the file `pending_path`, and imported on
-    resume.
+    lost. If another program removes the file, it is written again. Games that could not be written
+    are saved in the file `pending_path`, and imported on resume.
     """
 
     def __init__(self, path: str | None = None) -> None:
@@ -84,6 +86,8 @@ class Ledger:
         self._players: tuple[str, ...] = ()
         self._lock: TextIO | None = None
         self._database: sqlite3.Connection | None = None
+        self._status: os.stat_result | None = None  # of the file, when it was last checked
+        self._log_status: os.stat_result | None = None  # of SQLite's log beside it
         self._other_pending: list[str] = []
         if path is None:
             return
@@ -122,15 +126,53 @@ class Ledger:
             with self._connection:
                 for record in pending:
                     self._insert(record)
-            self._connection.execute(f"PRAGMA busy_timeout={round(1000 * WRITE_TIMEOUT)}")
+            self._set_write_timeout()
         if pending:
             with contextlib.suppress(OSError):  # importing a game twice does no harm
                 self.save_pending(())
 
     def record(self, record: GameRecord) -> bool:
         """Write a game, and return whether it was new. Raise LedgerError on failure."""
+        self.restore()
         with self._wrap_errors(), self._connection:
             return self._insert(record)
+
+    def restore(self) -> None:
+        """Write the file again if another program has removed it.
+
+        Raise LedgerError if that fails, or if another program has replaced or truncated the file.
+        """
+        if self.path is None:
+            return
+        assert self._status is not None, "call begin first"
+        try:
+            status = os.stat(self.path)
+        except FileNotFoundError:
+            self._write_again(Path(os.path.realpath(self.path)))
+            return
+        except OSError as error:
+            raise LedgerError(f"ledger {self.path}: {error.strerror}") from None
+        if not os.path.samestat(status, self._status):
+            self._remove_own_logs()
+            raise LedgerError(
+                f"ledger {self.path}: replaced by another file during the run (move that file away)"
+            )
+        if status.st_size < self._status.st_size:
+            raise LedgerError(
+                f"ledger {self.path}: truncated by another program during the run "
+                "(games in it may be lost)"
+            )
+        self._status = status
+
+    @property
+    def is_in_place(self) -> bool:
+        """Whether the open file has neither been removed nor replaced."""
+        if self.path is None or self._status is None:
+            return True
+        try:
+            return os.path.samestat(self._status, os.stat(self.path))
+        except OSError:
+            return False
 
     def save_pending(self, records: Sequence[GameRecord]) -> str:
         """Save games that cannot be written to the ledger. Return the path of the file.
@@ -217,10 +259,46 @@ class Ledger:
             self._database.execute("PRAGMA synchronous=FULL")
             self._database.executescript(SCHEMA)
             self._database.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
+        if path != MEMORY:
+            self._status = os.stat(path)
+            self._log_status = os.stat(f"{os.path.realpath(path)}-wal")
+
+    def _set_write_timeout(self) -> None:
+        self._connection.execute(f"PRAGMA busy_timeout={round(1000 * WRITE_TIMEOUT)}")
+
+    def _write_again(self, file: Path) -> None:
+        """Copy the open file, which another program has removed, to its old path."""
+        temporary = Path(f"{file}.new")
+        try:
+            temporary.unlink(missing_ok=True)
+            with self._wrap_errors(), contextlib.closing(sqlite3.connect(temporary)) as copy:
+                self._connection.backup(copy)
+                copy.execute("PRAGMA journal_mode=DELETE")  # it must be complete without its log
+            self._remove_logs(file)
+            replace_file(temporary, file)
+        except OSError as error:
+            raise LedgerError(f"ledger {self.path}: {error.strerror}") from None
+        self._connection.close()
+        self._open(str(file))
+        self._set_write_timeout()
+        print_error(f"ledger {self.path}: removed by another program; written again")
+
+    @staticmethod
+    def _remove_logs(file: Path) -> None:
+        for log in ("wal", "shm"):
+            Path(f"{file}-{log}").unlink(missing_ok=True)
+
+    def _remove_own_logs(self) -> None:
+        """Remove the log beside a file that has replaced ours, to which SQLite would apply it."""
+        file = Path(os.path.realpath(self.path or ""))
+        with contextlib.suppress(OSError):
+            status = os.stat(f"{file}-wal")
+            if self._log_status is not None and os.path.samestat(self._log_status, status):
+                self._remove_logs(file)
 
     def _create(self, settings: Settings, *, resume: bool) -> None:
         if self.path is None:
-            self._open(":memory:")
+            self._open(MEMORY)
             with self._connection:
                 self._connection.execute(INSERT_TOURNAMENT, _tournament_row(settings))
         else:
@@ -231,8 +309,8 @@ class Ledger:
                 raise LedgerError(_empty_message(self.path))
             temporary = Path(f"{file}.new")
             try:
-                for stale in (temporary, log, Path(f"{file}-shm")):
-                    stale.unlink(missing_ok=True)
+                temporary.unlink(missing_ok=True)
+                self._remove_logs(Path(file))
                 with (
                     self._wrap_errors(),
                     contextlib.closing(sqlite3.connect(temporary)) as database,
@@ -355,7 +433,10 @@ def _settings(text: str, where: str) -> Settings:
     try:
         return decode(Settings, json.loads(text))
     except DECODE_ERRORS as error:
-        raise LedgerError(f"{where}: invalid settings: {error}; {DAMAGED_REMEDY}") from None
+        raise LedgerError(
+            f"{where}: invalid settings: {error}; if no other version of Kempelen wrote them, "
+            f"{DAMAGED_REMEDY}"
+        ) from None
 
 
 def _tournament_row(settings: Settings) -> tuple[str, str, str]:

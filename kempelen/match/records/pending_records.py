@@ -7,7 +7,7 @@ from kempelen.match.records.ledger import Ledger, LedgerError
 
 
 class PendingRecords:
-    """A queue of finished games for a ledger that is locked or on a full disk.
+    """A queue of finished games for a ledger that is locked, replaced or on a full disk.
 
     An empty queue is falsy. Each game is stored with its board number. `problem` contains the
     current error and the path of a backup of the queue.
@@ -42,19 +42,24 @@ class PendingRecords:
         return board, game, new
 
     def save_backup(self, error: LedgerError) -> str:
-        """Save the queue to a backup file. Return a message if the error is new, otherwise ""."""
+        """Save the queue to a backup file. Return a message if the error is new, otherwise "".
+
+        If the ledger has been removed or replaced, all its games are saved.
+        """
         if self._since is None:
             self._since = time.monotonic()
+        games = [game for _, game in self._games]
+        if not self._ledger.is_in_place:
+            games = [*self._ledger.records(), *games]
         try:
-            path = self._ledger.save_pending([game for _, game in self._games])
+            path = self._ledger.save_pending(games)
             note = f"saved in {path}, which --resume imports"
             if path != self._ledger.pending_path:
                 note = f"saved in {path}; move it to {self._ledger.pending_path} before --resume"
         except OSError as failure:
             note = f"they could not be saved ({failure.strerror}) and will be replayed"
-        count = len(self._games)
-        games = "1 finished game" if count == 1 else f"{count} finished games"
-        self.problem = f"{error}; {games} could not be written: {note}"
+        count = "1 finished game" if len(games) == 1 else f"{len(games)} finished games"
+        self.problem = f"{error}; {count} could not be written: {note}"
         if self._last_error == str(error):
             return ""
         self._last_error = str(error)
@@ -75,6 +80,7 @@ class PendingRecords:
         try:
             while self._games:
                 self.write_next()
+            self._ledger.restore()
         except LedgerError as error:
             self.save_backup(error)
             return self.problem

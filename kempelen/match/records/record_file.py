@@ -1,20 +1,29 @@
+import contextlib
+import os
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TextIO
 
+from agent.io.append_file import free_name, is_in_place
+from agent.io.file_lock import lock_or_raise
 from agent.io.files import replace_file
 from agent.io.write_checks import require_writable
 from kempelen.console.settings_codec import SettingsError
+from kempelen.console.terminal import print_error
 from kempelen.match.records.game_record import GameRecord
 from kempelen.match.records.ledger import DECODE_ERRORS, Ledger
+
+IN_USE = "in use by another run (use another name)"
+CHUNK_SIZE = 1 << 16
 
 
 class RecordFile:
     """A file of all games in a ledger, in a format such as PGN.
 
-    The file is rewritten when a run starts, and new games are appended. After a write error, it is
-    rewritten by the next call of `add` or `close`, and `problem` contains the error until then.
+    The file is locked and rewritten when a run starts, and new games are appended. After a write
+    error, or if another program removes the file, it is rewritten by the next call of `add` or
+    `close`. `problem` contains a write error until then. Games of other runs are kept in a file
+    with another name.
     """
 
     def __init__(
@@ -29,51 +38,74 @@ class RecordFile:
         """Write all games in the ledger to the file.
 
         `write` formats a game. `sources` are input files that must not be overwritten. Raise
-        SettingsError if the file is not writable, or if it contains games and either `resume` is
-        false or the ledger is empty.
+        SettingsError if the file is not writable, if another run writes it, or if it contains games
+        and either `resume` is false or the ledger is empty.
         """
         self._path = path
         self._ledger = ledger
         self._write = write
         self._target = Path(path).resolve()
         self._file: TextIO | None = None
+        self._size = 0
         self.problem = ""
         require_writable(
             [path], sources, lambda why: SettingsError(f"file of games {why}"), regular=True
         )
-        if self._holds_games() and not resume:
-            raise SettingsError(
-                f"file of games {path}: already exists (use another name, or move it away)"
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(
+                lock_or_raise(path, lambda why: SettingsError(f"file of games {why}"), IN_USE)
             )
-        if self._holds_games() and next(ledger.records(), None) is None:
-            raise SettingsError(
-                f"file of games {path}: has games, but the ledger has none (restore the ledger, "
-                "or use another file of games)"
-            )
-        self._rewrite()
-        if self.problem:
-            raise SettingsError(self.problem)
+            self._check_games(resume=resume)
+            self._rewrite()
+            if self.problem:
+                raise SettingsError(self.problem)
+            self._stack = stack.pop_all()
 
     def add(self, record: GameRecord) -> None:
         """Append a game that has been written to the ledger."""
+        self._close_unless_intact()
         if self._file is None:
             self._rewrite()
             return
         try:
             self._file.write(self._write(record))
-            self._file.flush()
+            self._flush()
         except OSError as error:
             self._fail(error)
 
     def close(self) -> None:
         """Close the file. The file is complete unless `problem` is set."""
-        if self._file is None:
-            self._rewrite()
-        if self._file is not None:
-            self._file.close()
+        with self._stack:
+            self._close_unless_intact()
+            if self._file is None:
+                self._rewrite()
+            if self._file is not None:
+                self._file.close()
+
+    def _check_games(self, *, resume: bool) -> None:
+        if self._holds_games() and not resume:
+            raise SettingsError(
+                f"file of games {self._path}: already exists (use another name, or move it away)"
+            )
+        if self._holds_games() and next(self._ledger.records(), None) is None:
+            raise SettingsError(
+                f"file of games {self._path}: has games, but the ledger has none (restore the "
+                "ledger, or use another file of games)"
+            )
 
     def _holds_games(self) -> bool:
         return self._target.exists() and self._target.stat().st_size > 0
+
+    def _close_unless_intact(self) -> None:
+        """Close the file if another program has removed, replaced or truncated it."""
+        if self._file is None or (
+            is_in_place(self._file, self._target)
+            and os.fstat(self._file.fileno()).st_size >= self._size
+        ):
+            return
+        self._file.close()
+        self._file = None
+        print_error(f"file of games {self._path}: changed by another program; writing it again")
 
     def _rewrite(self) -> None:
         temporary = self._target.with_name(self._target.name + ".part")
@@ -81,11 +113,21 @@ class RecordFile:
             with temporary.open("w", encoding="utf-8") as file:
                 for record in self._ledger.records():
                     file.write(self._text(record))
+            if self._holds_games() and not _begins_with(temporary, self._target):
+                kept = free_name(self._target)
+                os.replace(self._target, kept)
+                print_error(f"file of games {self._path}: its other games are now in {kept}")
             replace_file(temporary, self._target)
             self._file = self._target.open("a", encoding="utf-8")
+            self._flush()
             self.problem = ""
         except OSError as error:
             self._fail(error)
+
+    def _flush(self) -> None:
+        assert self._file is not None
+        self._file.flush()
+        self._size = os.fstat(self._file.fileno()).st_size
 
     def _text(self, record: GameRecord) -> str:
         try:
@@ -97,5 +139,12 @@ class RecordFile:
         self.problem = f"file of games {self._path}: {error.strerror}"
         file, self._file = self._file, None
         if file is not None:
-            with suppress(OSError):  # the file will be rewritten later
+            with contextlib.suppress(OSError):  # the file will be rewritten later
                 file.close()
+
+
+def _begins_with(path: Path, start: Path) -> bool:
+    """Return whether the file `path` begins with the contents of the file `start`."""
+    with path.open("rb") as file, start.open("rb") as other:
+        chunks = iter(lambda: other.read(CHUNK_SIZE), b"")
+        return all(chunk == file.read(len(chunk)) for chunk in chunks)
