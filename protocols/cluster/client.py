@@ -197,6 +197,11 @@ class ClusterClient:
 
         if isinstance(error, KilledWorker):
             return WorkersLostError(f"{name}: lost with its workers: {error}")
+        if not worker_note(error):  # raised before `run_task` began, as with another release
+            return ClusterError(
+                f"cluster {self._address.url}: could not begin {name}: {type(error).__name__}: "
+                f"{str(error).partition('. ')[0]} (install the same version everywhere)"
+            )
         return error
 
     def _responsive_workers(self) -> list[str]:

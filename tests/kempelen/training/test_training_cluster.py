@@ -1,6 +1,7 @@
 """Test self-play and rescoring on a Dask cluster: the same files, even if workers die."""
 
 import contextlib
+import importlib
 import signal
 import subprocess
 import sys
@@ -117,6 +118,20 @@ def test_worker_with_other_release_is_rejected(
     with (
         ClusterWorkers(ClusterAddress(dask.address), print) as threads,
         pytest.raises(GamesError, match=r"^worker tcp://127\.0\.0\.1:.* is needed .install"),
+    ):
+        list(generate(tmp_path / "file", PLAN, "test", POSITIONS, remote_workers=threads))
+
+
+def test_worker_that_cannot_load_the_task_is_reported(
+    dask: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A scheduler or worker of an older release may lack the module of the task."""
+    (tmp_path / "later_release.py").write_text("def run_task(*arguments):\n    pass\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(client, "run_task", importlib.import_module("later_release").run_task)
+    with (
+        threads_of(dask) as (threads, _),
+        pytest.raises(GamesError, match=r"could not begin games 0 to .*install the same version"),
     ):
         list(generate(tmp_path / "file", PLAN, "test", POSITIONS, remote_workers=threads))
 
