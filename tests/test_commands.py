@@ -205,6 +205,7 @@ TOO_LONG = [
     "--their-playouts 1000",
     "python benchmarks/gtp_fuzz.py",
     "python benchmarks/xboard_fuzz.py --lines 200000",
+    "python benchmarks/interrupted_matches.py",
     "python benchmarks/kill_and_resume.py",
     "python benchmarks/kill_and_resume.py selfplay --positions 50000",
     "python benchmarks/lab_speed.py",
