@@ -13,6 +13,7 @@ from protocols.line_splitter import LineSplitter
 
 # Longer lines are dropped, to limit memory use.
 MAX_LINE_LENGTH = 4 << 20
+POLL_INTERVAL = 0.25  # seconds between checks that the output is still open
 _CHUNK_SIZE = 1 << 16
 
 
@@ -72,11 +73,16 @@ class StdioSession:
         return cls(source, sink)
 
     def run(self, protocol: LineProtocol) -> bool:
-        """Run until the protocol, input or output ends. Return False on `KeyboardInterrupt`."""
+        """Run until the protocol, input or output ends. Return False on `KeyboardInterrupt`.
+
+        A front end that has died is noticed even while a line is handled and nothing is sent.
+        """
         reader = threading.Thread(target=self._read, args=(protocol,), name="reader", daemon=True)
         reader.start()
         try:
-            self._ended.wait()
+            while not self._ended.wait(POLL_INTERVAL):
+                if not self.is_output_open():
+                    self._ended.set()
         except KeyboardInterrupt:
             self._ended.set()
             return False
@@ -88,16 +94,7 @@ class StdioSession:
 
     def is_output_open(self) -> bool:
         """Return False if the output is known to be closed."""
-        if self._broken:
-            return False
-        try:
-            import select
-
-            poll = select.poll()
-        except (ImportError, AttributeError):  # Windows
-            return True
-        poll.register(self._output_fd, 0)
-        return not poll.poll(0)
+        return not (self._broken or is_hung_up(self._output_fd))
 
     def send(self, line: str) -> None:
         """Write one line atomically and flush it. Thread-safe, and never raises an exception."""
@@ -146,6 +143,18 @@ class StdioSession:
             self._log.flush()
         except (OSError, ValueError):
             self._log = None
+
+
+def is_hung_up(descriptor: int) -> bool:
+    """Return whether the other end of a pipe or connection is known to be closed."""
+    try:
+        import select
+
+        poll = select.poll()
+    except (ImportError, AttributeError):  # Windows
+        return False
+    poll.register(descriptor, 0)
+    return bool(poll.poll(0))
 
 
 def _duplicate(descriptor: int) -> int:

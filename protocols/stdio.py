@@ -7,11 +7,10 @@ import sys
 from collections.abc import Callable
 from typing import Protocol
 
-from protocols.session import LineProtocol, StdioSession
+from protocols.session import POLL_INTERVAL, LineProtocol, StdioSession
 
 SHUTDOWN_TIMEOUT = 0.7  # seconds to wait for threads at exit
 SWITCH_INTERVAL = 0.001  # thread switch interval of the interpreter in seconds
-POLL_INTERVAL = 0.25  # seconds between checks that the output is still open
 
 
 class ThreadedLineProtocol(LineProtocol, Protocol):

@@ -5,6 +5,7 @@ import pytest
 
 from protocols import session as session_module
 from protocols.session import StdioSession
+from tests.systems import posix_only
 from tests.waiting import PATIENCE
 
 
@@ -165,3 +166,32 @@ def test_failure_to_open_log_keeps_the_previous_log(pipes, tmp_path):
     pipes.session.send("still here")
     pipes.session.log_to("")
     assert "still here" in log.read_text(encoding="utf-8")
+
+
+class Waiting(Echo):
+    """Handles its first line until it is released."""
+
+    def __init__(self):
+        super().__init__()
+        self.handling, self.release = threading.Event(), threading.Event()
+
+    def handle_line(self, line):
+        self.handling.set()
+        assert self.release.wait(PATIENCE)
+        yield from ()
+
+
+@posix_only("a closed pipe is noticed only when it is written to")
+@pytest.mark.parametrize("echo", [Waiting()])
+def test_closed_output_is_noticed_while_a_line_is_handled(pipes, echo):
+    pipes.write(b"genmove b\n" * 400)
+    assert echo.handling.wait(PATIENCE)
+    pipes.close(pipes.read_end)
+    assert pipes.join()
+    echo.release.set()
+
+
+@posix_only("a closed pipe is noticed only when it is written to")
+def test_closed_output_is_noticed_before_any_line(pipes):
+    pipes.close(pipes.read_end)
+    assert pipes.join()
