@@ -1,6 +1,7 @@
 """WebSocket channels between pages and the server, which carry JSON objects.
 
-A page that stops reading is disconnected. It then reconnects and receives the full state.
+A page that stops reading, or that sends far more than is handled, is disconnected. It then
+reconnects and receives the full state.
 """
 
 from __future__ import annotations
@@ -21,10 +22,13 @@ from kempelen.web.layout import request_language
 from kempelen.web.site_context import SiteContext
 from protocols.server.admission import ConnectionSlot, RejectedError
 from protocols.server.limits import TokenBucket
+from protocols.server.network_session import CLOSE_TIMEOUT_S
+from protocols.server.receive_queue import ReceiveQueue
 from protocols.server.send_queue import SendQueue
 
-# Maximum total size of the queued messages per page.
+# Maximum total size of the queued messages per page, to the page and from it.
 MAX_UNSENT_BYTES = 1 << 20
+MAX_UNHANDLED_BYTES = 1 << 20
 # WebSocket close codes. After the first, a page does not reconnect.
 CLOSE_REJECTED, CLOSE_RETRY = 4403, 4408
 
@@ -44,6 +48,7 @@ class Channel:
         self.language = request_language(socket)
         self.socket = socket
         self.site = site
+        self._received = ReceiveQueue(MAX_UNHANDLED_BYTES)
         self._send_queue = SendQueue(self._abort, MAX_UNSENT_BYTES)
         self._task: asyncio.Task[None] | None = None
         self._last_activity = time.monotonic()  # of sending or receiving
@@ -65,15 +70,14 @@ class Channel:
     async def run(self, on_message: OnMessage) -> None:
         """Call `on_message` with each received object until the page disconnects."""
         self._task = asyncio.current_task()
-        background = {asyncio.create_task(work) for work in (self._write(), self._expire())}
+        works = self._read(), self._write(), self._expire()
+        background = {asyncio.create_task(work) for work in works}
         bucket = TokenBucket(self.site.limits.line_rate, time.monotonic())
         try:
-            while True:
-                text = await self._receive()
-                self._last_activity = time.monotonic()
+            async for text in self._received:
                 await asyncio.sleep(bucket.reserve(time.monotonic()))
                 self.site.metrics.count("lines", "web")
-                message = loads_object(text)
+                message = loads_object(text or "")
                 if message is None:
                     self.send({"kind": "error", "text": "invalid request (expected a JSON object)"})
                 else:
@@ -81,12 +85,22 @@ class Channel:
         except (WebSocketDisconnect, RuntimeError, OSError):
             pass
         except asyncio.CancelledError:
-            if not self._send_queue.overflowed and not self._expired:
+            if not (self._send_queue.overflowed or self._expired or self._received.ended):
                 raise
         finally:
             self._send_queue.close()
             for task in background:
                 task.cancel()
+
+    async def _read(self) -> None:
+        """Read ahead, so that a disconnection is noticed while a message is handled."""
+        with contextlib.suppress(WebSocketDisconnect, RuntimeError, OSError):
+            while not self._received.full:
+                self._received.put([await self._receive()])
+                self._last_activity = time.monotonic()
+        self._received.end()
+        await asyncio.sleep(CLOSE_TIMEOUT_S)  # for messages that arrived before the disconnection
+        self._abort()
 
     async def _receive(self) -> str:
         message = await self.socket.receive()

@@ -33,6 +33,13 @@ class ShortNumberConvertor(IntegerConvertor):
 register_url_convertor("number", ShortNumberConvertor())
 
 
+async def require_connected(request: Request) -> None:
+    """Raise HTTPException if the visitor has disconnected while the request was waiting."""
+    await request.body()  # is_disconnected would consume it
+    if await request.is_disconnected():
+        raise HTTPException(408)
+
+
 class Page:
     """A page with its routes and background work.
 
@@ -81,7 +88,8 @@ class Page:
     ) -> Result:
         """Run a slow function in a thread, one per visitor at a time.
 
-        The `limiter` is shared by all visitors.
+        The `limiter` is shared by all visitors. Raise HTTPException if the visitor is gone.
         """
         async with self.site.visitor_locks.lock(self.site.client_key(request)), limiter:
+            await require_connected(request)
             return await asyncio.to_thread(function, *arguments)

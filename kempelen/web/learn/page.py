@@ -20,7 +20,7 @@ from starlette.routing import BaseRoute
 
 from agent.io.files import read_bytes
 from agent.io.sanitize import sanitize_line
-from kempelen.web.pages import Page
+from kempelen.web.pages import Page, require_connected
 from kempelen.web.responses import AsciiJsonResponse
 from kempelen.web.site_context import SiteContext
 
@@ -84,6 +84,7 @@ class LearnPage(Page):
         try:
             choice = dict(parse_qsl(body, max_num_fields=9))
             async with self._page_lock:
+                await require_connected(request)
                 text = await asyncio.to_thread(make_page, choice)
         except ValueError as error:
             raise HTTPException(400, str(error)) from None
