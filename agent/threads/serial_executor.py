@@ -85,10 +85,10 @@ class SerialExecutor:
 
     def close(self, timeout: float) -> bool:
         """Stop all jobs. Return whether the thread ended within `timeout` seconds."""
-        self.stop()
         with self._changed:
-            self._closed = True
+            self._closed = True  # first, so that no later job remains unstopped
             self._changed.notify_all()
+        self.stop()
         if self._thread is not None:
             self._thread.join(timeout)
         return self._thread is None or not self._thread.is_alive()

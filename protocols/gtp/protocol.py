@@ -80,7 +80,9 @@ class GtpProtocol:
         return self.session.agent.wait(timeout)
 
     def close(self, timeout: float) -> bool:
-        return self.session.close(timeout)
+        ended = self.session.close(timeout)
+        self._queue_slots.release(MAX_PENDING)  # for a thread that waits in `handle_line`
+        return ended
 
     def _answer(self, call: ParsedCommand, slots: int, job: Job) -> None:
         session = self.session

@@ -90,6 +90,19 @@ def test_many_queued_commands_are_all_answered(start):
     assert talk.rest() == [f"={line} Kempelen" for line in range(number)]
 
 
+def test_closing_releases_a_thread_that_waits_for_room(start, monkeypatch):
+    """Also if the agent's thread is stuck."""
+    talk = start(seconds=1000.0)
+    talk.say("genmove b", *["name"] * (MAX_PENDING - 1))
+    waiting = threading.Thread(target=talk.say, args=("name",))
+    waiting.start()
+    with monkeypatch.context() as patch:
+        patch.setattr(talk.gtp.session, "close", lambda timeout: False)
+        assert not talk.gtp.close(0.0)
+    waiting.join(PATIENCE)
+    assert not waiting.is_alive()
+
+
 @pytest.mark.thorough(keep=2)
 @pytest.mark.parametrize(
     "lines",
