@@ -1,6 +1,7 @@
 """Network sessions, which pass lines between a transport and a protocol.
 
-A thread pool handles the lines of each session in order, so the event loop never blocks.
+A thread pool handles the lines of each session in order, so the event loop never blocks. Lines are
+read ahead, so that the end of the connection is noticed while earlier lines are handled.
 """
 
 from __future__ import annotations
@@ -12,16 +13,24 @@ from typing import Any
 
 from protocols.server.limits import ServerLimits, TokenBucket
 from protocols.server.metrics import Metrics
+from protocols.server.receive_queue import ReceiveQueue
 from protocols.server.send_queue import SendQueue
 from protocols.server.transport import ConnectionLostError, Transport, chunked
-from protocols.stdio import POLL_INTERVAL, SHUTDOWN_TIMEOUT, ThreadedLineProtocol
+from protocols.session import POLL_INTERVAL
+from protocols.stdio import SHUTDOWN_TIMEOUT, ThreadedLineProtocol
 from protocols.tasks import cancel_all
 
 # Creates the protocol of a session. The argument sends output that is not a reply to a line.
 ProtocolFactory = Callable[[Callable[[str], None]], ThreadedLineProtocol]
 
-# Timeout for pending replies to a client that has closed its side.
+END_OF_INPUT = "end of input"
+# Timeout for pending lines and replies of a client that has closed its side.
 FINAL_REPLIES_TIMEOUT_S = 10.0
+# Reading pauses while more than this is read ahead. A client that sends so much ahead of a line
+# which takes longer than the timeout is disconnected, because the end of its connection may be
+# behind data that no longer fits into the buffers of the network.
+MAX_READ_AHEAD_BYTES = 1 << 20
+READ_AHEAD_TIMEOUT_S = 20.0
 # Timeout for the last output and the closing handshake.
 CLOSE_TIMEOUT_S = 2.0
 # Timeout for threads that outlive the session, such as a thread that loads a kernel.
@@ -51,8 +60,9 @@ class NetworkSession:
         self._limits = limits
         self._metrics = metrics
         self._loop = asyncio.get_running_loop()
-        self._started = self._last_activity = self._loop.time()
+        self._started = self._last_activity = self._last_handled = self._loop.time()
         self._bucket = TokenBucket(limits.line_rate, self._started)
+        self._received = ReceiveQueue(MAX_READ_AHEAD_BYTES)
         self._send_queue = SendQueue(transport.abort)
         self._end_request: asyncio.Future[tuple[str, str, float]] = self._loop.create_future()
         self._current_call: asyncio.Future[None] | None = None
@@ -77,23 +87,25 @@ class NetworkSession:
         )
         self._protocol, self._closed = protocol, False
         writing = asyncio.create_task(self._write())
-        reading = asyncio.create_task(self._read(protocol, received))
+        reading = asyncio.create_task(self._read(received))
+        handling = asyncio.create_task(self._handle_lines(protocol))
         try:
-            await self._wait_for_end(writing, reading)
-            reason = await self._finish(protocol, writing, reading)
+            await self._wait_for_end(writing, reading, handling)
+            reason = await self._finish(protocol, writing, reading, handling)
         finally:
-            await cancel_all([reading])
+            await cancel_all([reading, handling])
             closing = self._loop.run_in_executor(self._pool, protocol.close, SHUTDOWN_TIMEOUT)
-            self._closed = await closing
+            # A line that is still being handled may start a search after this.
+            self._closed = await closing and self._is_call_done()
             self._send_queue.close()
             await asyncio.wait({writing}, timeout=CLOSE_TIMEOUT_S)
             await cancel_all([writing])
         return reason
 
-    async def _wait_for_end(self, writing: asyncio.Task[str], reading: asyncio.Task[str]) -> None:
+    async def _wait_for_end(self, *tasks: asyncio.Task[str]) -> None:
         limits = self._limits
-        ends: set[asyncio.Future[Any]] = {writing, reading, self._end_request}
-        while not (writing.done() or reading.done() or self._end_request.done()):
+        ends: set[asyncio.Future[Any]] = {*tasks, self._end_request}
+        while not any(end.done() for end in ends):
             now = self._loop.time()
             remaining = self._started + limits.max_session - now
             until_idle = self._last_activity + limits.idle_timeout - now
@@ -109,54 +121,96 @@ class NetworkSession:
                 )
 
     async def _finish(
-        self, protocol: ThreadedLineProtocol, writing: asyncio.Task[str], reading: asyncio.Task[str]
+        self,
+        protocol: ThreadedLineProtocol,
+        writing: asyncio.Task[str],
+        reading: asyncio.Task[str],
+        handling: asyncio.Task[str],
     ) -> str:
-        if writing.done():
-            return writing.result()
         if self._end_request.done():
             code, reason, grace = self._end_request.result()
-            await cancel_all([reading])
-            await self._drain(protocol, writing, grace)
+            await cancel_all([handling])
+            await self._drain(protocol, writing, reading, handling, grace)
             self._send_queue.send(f"refused {reason}")
             return code
-        if reading.result() in ("end of input", "quit"):
-            await self._drain(protocol, writing, FINAL_REPLIES_TIMEOUT_S)
-        return reading.result()
+        if handling.done():
+            handling.result()  # raises the exception of a failed protocol
+        await self._drain(protocol, writing, reading, handling, FINAL_REPLIES_TIMEOUT_S)
+        if writing.done():
+            return writing.result()
+        return (handling if handling.done() else reading).result()
 
     async def _drain(
-        self, protocol: ThreadedLineProtocol, writing: asyncio.Task[str], seconds: float
+        self,
+        protocol: ThreadedLineProtocol,
+        writing: asyncio.Task[str],
+        reading: asyncio.Task[str],
+        handling: asyncio.Task[str],
+        seconds: float,
     ) -> None:
-        deadline = self._loop.time() + seconds
-        while (remaining := deadline - self._loop.time()) > 0 and not writing.done():
-            interval = min(remaining, POLL_INTERVAL)
-            if await self._loop.run_in_executor(self._pool, protocol.drain, interval):
+        """Wait for pending lines and replies, until no line is handled for `seconds` seconds.
+
+        Return at once if the connection is lost.
+        """
+        started = self._loop.time()
+        while not writing.done() and not (reading.done() and reading.result() != END_OF_INPUT):
+            remaining = max(started, self._last_handled) + seconds - self._loop.time()
+            if remaining <= 0:
                 return
+            interval = min(remaining, POLL_INTERVAL)
+            if not handling.done():
+                ends = {writing, handling}
+                await asyncio.wait(ends, timeout=interval, return_when=asyncio.FIRST_COMPLETED)
+            elif await self._loop.run_in_executor(self._pool, protocol.drain, interval):
+                return
+
+    def _is_call_done(self) -> bool:
+        return self._current_call is None or self._current_call.done()
 
     async def wait_for_threads(self) -> bool:
         """Wait for threads that outlived the session. Return whether all ended in time."""
-        ends = [self._current_call] if self._current_call is not None else []
+        if self._current_call is not None:
+            await asyncio.wait([self._current_call], timeout=THREAD_EXIT_TIMEOUT_S)
         if self._protocol is not None and not self._closed:
             closing = self._loop.run_in_executor(
                 self._pool, self._protocol.close, THREAD_EXIT_TIMEOUT_S
             )
             self._closed = await closing
-        if ends:
-            await asyncio.wait(ends, timeout=THREAD_EXIT_TIMEOUT_S)
-        return self._closed and all(end.done() for end in ends)
+        return self._closed and self._is_call_done()
 
-    async def _read(self, protocol: ThreadedLineProtocol, received: list[str | None]) -> str:
-        """Handle lines until the protocol finishes or the input ends. Return the reason."""
+    async def _read(self, received: list[str | None]) -> str:
+        """Read lines until the input ends. Return the reason."""
         try:
-            while True:
-                for line in received:
-                    await self._process_line(protocol, line)
-                    if protocol.finished:
-                        return "quit"
+            while received:
+                self._received.put(received)
+                await self._wait_for_room()
                 received = await self._transport.receive()
-                if not received:
-                    return "end of input"
         except ConnectionLostError as error:
             return str(error)
+        self._received.end()
+        return END_OF_INPUT
+
+    async def _wait_for_room(self) -> None:
+        """Pause reading while too many lines wait.
+
+        Raise ConnectionLostError if the connection is lost meanwhile.
+        """
+        paused = self._loop.time()
+        while self._received.full:
+            await asyncio.sleep(POLL_INTERVAL)
+            if self._transport.is_lost():
+                raise ConnectionLostError
+            if self._loop.time() - max(paused, self._last_handled) > READ_AHEAD_TIMEOUT_S:
+                self.end("flood", "too many unanswered commands")
+
+    async def _handle_lines(self, protocol: ThreadedLineProtocol) -> str:
+        """Handle lines until the protocol finishes or the input ends. Return the reason."""
+        async for line in self._received:
+            await self._process_line(protocol, line)
+            self._last_handled = self._loop.time()
+            if protocol.finished:
+                return "quit"
+        return END_OF_INPUT
 
     async def _process_line(self, protocol: ThreadedLineProtocol, line: str | None) -> None:
         self._last_activity = self._loop.time()

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 from protocols.line_splitter import LineSplitter
+from protocols.session import is_hung_up
 from protocols.sockets import configure_socket
 
 _CHUNK = 1 << 16
@@ -33,6 +34,9 @@ class Transport(Protocol):
 
         Raise ConnectionLostError if the connection is lost. Cancellation loses no lines.
         """
+
+    def is_lost(self) -> bool:
+        """Return whether the connection is known to be lost, without reading from it."""
 
     async def write(self, lines: Sequence[bytes]) -> None:
         """Write lines and wait for the send buffer to drain. May raise ConnectionLostError."""
@@ -64,9 +68,14 @@ class StreamTransport:
             except OSError:
                 raise ConnectionLostError from None
             self._ended = not chunk
+            if self._ended and not self._writer.can_write_eof():
+                raise ConnectionLostError("closed")  # TLS cannot be closed on one side only.
             if lines := list(self._splitter.feed(chunk) if chunk else self._splitter.end()):
                 return lines
         return []
+
+    def is_lost(self) -> bool:
+        return is_lost(self._writer.transport)
 
     async def write(self, lines: Sequence[bytes]) -> None:
         try:
@@ -87,6 +96,10 @@ class StreamTransport:
 
     def abort(self) -> None:
         self._writer.transport.abort()
+
+
+def is_lost(transport: asyncio.BaseTransport) -> bool:
+    return transport.is_closing() or is_hung_up(transport.get_extra_info("socket").fileno())
 
 
 def chunked(lines: Sequence[bytes], size: int) -> Iterator[list[bytes]]:

@@ -33,6 +33,7 @@ from protocols.server.transport import (
     PEER_TIMEOUT_S,
     ConnectionLostError,
     Transport,
+    is_lost,
     peer_names,
 )
 from protocols.sockets import configure_socket
@@ -87,6 +88,9 @@ class WebSocketTransport:
             splitter = LineSplitter(self._max_line)
             if lines := [*splitter.feed(message), *splitter.end()]:
                 return lines
+
+    def is_lost(self) -> bool:
+        return is_lost(self._connection.transport)
 
     async def write(self, lines: Sequence[bytes]) -> None:
         """Write each line as a separate message."""
