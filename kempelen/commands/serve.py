@@ -141,7 +141,8 @@ async def _serve(settings: ServerSettings, interruption: Interruption) -> None:
     sys.setswitchinterval(SWITCH_INTERVAL)
     with contextlib.ExitStack() as stack:
         log = EventLog(log_writer(settings, stack), as_json=settings.log_format == "json")
-        factory = SessionFactory(settings, lambda text: log.write("told", text=text))
+        asyncio.get_running_loop().set_exception_handler(log.write_loop_error)
+        factory = SessionFactory(settings, lambda text: log.write_limited("told", text=text))
         server = Server(
             factory.factories(),
             settings.protocol,

@@ -133,6 +133,7 @@ async def _serve(
     address = settings.addresses[0]
     with contextlib.ExitStack() as stack:
         log = EventLog(log_writer(settings, stack), as_json=settings.log_format == "json")
+        asyncio.get_running_loop().set_exception_handler(log.write_loop_error)
         try:
             store = Database(arguments.games or _default_database())
         except DatabaseError as error:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from typing import Any
 
+from protocols.server.admission import RejectedError
 from protocols.server.limits import ServerLimits, TokenBucket
 from protocols.server.metrics import Metrics
 from protocols.server.receive_queue import ReceiveQueue
@@ -187,6 +188,9 @@ class NetworkSession:
                 received = await self._transport.receive()
         except ConnectionLostError as error:
             return str(error)
+        except RejectedError as error:
+            self.end(error.code, str(error))
+            return error.code
         self._received.end()
         return END_OF_INPUT
 

@@ -17,6 +17,7 @@ from agent.agent import describe
 from protocols.server.addresses import Address
 from protocols.server.admission import (
     ANONYMOUS,
+    DROPPED,
     AdmissionControl,
     ConnectionSlot,
     RejectedError,
@@ -144,26 +145,31 @@ class Server:
         self._connections[task] = None
         session_id = next(self._connection_ids)
         self.metrics.count("connections", over)
-        self._log.write("connected", session=session_id, peer=transport.peer, over=over)
+        self._log.write_limited("connected", session=session_id, peer=transport.peer, over=over)
         try:
             initial_lines = await self._admit(transport, slot)
             if initial_lines:
                 await self._serve(transport, slot, protocol, session_id, initial_lines)
             else:
-                self._log.write("ended", session=session_id, reason="nothing received")
+                raise ConnectionLostError("nothing received")
         except RejectedError as error:
             self.metrics.count("refused", error.code)
             name = slot.name or ""
-            self._log.write("refused", session=session_id, name=name, reason=str(error))
+            self._log.write_limited("refused", session=session_id, name=name, reason=str(error))
             await _send_line(transport, f"refused {error}")
         except ConnectionLostError as error:
-            self._log.write("ended", session=session_id, reason=str(error))
+            reason = str(error)
+            if slot.dropped:
+                reason = DROPPED
+                self.metrics.count("refused", "crowd")
+            self._log.write_limited("ended", session=session_id, reason=reason)
         except asyncio.CancelledError:
             if not self.shutting_down:
                 raise
             await _send_line(transport, f"refused {SHUTDOWN_MESSAGE}")
         except Exception as error:  # noqa: BLE001 - other sessions must continue
-            self._log.write("failed", session=session_id, error=describe(error))
+            name = slot.name or ""
+            self._log.write_limited("failed", session=session_id, name=name, error=describe(error))
             await _send_line(transport, "refused internal server error")
         finally:
             slot.end_session()
@@ -173,7 +179,7 @@ class Server:
             if session is not None and not await session.wait_for_threads():
                 self._threads_abandoned = True
                 self.metrics.count("left_behind")
-                self._log.write("left behind", session=session_id, name=slot.name or "")
+                self._log.write_limited("left behind", session=session_id, name=slot.name or "")
             del self._connections[task]
             if session is not None:
                 self._schedule_gc()
@@ -181,11 +187,13 @@ class Server:
     def log_rejection(self, peer: str, over: str, error: RejectedError) -> None:
         self.metrics.count("connections", over)
         self.metrics.count("refused", error.code)
-        self._log.write("refused", peer=peer, over=over, reason=str(error))
+        self._log.write_limited("refused", peer=peer, over=over, reason=str(error))
 
     def _on_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         transport = StreamTransport(reader, writer, self.limits.line_bytes)
-        slot = self.admission.open_slot(transport.host)
+        slot = self.admission.open_slot(
+            transport.host, None if self.admission.tokens is None else transport.drop
+        )
         over = "tcp" if writer.get_extra_info("ssl_object") is None else "tls"
         if slot.over_hard_limit:
             slot.close()
@@ -242,7 +250,13 @@ class Server:
         initial_lines: list[str | None],
     ) -> None:
         started = time.monotonic()
-        self._log.write("began", session=session_id, name=slot.name or "", protocol=protocol)
+        self._log.write_limited(
+            "began",
+            session=session_id,
+            name=slot.name or "",
+            peer=transport.peer,
+            protocol=protocol,
+        )
         self.metrics.count("sessions_begun", protocol)
         session = NetworkSession(
             transport,
@@ -260,7 +274,7 @@ class Server:
             reason = await session.run(initial_lines)
         finally:
             self.metrics.count("sessions_ended", reason)
-            self._log.write(
+            self._log.write_limited(
                 "ended",
                 session=session_id,
                 name=slot.name or "",

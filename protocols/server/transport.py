@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 from protocols.line_splitter import LineSplitter
+from protocols.server.admission import RejectedError
 from protocols.session import is_hung_up
 from protocols.sockets import configure_socket
 
 _CHUNK = 1 << 16
 # A peer that does not respond for this time counts as lost.
 PEER_TIMEOUT_S = 120
+# A web page can have a browser send these lines here: a request line, the headers that browsers
+# send first, if the request line was too long, and the beginning of a TLS handshake.
+_HTTP = re.compile(r"\S+ \S+ HTTP/[0-9]|(?:host|origin):|\x16\x03", re.IGNORECASE)
+_MAX_HTTP_LINES = 100  # lines that are checked
 
 
 class ConnectionLostError(Exception):
@@ -32,7 +38,8 @@ class Transport(Protocol):
     async def receive(self) -> list[str | None]:
         """Return the next lines, or [] at the end of input. An overlong line becomes None.
 
-        Raise ConnectionLostError if the connection is lost. Cancellation loses no lines.
+        Raise ConnectionLostError if the connection is lost, and RejectedError if it carries HTTP.
+        Cancellation loses no lines.
         """
 
     def is_lost(self) -> bool:
@@ -59,6 +66,7 @@ class StreamTransport:
         self._writer = writer
         self._splitter = LineSplitter(max_line)
         self._ended = False
+        self._unchecked = _MAX_HTTP_LINES
         configure_socket(writer.get_extra_info("socket"), PEER_TIMEOUT_S)
 
     async def receive(self) -> list[str | None]:
@@ -71,11 +79,17 @@ class StreamTransport:
             if self._ended and not self._writer.can_write_eof():
                 raise ConnectionLostError("closed")  # TLS cannot be closed on one side only.
             if lines := list(self._splitter.feed(chunk) if chunk else self._splitter.end()):
+                self._reject_http(lines)
                 return lines
         return []
 
     def is_lost(self) -> bool:
         return is_lost(self._writer.transport)
+
+    def _reject_http(self, lines: Sequence[str | None]) -> None:
+        first, self._unchecked = self._unchecked, max(self._unchecked - len(lines), 0)
+        if any(line is not None and _HTTP.match(line) for line in lines[:first]):
+            raise RejectedError("http", "HTTP and other web requests are not accepted here")
 
     async def write(self, lines: Sequence[bytes]) -> None:
         try:
@@ -96,6 +110,11 @@ class StreamTransport:
 
     def abort(self) -> None:
         self._writer.transport.abort()
+
+    def drop(self) -> bool:
+        """Disconnect a client that has not been admitted. Return True."""
+        self.abort()
+        return True
 
 
 def is_lost(transport: asyncio.BaseTransport) -> bool:

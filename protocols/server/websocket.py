@@ -6,7 +6,7 @@ import asyncio
 import functools
 import logging
 import ssl
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from http import HTTPStatus
 from typing import Any, Protocol
 
@@ -16,6 +16,7 @@ from websockets.exceptions import ConnectionClosed, ConnectionClosedOK
 from websockets.frames import CloseCode
 from websockets.http11 import Request, Response
 
+from agent.io.sanitize import sanitize_name
 from protocols import urls
 from protocols.line_splitter import LineSplitter
 from protocols.server.addresses import Address
@@ -120,7 +121,7 @@ class CountedConnection(ServerConnection):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.host, self.peer = peer_names(transport.get_extra_info("peername"))
-        self.slot = self._admission.open_slot(self.host)
+        self.slot = self._admission.open_slot(self.host, self._drop)
         super().connection_made(transport)
         if self.slot.over_hard_limit:
             self.transport.abort()
@@ -128,6 +129,10 @@ class CountedConnection(ServerConnection):
     def connection_lost(self, exc: Exception | None) -> None:
         self.slot.close()
         super().connection_lost(exc)
+
+    def _drop(self) -> bool:
+        self.transport.abort()
+        return True
 
 
 class WebListener:
@@ -195,7 +200,9 @@ class WebListener:
     def _respond(self, connection: CountedConnection, request: Request) -> Response | None:
         server, slot, headers = self._server, connection.slot, request.headers
         has_tokens = server.admission.tokens is not None
-        server.admission.charge_request(client_key(connection.host))
+        origins, hosts = headers.get_all("Origin"), headers.get_all("Host")
+        foreign = server.admission.is_foreign(origins, hosts, headers.get_all("Sec-Fetch-Site"))
+        server.admission.charge_request(client_key(connection.host, foreign=foreign))
         path, token = _path(request), bearer_token(headers.get_all("Authorization"))
         if path == "/health":
             if server.shutting_down:
@@ -214,13 +221,25 @@ class WebListener:
             return response
         if self._status_only:
             raise RejectedError("path", "only /health and /metrics are available here")
-        server.admission.check_origin(headers.get_all("Origin"), headers.get_all("Host"))
+        server.admission.check_origin(origins, hosts)
         if (name := path.strip("/")) and not server.supports(name):
-            raise RejectedError("path", f"unknown protocol {name}")
+            raise RejectedError("path", f"unknown protocol {sanitize_name(name)}")
+        check_handshake(headers.raw_items())
         slot.check_limits()
         if token is not None and has_tokens:
             slot.authenticate(token)
         return None
+
+
+def check_handshake(headers: Iterable[tuple[str, str]]) -> None:
+    """Raise RejectedError if a header of the WebSocket handshake is not ASCII.
+
+    The package websockets cannot reject such a request: it fails.
+    """
+    for name, value in headers:
+        relevant = name.lower().startswith(("connection", "upgrade", "sec-websocket-"))
+        if relevant and not value.isascii():
+            raise RejectedError("handshake", f"{name}: must be ASCII")
 
 
 def _path(request: Request) -> str:

@@ -8,11 +8,14 @@ import socket
 import ssl
 import struct
 import threading
+import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from protocols.server import network_session
+from protocols.server import event_log, network_session
+from protocols.server.event_log import EventLog
 from protocols.server.tokens import TokenFile
 from tests.protocols.server.credentials import Certified, Tokens
 from tests.protocols.server.support import PATIENCE, Caller, calling, running
@@ -197,6 +200,111 @@ async def test_shutdown_grace_period_is_limited() -> None:
         assert await caller.ask("later 30 bestmove", "say 1") == "1"
         asyncio.get_running_loop().call_later(0.1, asyncio.create_task, run.server.close())
         assert await caller.hear() == "refused the server is shutting down"
+
+
+HTTP = "refused HTTP and other web requests are not accepted here"
+BODY = "\r\n\r\nsay something\r\n"
+BROWSERS = [
+    f"POST / HTTP/1.1\r\nHost: 127.0.0.1{BODY}",
+    f"GET /say HTTP/1.1\r\nHost: 127.0.0.1{BODY}",
+    f"POST /{'x' * 100_000} HTTP/1.1\r\nHost: 127.0.0.1{BODY}",
+    f"POST /{'x' * 100_000} HTTP/1.1\r\norigin: null{BODY}",
+    f"PRI * HTTP/2.0\r\n\r\nSM{BODY}",
+    f"\x16\x03\x01\x02\nsay something\n{BODY}",
+]
+
+
+@pytest.mark.parametrize("sent", BROWSERS)
+@pytest.mark.parametrize("scheme", ["tcp", "tls"])
+async def test_web_page_cannot_drive_text_port(
+    certified: Certified, scheme: str, sent: str
+) -> None:
+    context = certified.client if scheme == "tls" else None
+    async with running(scheme, tls=certified.server) as run, calling(run, scheme, context) as page:
+        page.writer.write(sent.encode())
+        assert [await page.hear(), await page.hear()] == [HTTP, ""]
+        assert run.server.metrics.value("refused", "http") == 1
+        await run.empty()
+
+
+@pytest.mark.parametrize("line", ["GET / HTTP/1.1", "Host: 127.0.0.1", "ORIGIN: null"])
+async def test_http_ends_a_session_that_has_begun(line: str) -> None:
+    """Even if the first lines arrive one by one."""
+    async with running() as run, calling(run) as page:
+        assert await page.ask("say 1") == "1"
+        assert await page.ask(line, "say 2") == HTTP
+        assert await page.hear() == ""
+        await run.logged("reason=http")
+
+
+async def test_web_page_cannot_drive_text_port_with_tokens(tokens: Tokens) -> None:
+    async with running(tokens=TokenFile(tokens.path)) as run, calling(run) as page:
+        assert await page.ask("POST / HTTP/1.1", f"authorize {tokens.alice}") == HTTP
+        assert await page.hear() == ""
+
+
+async def test_lines_that_mention_http_are_accepted() -> None:
+    async with running() as run, calling(run) as caller:
+        for text in ("GET / HTTP/1.1", "Host: x", "HTTP/1.1"):
+            assert await caller.ask(f"say {text}") == text
+
+
+async def test_log_of_strangers_is_limited(monkeypatch: pytest.MonkeyPatch, tokens: Tokens) -> None:
+    monkeypatch.setattr(event_log, "MAX_STRANGER_EVENTS", 10)
+    monkeypatch.setattr(event_log, "STRANGER_EVENTS_PER_S", 1e-6)
+    async with running(tokens=TokenFile(tokens.path), max_auth_failures=1000) as run:
+        for _ in range(30):
+            async with calling(run) as stranger:
+                assert await stranger.ask("authorize wrong") == "refused wrong token"
+        async with calling(run) as friend:
+            assert await friend.ask(f"authorize {tokens.alice}", "say 1") == "authorized"
+        await run.logged("reason=")
+        await run.empty()
+        await run.logged("ended session=31 name=alice")
+        assert "peer=127.0.0.1:" in await run.logged("began session=31 name=alice")
+        assert len(run.events) == 10 + 2
+        assert run.server.metrics.value("refused", "token") == 30
+
+
+async def test_log_of_sessions_without_tokens_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(event_log, "MAX_STRANGER_EVENTS", 10)
+    monkeypatch.setattr(event_log, "STRANGER_EVENTS_PER_S", 1e-6)
+    async with running() as run:
+        for _ in range(30):
+            async with calling(run) as stranger:
+                assert await stranger.ask("say 1") == "1"
+        await run.empty()
+        assert len(run.events) == 10
+
+
+def test_log_counts_what_it_leaves_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, lines = [1000.0], list[str]()
+    monkeypatch.setattr(
+        event_log, "time", SimpleNamespace(**{**vars(time), "monotonic": lambda: now[0]})
+    )
+    monkeypatch.setattr(event_log, "MAX_STRANGER_EVENTS", 4)
+    log = EventLog(lines.append)
+    for _ in range(7):
+        log.write_limited("refused", reason="x" * 5000)
+    log.write("stopped")
+    now[0] += 1.0
+    log.write_limited("refused", reason="last")
+    assert len(lines) == 4 + 2
+    assert all(len(line) < 300 for line in lines)
+    assert lines[-1].endswith("refused reason=last unlogged=3")
+
+
+def test_errors_of_the_event_loop_are_logged() -> None:
+    lines: list[str] = []
+    log, loop = EventLog(lines.append), asyncio.new_event_loop()
+    try:
+        loop.set_exception_handler(log.write_loop_error)
+        loop.call_exception_handler({"message": "accept failed", "exception": OSError("too many")})
+        loop.call_exception_handler({"message": "no exception"})
+    finally:
+        loop.close()
+    assert 'failed error="accept failed: OSError: too many' in lines[0]
+    assert 'failed error="no exception"' in lines[1]
 
 
 @posix_only("reads /proc")

@@ -1,6 +1,6 @@
 """Access tokens: created, stored as hashes, checked, revoked."""
 
-import asyncio
+import contextlib
 import os
 import stat
 from pathlib import Path
@@ -12,7 +12,7 @@ from protocols.server import admission
 from protocols.server.limits import MAX_TRACKED_CLIENTS, ServerLimits
 from protocols.server.tokens import TokenError, TokenFile, new_token
 from tests.protocols.server.credentials import Tokens
-from tests.protocols.server.support import Caller, calling, running
+from tests.protocols.server.support import calling, running
 from tests.systems import needs_links, posix_only
 
 
@@ -169,12 +169,28 @@ async def test_sessions_per_token_are_limited(tokens: Tokens) -> None:
             assert await four.ask(f"authorize {tokens.alice}") == "authorized"
 
 
+@pytest.mark.parametrize("limits", [{"sessions": 2}, {"max_sessions_per_ip": 2}])
+async def test_silent_clients_do_not_keep_out_token_holders(
+    tokens: Tokens, limits: dict[str, int]
+) -> None:
+    """Of those who wait, a random one is disconnected for each newcomer."""
+    file = TokenFile(tokens.path)
+    async with contextlib.AsyncExitStack() as stack:
+        run = await stack.enter_async_context(running(tokens=file, **limits))
+        for _ in range(5):
+            await stack.enter_async_context(calling(run))
+        friend = await stack.enter_async_context(calling(run))
+        assert await friend.ask(f"authorize {tokens.alice}") == "authorized"
+        for _ in range(5):
+            await stack.enter_async_context(calling(run))
+        assert await friend.ask("say still here") == "still here"
+        await run.logged('reason="too many clients are waiting for authorization"')
+        assert run.server.metrics.value("refused", "crowd") >= 8
+        assert run.server.admission.waiting <= 2
+
+
 async def test_clients_waiting_for_login_do_not_use_up_sessions(tokens: Tokens) -> None:
     file = TokenFile(tokens.path)
-    async with running(tokens=file, sessions=2) as run, calling(run), calling(run):
-        friend = Caller(*await asyncio.open_connection(*run.at("tcp")))
-        assert await friend.hear() == "refused too many clients are waiting for authorization"
-        await friend.close()
     async with running(tokens=file, sessions=2) as run, calling(run) as friend, calling(run):
         assert await friend.ask(f"authorize {tokens.alice}") == "authorized"
         async with calling(run) as other:
@@ -219,6 +235,30 @@ async def test_number_of_remembered_wrong_guesses_is_bounded(tokens: Tokens) -> 
 )
 def test_ipv6_addresses_are_grouped_by_64_bit_prefix(host: str, grouped: str) -> None:
     assert admission.address_group(host) == grouped
+
+
+def test_client_of_the_largest_crowd_is_dropped() -> None:
+    """All networks in one /48 are a crowd, since one customer of a provider may have them."""
+    control = admission.AdmissionControl(ServerLimits(sessions=9), None)
+    dropped: list[str] = []
+
+    def come(host: str, *, busy: bool = False) -> admission.ConnectionSlot:
+        def drop() -> bool:
+            if not busy:
+                dropped.append(host)
+            return not busy
+
+        return control.open_slot(host, drop)
+
+    kept = [come("192.0.2.7"), come("2001:db8:2::1"), come("2001:db8:1::1", busy=True)]
+    strangers = [f"2001:db8:1:{number:x}::1" for number in range(1, 300)]
+    slots = [come(stranger) for stranger in strangers]
+    assert set(dropped) < set(strangers)
+    assert len(dropped) == len(set(dropped)) == 300 + 2 - 9
+    assert control.waiting == 9
+    assert not any(slot.dropped for slot in kept)
+    with pytest.raises(admission.RejectedError, match="too many clients are waiting"):
+        next(slot for slot in slots if slot.dropped).admit("alice")
 
 
 @needs_links

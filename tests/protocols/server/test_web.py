@@ -167,6 +167,63 @@ async def test_websocket_origin_is_checked(origin: str | None, host: str, allowe
             assert run.server.metrics.value("refused", "origin") == 1
 
 
+@pytest.mark.parametrize(
+    "headers", [{"Sec-Fetch-Site": "cross-site"}, {"Origin": "https://evil.example.org"}]
+)
+async def test_requests_of_another_site_do_not_count_against_client(
+    headers: dict[str, str],
+) -> None:
+    async with running("ws", request_rate=0.1) as run:
+        for _ in range(9):
+            with pytest.raises(InvalidStatus) as refusal:
+                await opened(run, "/nothing", headers=headers).__aenter__()
+        assert refusal.value.response.status_code == 429
+        async with opened(run) as web:
+            assert await ask(web, "say 1") == "1"
+
+
+async def test_page_of_allowed_origin_counts_as_client() -> None:
+    """Otherwise other pages could use up its rate."""
+    origin = "https://play.example.org"
+    async with running("ws", request_rate=0.1, origins=(origin,)) as run:
+        with pytest.raises(InvalidStatus):
+            await opened(run, "/nothing", headers={"Sec-Fetch-Site": "cross-site"}).__aenter__()
+        limiter = run.server.admission._request_limiter
+        assert list(limiter._buckets) == [("foreign", "address", "127.0.0.1")]
+        async with opened(run, headers={"Origin": origin, "Sec-Fetch-Site": "cross-site"}) as web:
+            assert await ask(web, "say 1") == "1"
+        assert ("address", "127.0.0.1") in limiter._buckets
+
+
+@pytest.mark.parametrize("name", ["Key", "Version", "Extensions"])
+async def test_handshake_header_that_is_not_ascii_is_rejected(name: str) -> None:
+    async with running("ws") as run:
+        sent = {"Sec-WebSocket-Key": "A" * 22 + "==", "Sec-WebSocket-Version": "13"}
+        sent[f"Sec-WebSocket-{name}"] = "\xe9" * 24
+        lines = "".join(f"{key}: {value}\r\n" for key, value in sent.items())
+        start = "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        answer = await exchange(run, f"{start}{lines}\r\n".encode("latin-1"))
+        assert answer.startswith(b"HTTP/1.1 400 ")
+        assert f"refused Sec-WebSocket-{name}: must be ASCII".encode() in answer
+
+
+async def test_path_that_is_not_ascii_is_rejected() -> None:
+    async with running("ws") as run:
+        answer = await exchange(run, b"GET /\xff HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        assert answer.startswith(b"HTTP/1.1 404 ")
+        assert b"refused unknown protocol \\udcff" in answer
+
+
+async def exchange(run: Running, request: bytes) -> bytes:
+    """Send a request unchanged, and return the response."""
+    reader, writer = await asyncio.open_connection(*run.at("ws"))
+    writer.write(request)
+    async with asyncio.timeout(PATIENCE):
+        answer = await reader.read()
+    writer.close()
+    return answer
+
+
 async def test_any_host_name_is_same_origin_with_token(tokens: Tokens) -> None:
     async with running("ws", tokens=TokenFile(tokens.path)) as run:
         port = run.addresses["ws"].port
@@ -236,6 +293,16 @@ async def test_status_address_serves_no_sessions() -> None:
         address = run.addresses["status"]
         with pytest.raises(InvalidStatus, match="404"):
             await connect(f"ws://127.0.0.1:{address.port}/", proxy=None).__aenter__()
+
+
+async def test_silent_connections_do_not_keep_clients_out() -> None:
+    async with running("ws", sessions=2, max_sessions_per_ip=9) as run:
+        silent = [await asyncio.open_connection(*run.at("ws")) for _ in range(4)]
+        async with opened(run) as web:
+            assert await ask(web, "say 1") == "1"
+            assert run.server.admission.waiting <= 2
+        for _, writer in silent:
+            writer.close()
 
 
 async def test_plain_http_request_gets_upgrade_required() -> None:
