@@ -193,16 +193,18 @@ async def _serve(channel: Channel, peer: str, serve: Callable[[Channel], Awaitab
     site = channel.site
     session_id = next(site.session_ids)
     site.metrics.count("sessions_begun", "web")
-    site.log.write("began", session=session_id, name=channel.owner, peer=peer)
+    site.log.write_limited("began", session=session_id, name=channel.owner, peer=peer)
     try:
         await serve(channel)
     except Exception as error:  # noqa: BLE001 - other channels must go on
-        site.log.write("failed", session=session_id, error=describe(error))
+        site.log.write_limited(
+            "failed", session=session_id, name=channel.owner, error=describe(error)
+        )
         with contextlib.suppress(RuntimeError):
             await channel.socket.close(CLOSE_RETRY, "internal server error; see the server log")
     finally:
         site.metrics.count("sessions_ended", "closed")
-        site.log.write("ended", session=session_id, name=channel.owner)
+        site.log.write_limited("ended", session=session_id, name=channel.owner)
 
 
 def _admit(socket: WebSocket, site: SiteContext, slot: ConnectionSlot) -> str:

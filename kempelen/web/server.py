@@ -12,7 +12,7 @@ from typing import Any
 import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
@@ -52,6 +52,7 @@ class PageServer:
         handlers: dict[Any, Any] = {
             HTTPException: self._http_error,
             RejectedError: self._rejected,
+            ClientDisconnect: self._disconnected,
             Exception: self._internal_error,
         }
         app = Starlette(routes=[*self._routes()], exception_handlers=handlers)
@@ -140,9 +141,13 @@ class PageServer:
     async def _rejected(self, request: Request, error: RejectedError) -> Response:
         return rejection_response(self.site, request, error)
 
+    async def _disconnected(self, request: Request, error: ClientDisconnect) -> Response:
+        """Return a response that nobody receives: the client has left during its request."""
+        return Response(status_code=400)
+
     async def _internal_error(self, request: Request, error: Exception) -> Response:
         """Log an internal error. The response contains no details."""
-        self.site.log.write("failed", path=request.url.path, error=describe(error))
+        self.site.log.write_limited("failed", path=request.url.path, error=describe(error))
         return error_response(request, 500, "internal server error; see the server log")
 
     async def _words(self, request: Request) -> Response:
@@ -159,7 +164,9 @@ class PageServer:
     async def _metrics(self, request: Request) -> Response:
         if self.site.tokens is not None and not self.site.owner(request.cookies):
             token = bearer_token(request.headers.getlist("authorization"))
-            self._authenticate(request, token or "")
+            if token is None:  # not an attempt: a page of another site can make the request, too
+                raise HTTPException(401, "missing token")
+            self._authenticate(request, token)
         return PlainTextResponse(self.site.metrics_text(), media_type=CONTENT_TYPE)
 
     async def _sign_in(self, request: Request) -> Response:

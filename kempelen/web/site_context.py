@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,13 +21,10 @@ from kempelen.web.visitor_locks import VisitorLocks
 from protocols.permissions import Permissions
 from protocols.server.admission import ANONYMOUS, AdmissionControl, RejectedError, client_key
 from protocols.server.event_log import EventLog
-from protocols.server.limits import ServerLimits, TokenBucket
+from protocols.server.limits import ServerLimits
 from protocols.server.metrics import Metrics
 from protocols.server.tokens import TokenFile
 from protocols.session_context import SessionContext
-
-# Rejections above this rate are not logged.
-MAX_LOGGED_PER_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +87,6 @@ class SiteContext:
         self.scheduler = SearchScheduler(usable_cores())
         self.budget = MemoryBudget(limits.total_hash)
         self.session_context = SessionContext(permissions, self.scheduler, self.budget)
-        self._log_limiter = TokenBucket(MAX_LOGGED_PER_S, time.monotonic())
         self.shutting_down = False
         self.engine_quota = EngineQuota(limits)
         self.visitor_locks = VisitorLocks()
@@ -104,16 +99,17 @@ class SiteContext:
 
     def client_key(self, connection: HTTPConnection) -> Hashable:
         """Return the key for rate limits, which is the visitor's user name or address."""
-        host = connection.client.host if connection.client else "?"
-        return client_key(host, self.owner(connection.cookies))
+        host, headers = connection.client.host if connection.client else "?", connection.headers
+        foreign = self.admission.is_foreign(
+            *map(headers.getlist, ("origin", "host", "sec-fetch-site"))
+        )
+        return client_key(host, self.owner(connection.cookies), foreign=foreign)
 
     def log_rejection(self, connection: HTTPConnection, error: RejectedError) -> None:
-        """Count and log a rejection. The rate of log entries is limited."""
         self.metrics.count("refused", error.code)
-        if not self._log_limiter.try_take(time.monotonic()):
-            host, port = connection.client or ("?", 0)
-            over = connection.scope["scheme"]
-            self.log.write("refused", peer=f"{host}:{port}", over=over, reason=str(error))
+        host, port = connection.client or ("?", 0)
+        over = connection.scope["scheme"]
+        self.log.write_limited("refused", peer=f"{host}:{port}", over=over, reason=str(error))
 
     def metrics_text(self) -> str:
         searching, waiting = self.scheduler.counts()

@@ -246,7 +246,7 @@ class AnalysisSession:
         except (SettingsError, RejectedError) as error:
             self._channel.send({"kind": "refused", "text": str(error)})
         except Exception as error:  # noqa: BLE001 - the page must not wait forever
-            site.log.write("failed", page="analyse", error=describe(error))
+            site.log.write_limited("failed", page="analyse", error=describe(error))
             text = "internal server error; see the server log"
             self._channel.send({"kind": "refused", "text": text})
         finally:

@@ -79,9 +79,11 @@ async def _start_game(setup: GameSetup, board: PlayedGame, site: SiteContext) ->
         rules=read_rules(setup.rules) if is_go(setup.game) else DEFAULT_RULES,
     )
     handicap = board.handicap if isinstance(board, GoGame) else ()
-    engine = InProcessGameClient(
-        settings, site.session_context, lambda text: site.log.write("told", text=text), handicap
-    )
+
+    def report(text: str) -> None:
+        site.log.write_limited("told", text=text)
+
+    engine = InProcessGameClient(settings, site.session_context, report, handicap)
     return await _start(engine)
 
 

@@ -147,7 +147,7 @@ class PlayPage(Page):
             raise HTTPException(404, UNPLAYABLE_MESSAGE) from None
 
     def _log_unplayable(self, game: str, error: ValueError) -> None:
-        self.site.log.write("failed", game=game, error=str(error))
+        self.site.log.write_limited("failed", game=game, error=str(error))
 
     def _saved_game(self, request: Request) -> SavedGame:
         name = request.path_params["game"]

@@ -221,7 +221,7 @@ class WatchPage(Page):
             except Exception as error:  # noqa: BLE001 - other tournaments must go on
                 failure, watched.failure = watched.failure, repr(error)[:200]
                 if watched.failure != failure:
-                    self.site.log.write("failed", page=self.name, reason=watched.failure)
+                    self.site.log.write_limited("failed", page=self.name, reason=watched.failure)
 
     async def _list(self, request: Request) -> Response:
         tournaments = [

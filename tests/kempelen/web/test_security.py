@@ -4,10 +4,11 @@ import http.client
 import json
 import mimetypes
 import re
+import select
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -19,13 +20,14 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
-from kempelen.web import http_connections, login_sessions, security
+from kempelen.web import http_connections, login_sessions, play, security
 from kempelen.web.channel import CLOSE_REJECTED
 from kempelen.web.layout import STATIC, WORDS, page_words
 from kempelen.web.login_sessions import COOKIE_NAME
 from kempelen.web.media_types import MEDIA_TYPES
 from kempelen.web.security import MAX_BODY_BYTES
 from kempelen.web.site_context import SiteResources
+from protocols.server import event_log
 from protocols.server.limits import BURST_SECONDS, ServerLimits
 from protocols.server.tokens import new_token
 from tests.kempelen.message_templates import spanish
@@ -56,6 +58,72 @@ def test_every_response_has_security_headers(served: Served) -> None:
         assert "script-src 'self';" in policy
         assert "unsafe" not in policy
         assert headers["X-Content-Type-Options"] == "nosniff"
+
+
+UPGRADE = {
+    "Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
+    "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA==",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"Sec-WebSocket-Key": "\xe9" * 24},
+        {"Sec-WebSocket-Key": "short"},
+        {"Sec-WebSocket-Version": "\xff"},
+        {"Sec-WebSocket-Version": "12"},
+        {"Sec-WebSocket-Extensions": "\xff"},
+        {"Connection": "Upgrade, \xff"},
+        {"Content-Length": "5"},
+        {"X": "x" * 10_000},
+        {f"X-{number}": "x" for number in range(200)},
+    ],
+)
+def test_invalid_websocket_handshake_is_rejected_with_security_headers(
+    served: Served, changed: dict[str, str]
+) -> None:
+    game = served.begin(game="nim")
+    status, headers, text = served.ask("GET", f"/games/{game}/channel", **{**UPGRADE, **changed})
+    assert (status, text) == (400, "Invalid WebSocket handshake.")
+    assert "default-src 'none'" in headers["Content-Security-Policy"]
+
+
+CHUNKED = b"Host: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\nnonsense\r\n"
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"nonsense\r\n\r\n",
+        b"GET /\xff HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+        b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\nnonsense\r\n\r\n",
+        b"POST /no HTTP/1.1\r\n" + CHUNKED,
+        b"POST /games HTTP/1.1\r\n" + CHUNKED,
+    ],
+)
+def test_invalid_http_is_rejected_with_security_headers(
+    served: Served, sent: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    with socket.create_connection(("127.0.0.1", served.port), PATIENCE) as connection:
+        connection.sendall(sent)
+        answer = b""
+        with suppress(ConnectionResetError):
+            while got := connection.recv(1 << 16):
+                answer += got
+    responses = answer.split(b"HTTP/1.1 ")[1:]
+    assert all(b"default-src 'none'" in response for response in responses)
+    assert not [record for record in caplog.records if record.name == "asyncio"]
+    assert not [line for line in served.log if "failed" in line]
+
+
+def test_client_that_leaves_during_its_upload_causes_no_error(served: Served) -> None:
+    with socket.create_connection(("127.0.0.1", served.port), PATIENCE) as connection:
+        connection.sendall(UPLOAD + b"[")
+        assert until(lambda: served.site.buffered_bytes)
+    assert until(lambda: not served.site.buffered_bytes)
+    assert served.ask("GET", "/health")[0] == 200
+    assert not [line for line in served.log if "failed" in line]
 
 
 def test_static_media_types_ignore_system_mime_types(tmp_path: Path) -> None:
@@ -206,7 +274,10 @@ def test_session_cookies_per_visitor_are_limited(
     assert let_in == [False, False, True, True, True]
 
 
-def test_requests_per_visitor_are_rate_limited(tmp_path: Path) -> None:
+def test_requests_per_visitor_are_rate_limited(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(event_log, "MAX_STRANGER_EVENTS", 20)
     path = str(tmp_path / "tokens")
     tokens = {name: new_token(path, name) for name in ("alice", "bob")}
     limits = ServerLimits(request_rate=1.0)
@@ -238,6 +309,27 @@ def test_requests_per_visitor_are_rate_limited(tmp_path: Path) -> None:
         with pytest.raises(InvalidStatus) as refusal:
             served.watch("any", Cookie=cookies["alice"])
         assert refusal.value.response.status_code == 429
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},  # another port of this machine
+        {"Origin": "https://evil.example"},  # browsers send no Sec-Fetch-Site to some http: URLs
+        {"Host": "evil.example", "Sec-Fetch-Site": "same-origin"},  # DNS rebinding
+    ],
+)
+def test_requests_of_another_site_do_not_count_against_visitor(
+    tmp_path: Path, headers: dict[str, str]
+) -> None:
+    """A page of another site, open in the visitor's browser, cannot use up the visitor's rate."""
+    with serving(tmp_path / "web.sqlite", limits=ServerLimits(request_rate=0.1)) as served:
+        method = "POST" if "Origin" in headers else "GET"
+        asked = [served.ask(method, "/games/choices", **headers)[0] for _ in range(9)]
+        assert asked[-1] == 429
+        for own in ({"Sec-Fetch-Site": "same-origin"}, {"Sec-Fetch-Site": "none"}):
+            assert served.ask("GET", "/games/choices", **own)[0] == 200
 
 
 def test_rate_limit_allows_burst_from_one_address(tmp_path: Path) -> None:
@@ -297,6 +389,13 @@ def test_pages_require_token_or_session_cookie(guarded: tuple[Served, str]) -> N
     for secret in (token, value):
         assert secret not in "\n".join(served.log)
         assert secret.encode() not in kept
+
+
+def test_requests_without_token_do_not_block_sign_in(guarded: tuple[Served, str]) -> None:
+    served, token = guarded
+    for _ in range(5):
+        assert served.ask("GET", "/metrics")[0] == 401
+    assert served.ask("POST", "/signin", {"token": token})[0] == 200
 
 
 def test_oversized_sign_in_form_is_rejected(guarded: tuple[Served, str]) -> None:
@@ -494,16 +593,33 @@ def test_connections_per_address_are_limited(tmp_path: Path) -> None:
             stack.enter_context(socket.create_connection(address, PATIENCE))
             for _ in range(2 * limits.max_sessions_per_ip)
         ]
-        with socket.create_connection(address, PATIENCE) as further:
+        assert until(lambda: len(ended(kept)) == limits.max_sessions_per_ip)
+        assert served.ask("GET", "/health")[0] == 200
+        assert len(ended(kept)) == limits.max_sessions_per_ip + 1
+
+
+def test_busy_connections_are_not_closed_for_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If every connection of an address waits for a response, newcomers are closed."""
+    go_on = threading.Event()
+    monkeypatch.setattr(play.page, "form_choices", lambda _: {"waited": go_on.wait(PATIENCE)})
+    limits = ServerLimits(max_sessions_per_ip=1)
+    with serving(tmp_path / "web.sqlite", limits=limits) as served, ThreadPoolExecutor(2) as pool:
+        pending, visitor = served.site.visitor_locks._pending, ("address", "127.0.0.1")
+        first = pool.submit(served.ask, "GET", "/games/choices")
+        assert until(lambda: pending[visitor] == 1)
+        second = pool.submit(served.ask, "GET", "/games/choices")
+        assert until(lambda: pending[visitor] == 2)
+        with socket.create_connection(("127.0.0.1", served.port), PATIENCE) as further:
             assert ends(further)
-        kept.pop().close()
-        assert until(lambda: is_healthy(served))  # a client that has left is not counted
+        go_on.set()
+        assert first.result(PATIENCE)[0] == second.result(PATIENCE)[0] == 200
 
 
-def is_healthy(served: Served) -> bool:
-    with suppress(OSError):
-        return served.ask("GET", "/health")[0] == 200
-    return False
+def ended(connections: Sequence[socket.socket]) -> list[socket.socket]:
+    """Return the connections that the server has closed."""
+    return select.select(connections, [], [], 0)[0]
 
 
 def ends(connection: socket.socket) -> bool:
