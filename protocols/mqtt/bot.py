@@ -1,8 +1,8 @@
 """A bot that answers move requests from an MQTT broker, one at a time.
 
 Each request gets one reply, which is a move or an error with a code. The codes are `bad_request`,
-`busy` (the queue is full), `time_limit` and `engine` (the engine failed). A repeated request gets
-the same reply without another search.
+`busy` (the queue is full), `time_limit`, `not_started` (the engine did not start) and `engine` (the
+engine failed). A repeated request gets the same reply without another search.
 
 Only one bot may use a name. At startup, a bot publishes a claim on its status topic, and a running
 bot with the same name responds.
@@ -307,7 +307,7 @@ class Bot:
                 self._reply(rejected.payload, _failure("busy", busy))
 
     async def _answer(self, task: _Request) -> dict[str, Any]:
-        payload = task.payload
+        payload, starting = task.payload, False
         try:
             limit = time_limit(payload, self._max_seconds)
             remaining = limit - (time.monotonic() - task.arrived)
@@ -315,16 +315,23 @@ class Bot:
                 return _failure("time_limit", f"waited longer than the limit of {limit:g} s")
             async with asyncio.timeout(remaining):
                 deadline = task.arrived + limit
-                parsed = await _in_background(lambda: self._request_parser.parse(payload, deadline))
-                answer = await self._search(payload, *parsed, deadline)
+                request, variant = await _in_background(
+                    lambda: self._request_parser.parse(payload, deadline)
+                )
+                starting = True
+                engine = await self._get_engine(variant)
+                starting = False
+                answer = await self._search(engine, payload, request, variant, deadline)
         except RequestError as error:
             return _failure("bad_request", str(error))
         except (EngineTimeoutError, TimeoutError):
             self._game = None
+            if starting:
+                return _failure("not_started", "the engine did not start in time")
             return _failure("time_limit", f"no move within {limit:g} s")
         except EngineError as error:
             self._game = None
-            return _failure("engine", str(error))
+            return _failure("not_started" if starting else "engine", str(error))
         except Exception as error:  # noqa: BLE001 - a failed request must not stop the bot
             self._game = None
             self._notify(f"{self.name}: request failed: {type(error).__name__}: {error}")
@@ -333,12 +340,12 @@ class Bot:
 
     async def _search(
         self,
+        engine: BotEngine,
         payload: Mapping[str, Any],
         request: SearchRequest,
         variant: GameVariant,
         deadline: float,
     ) -> PlayResult:
-        engine = await self._get_engine(variant)
         # Clients may choose any game name.
         game = (payload["reply_to"], payload.get("game", ""), variant)
         if game != self._game or not game[1]:

@@ -23,6 +23,18 @@ ADJUSTABLE_OPTIONS = ("size", "komi")
 COUNT_LIMITS = ("nodes", "depth", "playouts")
 
 
+class BotUnavailableError(EngineError):
+    """The bot cannot answer now: it is too busy, or its engine does not start."""
+
+
+# Other codes of a bot's error reply mean that its engine failed, or that the request is invalid.
+ERROR_CLASSES: Mapping[str, type[EngineError]] = {
+    "time_limit": EngineTimeoutError,
+    "busy": BotUnavailableError,
+    "not_started": BotUnavailableError,
+}
+
+
 class RequestError(ValueError):
     """A request is invalid. The message is one short printable line."""
 
@@ -153,7 +165,7 @@ def parse_reply(reply: Mapping[str, Any], name: str, elapsed: float) -> PlayResu
         raise EngineError(f"bot {name}: invalid reply: {problem[:MAX_ERROR_LENGTH]}")
     error: Any = reply.get("error")
     if not payloads.find_error("error", error):  # An invalid error beside a move is ignored.
-        error_class = EngineTimeoutError if error["code"] == "time_limit" else EngineError
+        error_class = ERROR_CLASSES.get(error["code"], EngineError)
         raise error_class(f"bot {name}: {error['code']}: {error['message'][:MAX_ERROR_LENGTH]}")
     return PlayResult(
         move=reply["move"],

@@ -5,7 +5,13 @@ import pytest
 from agent.limits import Cp, SideClock
 from protocols.client.engine import EngineTimeoutError
 from protocols.client.process import EngineError
-from protocols.mqtt.request_codec import RequestError, parse_limits, parse_reply, time_limit
+from protocols.mqtt.request_codec import (
+    BotUnavailableError,
+    RequestError,
+    parse_limits,
+    parse_reply,
+    time_limit,
+)
 from tests.protocols.mqtt.support import request
 
 
@@ -45,6 +51,23 @@ def test_time_limit_is_bounded():
 def test_invalid_reply_raises_engine_error(reply):
     with pytest.raises(EngineError, match="bot b: invalid reply"):
         parse_reply({"id": "1", **reply}, "b", 1.0)
+
+
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [
+        ("bad_request", EngineError),
+        ("busy", BotUnavailableError),
+        ("not_started", BotUnavailableError),
+        ("time_limit", EngineTimeoutError),
+        ("engine", EngineError),
+    ],
+)
+def test_error_codes_tell_failures_of_the_engine_from_others(code, error):
+    reply = {"id": "1", "error": {"code": code, "message": "x"}}
+    with pytest.raises(EngineError, match=f"bot b: {code}: x") as raised:
+        parse_reply(reply, "b", 1.0)
+    assert raised.type is error
 
 
 def test_parse_reply_reads_moves_and_errors():
