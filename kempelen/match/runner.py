@@ -15,8 +15,7 @@ from kempelen.match.engines.engine_pool import EnginePool
 from kempelen.match.engines.engine_protocols import MatchContext, check_engine, make_player
 from kempelen.match.engines.players import EnginePlayer
 from kempelen.match.game.adjudication import Adjudicator
-from kempelen.match.game.game_result import Termination
-from kempelen.match.game.match_game import Emit, GameAssignment, play_game
+from kempelen.match.game.match_game import Emit, GameAssignment, GameVoidError, play_game
 from kempelen.match.game.openings import Opening, opening_selector, with_file_digests
 from kempelen.match.live.events import (
     Event,
@@ -44,7 +43,7 @@ from kempelen.match.records.game_record import GameRecord
 from kempelen.match.records.ledger import Ledger, LedgerError
 from kempelen.match.records.pending_records import PendingRecords
 from protocols.mqtt.broker_monitor import BrokerLostError, Notify
-from protocols.tasks import cancel_all
+from protocols.tasks import cancel_all, retry
 
 if TYPE_CHECKING:
     from protocols.mqtt.client import BotClient
@@ -59,7 +58,7 @@ RecordCallback = Callable[[GameRecord], None]
 
 
 class RunStoppedError(Exception):
-    """Error that stops a run. The finished games are in the ledger."""
+    """A failure that is not the players' and lasts. The finished games are in the ledger."""
 
 
 class GameExecutor(Protocol):
@@ -102,7 +101,7 @@ class LocalExecutor:
         """
         self.boards = boards
         self._settings = settings
-        self._logs = EngineLogs(log_directory)
+        self._logs = EngineLogs(log_directory, self._report)
         self._connect = connect
         self._bots: BotClient | None = None
         self._all_must_start = all_must_start
@@ -113,16 +112,18 @@ class LocalExecutor:
             settings.engines, self._make_player, idle=min(idle, 64), report=self._report
         )
 
-    async def open(self, emit: Emit) -> None:
-        """Check that all engines start and accept their options."""
+    async def open(self, emit: Emit, *, check: bool = True) -> None:
+        """Prepare to play. Unless `check` is false, check that engines start with their options."""
         self._emit = emit
-        for engine in self._settings.engines:
-            check_engine(engine, self._settings.game)
+        if check:
+            for engine in self._settings.engines:
+                check_engine(engine, self._settings.game)
         try:
             if self._connect and self._settings.needs_bots:
                 self._bots = self._connect(self._report)
                 await self._bots.wait_for_broker()
-            await self._pool.check_engines(all_must_start=self._all_must_start)
+            if check:
+                await self._pool.check_engines(all_must_start=self._all_must_start)
         except BrokerLostError as error:
             raise RunStoppedError(str(error)) from None
 
@@ -142,14 +143,20 @@ class LocalExecutor:
         self._logs.close()
 
     async def _play(self, assignment: GameAssignment) -> GameRecord:
+        """Play a game, and play it again if it is void. Raise RunStoppedError if this fails."""
+
+        async def attempt() -> GameRecord:
+            return await play_game(
+                self._settings, assignment, self._pool, self._adjudicator, self._emit
+            )
+
         while True:
             try:
-                return await play_game(
-                    self._settings, assignment, self._pool, self._adjudicator, self._emit
-                )
+                return await retry(attempt, GameVoidError, self._report)
+            except GameVoidError as error:
+                raise RunStoppedError(str(error)) from None
             except BrokerLostError as error:
-                game = f"game {assignment.pair}.{assignment.game}"
-                self._report(f"{game}: void, will be replayed: {error}")
+                self._report(f"{assignment}: void, will be replayed: {error}")
             assert self._bots is not None
             try:
                 await self._bots.wait_for_broker()
@@ -208,7 +215,8 @@ class Runner:
     async def run(self, executor: GameExecutor) -> RunResult:
         """Play until all games are finished or the SPRT decides. The executor is always closed.
 
-        To interrupt the run, cancel its task.
+        The result has the status FAILED if something other than the players prevents the games, for
+        example a lost broker. To interrupt the run, cancel its task.
         """
         opening_of = opening_selector(self._settings)
         end = Status.FAILED, "an internal error"
@@ -223,6 +231,8 @@ class Runner:
         except asyncio.CancelledError:
             end = Status.INTERRUPTED, "interrupted"
             raise
+        except RunStoppedError as error:
+            end = Status.FAILED, str(error)
         except Exception as error:
             end = Status.FAILED, str(error)
             raise
@@ -323,13 +333,6 @@ class Runner:
             reason = "no game has any moves"
             details = [record.detail for record in self._ledger.records() if record.detail]
             return Status.FAILED, f"{reason}: {details[-1]}" if details else reason
-        lost = sum(outcome.termination is Termination.WORKER_LOST for outcome in self._outcomes)
-        if lost:
-            return Status.FAILED, f"{lost} games were lost because their workers died"
-        absent = Termination.NOT_STARTED
-        if count := sum(outcome.termination is absent for outcome in self._outcomes):
-            detail = [r.detail for r in self._ledger.records() if r.termination is absent][-1]
-            return Status.FAILED, f"{count} games failed because a player did not start: {detail}"
         return Status.COMPLETE, ""
 
     def _emit_start(self, boards: int) -> None:

@@ -34,7 +34,6 @@ from kempelen.match.runner import (
     LocalExecutor,
     Runner,
     RunResult,
-    RunStoppedError,
     limit_concurrency,
 )
 
@@ -106,9 +105,6 @@ def run_tournament(settings: Settings, arguments: argparse.Namespace) -> int:
     except (SettingsError, LedgerError, GameFailedError) as error:
         print_error(error)
         return 2
-    except RunStoppedError as error:
-        print_error(f"{error}{_resume_hint(arguments)}")
-        return 1
     except (KeyboardInterrupt, asyncio.CancelledError):
         print_error(f"interrupted{_resume_hint(arguments)}")
         return interruption.exit_status
@@ -153,7 +149,7 @@ async def _run(
         if arguments.resume:
             print_error(f"ledger {arguments.ledger}: resuming after {runner.played} games")
         finish = await runner.run(executor)
-    _print_finish(finish, as_json=arguments.json)
+    _print_finish(finish, arguments)
     return 0 if finish.complete and not (file is not None and file.problem) else 1
 
 
@@ -275,11 +271,12 @@ def _write_games(file: RecordFile) -> Callable[[Event], None]:
     return listen
 
 
-def _print_finish(result: RunResult, *, as_json: bool) -> None:
-    if as_json:
-        event = TournamentFinished(result.status, result.summary, result.reason)
-        print(json.dumps(to_json(event)))
-        return
-    table_console().print(Group(*standings_view(encode(result.summary))))
+def _print_finish(result: RunResult, arguments: argparse.Namespace) -> None:
+    summary = result.summary
+    if arguments.json:
+        print(json.dumps(to_json(TournamentFinished(result.status, summary, result.reason))))
+    else:
+        table_console().print(Group(*standings_view(encode(summary))))
     if not result.complete:
-        print_error(result.reason or result.status)
+        hint = _resume_hint(arguments) if summary.played < summary.asked else ""
+        print_error(f"{result.reason or result.status}{hint}")

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -42,13 +42,25 @@ class EngineDiedError(EngineError):
 class IoLog:
     """A log file for an engine's input (`>`), output (`<`) and standard error (`!`)."""
 
-    def __init__(self, file: TextIO) -> None:
+    def __init__(self, file: TextIO, report: Callable[[str], None] = lambda text: None) -> None:
+        """`report` is called with the first write error, for example of a full disk."""
         self._file = file
+        self._report = report
+        self._failed = False
 
     def write(self, process: int, direction: str, text: str) -> None:
-        """Write one line with the Unix time in seconds and the process id."""
-        self._file.write(f"{time.time():.6f} [{process}] {direction} {text}\n")
-        self._file.flush()
+        """Write one line with the Unix time in seconds and the process id. Ignore write errors."""
+        try:
+            self._file.write(f"{time.time():.6f} [{process}] {direction} {text}\n")
+            self._file.flush()
+        except OSError as error:
+            if not self._failed:
+                self._failed = True
+                self._report(f"log {self._file.name}: {error.strerror}; lines are missing")
+
+    def close(self) -> None:
+        with contextlib.suppress(OSError):
+            self._file.close()
 
 
 def find_program(command: str, directory: str | None = None) -> str:
@@ -122,7 +134,10 @@ class EngineProcess:
         options: dict[str, Any] = {"creationflags": creation_flags()}
         if sys.platform != "win32":
             options["start_new_session"] = True
-        output, child_output = os.pipe()
+        try:
+            output, child_output = os.pipe()
+        except OSError as error:  # too many open files
+            raise EngineNotFoundError(f"engine command {command!r}: {error}") from error
         try:
             process = await asyncio.create_subprocess_exec(
                 *supervised_command(line),

@@ -22,6 +22,8 @@ CONNECT_TIMEOUT_S = 10.0
 POLL_INTERVAL_S = 1.0
 # A worker without a heartbeat for this time counts as hung.
 WORKER_TIMEOUT_S = 15.0
+# A scheduler that does not answer for this time counts as lost.
+SCHEDULER_TIMEOUT_S = 60.0
 # Timeout for telling the workers that a run has ended.
 LEAVE_TIMEOUT_S = 3.0
 # A distributed.Future.
@@ -215,11 +217,15 @@ class ClusterClient:
         return {name for name in self._silent_workers if task.key in list(holding.get(name, ()))}
 
     async def _watch(self) -> None:
+        answered = time.monotonic()
         while True:
             await asyncio.sleep(POLL_INTERVAL_S)
+            if time.monotonic() - answered > SCHEDULER_TIMEOUT_S:
+                self._fail_all(f"no answer from the scheduler for {SCHEDULER_TIMEOUT_S:g} s")
             with contextlib.suppress(OSError, TimeoutError):
-                identity = await self._client.scheduler.identity(n_workers=-1)
-                now = time.time()
+                async with asyncio.timeout(SCHEDULER_TIMEOUT_S):
+                    identity = await self._client.scheduler.identity(n_workers=-1)
+                answered, now = time.monotonic(), time.time()
                 workers = identity["workers"]
                 self._silent_workers = {
                     name
@@ -231,6 +237,12 @@ class ClusterClient:
                 if self.threads and not threads:
                     self._report(f"cluster {self._address.url}: no workers left; waiting for one")
                 self.threads = threads
+
+    def _fail_all(self, reason: str) -> None:
+        error = SchedulerLostError(f"cluster {self._address.url}: {reason}")
+        for future in self._futures.values():
+            if not future.done():
+                future.set_exception(error)
 
     def _on_event(self, message: dict[str, Any]) -> None:
         name = message.get("task", "")

@@ -45,6 +45,11 @@ class WorkerTask:
         self._name = name
 
     @property
+    def worker(self) -> str:
+        """Return the address of the worker."""
+        return str(self._worker.address)
+
+    @property
     def cancelled(self) -> bool:
         """Return whether the run has ended, so that the task should stop."""
         return self._run_id in _ended_runs

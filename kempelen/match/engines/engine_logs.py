@@ -1,7 +1,6 @@
 import re
-from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
-from typing import TextIO
 
 from protocols.client.process import IoLog
 
@@ -13,9 +12,11 @@ LOG_NAME_LENGTH = 60
 class EngineLogs:
     """Log files, one per engine, with all lines that the engine receives and sends."""
 
-    def __init__(self, directory: str | None) -> None:
+    def __init__(self, directory: str | None, report: Callable[[str], None]) -> None:
+        """`report` is called with the first write error of each log."""
         self._directory = directory
-        self._files: dict[str, TextIO] = defaultdict()
+        self._report = report
+        self._logs: dict[str, IoLog] = {}
         if directory is not None:
             Path(directory).mkdir(parents=True, exist_ok=True)
 
@@ -23,11 +24,12 @@ class EngineLogs:
         """Return the log of an engine, or None if logging is off."""
         if self._directory is None:
             return None
-        if name not in self._files:
+        if name not in self._logs:
             file = re.sub(r"[^\w.-]", "_", name)[:LOG_NAME_LENGTH] + ".log"
-            self._files[name] = (Path(self._directory) / file).open("a", encoding="utf-8")
-        return IoLog(self._files[name])
+            path = Path(self._directory) / file
+            self._logs[name] = IoLog(path.open("a", encoding="utf-8"), self._report)
+        return self._logs[name]
 
     def close(self) -> None:
-        for file in self._files.values():
-            file.close()
+        for log in self._logs.values():
+            log.close()

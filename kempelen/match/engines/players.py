@@ -23,7 +23,7 @@ UciEngine = UciClient | InProcessChessClient
 class EnginePlayer(Protocol):
     """A player in a game. Every method except `close` raises EngineError if the player fails.
 
-    BrokerLostError means a lost connection, which is not a failure of the player.
+    BrokerLostError and BotUnavailableError are not failures of the player.
     """
 
     async def start(self) -> None: ...

@@ -1,7 +1,6 @@
 """Play one game between two players, enforce its rules, and keep the clocks."""
 
 import asyncio
-import contextlib
 import dataclasses
 import time
 from collections.abc import Callable, Sequence
@@ -21,16 +20,26 @@ from kempelen.match.game.referee import ChessReferee, Referee, wrap_errors
 from kempelen.match.live.events import Event, GameStarted, MovePlayed, SearchInfo
 from kempelen.match.pairing.pairs import PairKey
 from kempelen.match.records.game_record import GameRecord, MoveRecord
-from protocols.client.engine import EngineTimeoutError, EngineUnresponsiveError
+from protocols.client.engine import (
+    EngineOptionError,
+    EngineTimeoutError,
+    EngineUnresponsiveError,
+)
+from protocols.client.gtp import EngineRefusalError
 from protocols.client.process import EngineDiedError, EngineError
 from protocols.client.uci import RESIGNATION, PlayResult, SearchRequest
 from protocols.mqtt.broker_monitor import BrokerLostError
+from protocols.mqtt.request_codec import BotUnavailableError
 
 SIDES = ("white", "black")
 # Seconds to wait for a move beyond the move's time limit. The move may have arrived in time while
 # this process was busy.
 GRACE = 2.0
 Emit = Callable[[Event], None]
+
+
+class GameVoidError(Exception):
+    """A game could not begin or continue, through no fault of a player. It must be replayed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +55,9 @@ class GameAssignment:
     def players(self) -> tuple[int, int]:
         """The player indexes of White and Black."""
         return self.pair.white(self.game), self.pair.black(self.game)
+
+    def __str__(self) -> str:
+        return f"game {self.pair}.{self.game}"
 
 
 class MatchGame:
@@ -99,19 +111,6 @@ class MatchGame:
         name = self._settings.engines[self._assignment.players[side]].name
         return win(1 - side, termination, sanitize_line(f"{SIDES[side]} ({name}): {detail}"))
 
-    def start_failure(self, failures: list[tuple[int, EngineError]]) -> GameResult | None:
-        """Return the result if players failed to start, or None if `failures` is empty.
-
-        A player that failed alone loses. If both failed, the game has no result (`*`).
-        """
-        results = [
-            self.failure(side, Termination.NOT_STARTED, str(error)) for side, error in failures
-        ]
-        if len(results) == 2:
-            detail = "; ".join(game_result.detail for game_result in results)
-            return GameResult("*", Termination.NOT_STARTED, detail)
-        return results[0] if results else None
-
     async def _move(self, player: EnginePlayer) -> GameResult | None:
         side = self._referee.turn
         clock, control = self._clocks[side], self._controls[side]
@@ -121,6 +120,8 @@ class MatchGame:
         limit = control.patience if allowance is None else allowance + GRACE
         try:
             answer = await player.search(self._request(side), limit, self._info_callback(side))
+        except BotUnavailableError as error:
+            raise GameVoidError(f"{self._assignment}: void, will be replayed: {error}") from None
         except EngineUnresponsiveError as error:
             return self.failure(side, Termination.HUNG, str(error))
         except EngineTimeoutError as error:
@@ -259,31 +260,26 @@ async def play_game(
 ) -> GameRecord:
     """Play one game with engines from the pool, and return its record.
 
-    Afterwards, engines that failed are closed, and the others are returned to the pool. Raise
-    BrokerLostError if the connection to the MQTT broker is lost. The game must then be replayed.
+    Afterwards, engines that failed are closed, and the others are returned to the pool. The game
+    must be replayed after GameVoidError, for example because a player did not start, and after
+    BrokerLostError.
     """
     game = MatchGame(settings, assignment, adjudicator, emit)
     acquired = await asyncio.gather(
-        *(pool.acquire(player) for player in assignment.players), return_exceptions=True
+        *(_ready_player(settings, assignment, pool, side) for side in (WHITE, BLACK)),
+        return_exceptions=True,
     )
     players = [player for player in acquired if not isinstance(player, BaseException)]
-    failures = [(s, error) for s, error in enumerate(acquired) if isinstance(error, EngineError)]
-    for outcome in acquired:
-        if isinstance(outcome, BaseException) and not isinstance(outcome, EngineError):
-            await _discard(pool, players)
-            raise outcome
-    if failures:
-        game_result = game.start_failure(failures)
-        assert game_result is not None
-        for side, outcome in enumerate(acquired):
-            if not isinstance(outcome, BaseException):
-                await pool.release(assignment.players[side], outcome)
-        return game.record(game_result)
+    if len(players) < 2:
+        for side, player in enumerate(acquired):
+            if not isinstance(player, BaseException):
+                await pool.release(assignment.players[side], player)
+        raise _start_error(settings, assignment, acquired)
     try:
-        await _set_opponents(settings, assignment, players)
         record = await game.play((players[WHITE], players[BLACK]))
-    except BrokerLostError:
-        await _discard(pool, players)
+    except (BrokerLostError, GameVoidError):
+        for player in players:
+            await pool.discard(player)
         raise
     failed = _failed_sides(record)
     for side, player in enumerate(players):
@@ -297,13 +293,35 @@ async def play_game(
     return record
 
 
-async def _set_opponents(
-    settings: Settings, assignment: GameAssignment, players: Sequence[EnginePlayer]
-) -> None:
-    """Send each player its opponent's name. A failed engine is detected at its first move."""
-    for side, player in enumerate(players):
-        with contextlib.suppress(EngineError):
-            await player.set_opponent(settings.engines[assignment.players[1 - side]].name)
+async def _ready_player(
+    settings: Settings, assignment: GameAssignment, pool: EnginePool, side: int
+) -> EnginePlayer:
+    """Return a player that is ready for the game and knows the name of its opponent."""
+    player = await pool.acquire(assignment.players[side])
+    try:
+        await player.set_opponent(settings.engines[assignment.players[1 - side]].name)
+    except (EngineOptionError, EngineRefusalError):
+        pass  # the engine rejects the name, but can play
+    except EngineError:
+        await pool.discard(player)
+        raise
+    return player
+
+
+def _start_error(
+    settings: Settings,
+    assignment: GameAssignment,
+    outcomes: Sequence[EnginePlayer | BaseException],
+) -> BaseException:
+    """Return the error to raise if players did not start. `outcomes` has an entry per side."""
+    reasons = []
+    for side, outcome in enumerate(outcomes):
+        if isinstance(outcome, EngineError):
+            name = settings.engines[assignment.players[side]].name
+            reasons.append(sanitize_line(f"{SIDES[side]} ({name}): {outcome}"))
+        elif isinstance(outcome, BaseException):
+            return outcome
+    return GameVoidError(f"{assignment}: could not begin: {'; '.join(reasons)}")
 
 
 async def _report_result(player: EnginePlayer, record: GameRecord) -> bool:
@@ -316,11 +334,6 @@ async def _report_result(player: EnginePlayer, record: GameRecord) -> bool:
     except EngineError:
         return False
     return True
-
-
-async def _discard(pool: EnginePool, players: Sequence[EnginePlayer]) -> None:
-    for player in players:
-        await pool.discard(player)
 
 
 def _make_referee(settings: Settings, assignment: GameAssignment) -> Referee:
@@ -337,7 +350,6 @@ _RESTART_AFTER = frozenset(
         Termination.TIME,
         Termination.CRASH,
         Termination.HUNG,
-        Termination.NOT_STARTED,
         Termination.FAILED,
     }
 )
@@ -346,7 +358,7 @@ _RESTART_AFTER = frozenset(
 def _failed_sides(record: GameRecord) -> tuple[int, ...]:
     if record.termination not in _RESTART_AFTER:
         return ()
-    return {"1-0": (BLACK,), "0-1": (WHITE,)}.get(record.result, (WHITE, BLACK))
+    return (BLACK,) if record.result == "1-0" else (WHITE,)
 
 
 def _move_record(move: str, answer: PlayResult, clock: float | None) -> MoveRecord:

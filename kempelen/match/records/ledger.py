@@ -20,6 +20,7 @@ from agent.io.files import replace_atomically, replace_file
 from kempelen.console.settings_codec import decode, encode
 from kempelen.console.terminal import print_error
 from kempelen.match.config.settings import Settings, check_resumable
+from kempelen.match.game.game_result import Termination
 from kempelen.match.pairing.pairs import PairKey
 from kempelen.match.records.game_record import GameRecord
 
@@ -48,6 +49,8 @@ INSERT_TOURNAMENT = (
 )
 MEMORY = ":memory:"
 RESULTS = ("1-0", "0-1", "1/2-1/2", "*")
+# Earlier releases recorded these games, which were not played. They are played on resume.
+NOT_PLAYED = (Termination.NOT_STARTED, Termination.WORKER_LOST)
 # Exceptions that decoding a damaged record may raise.
 DECODE_ERRORS = (ValueError, TypeError, LookupError, AttributeError, RecursionError, OverflowError)
 # Seconds to wait for a lock of another program. A write blocks the clocks of running games, so the
@@ -339,6 +342,10 @@ class Ledger:
             check_resumable(_settings(rows[self._name], where), settings)
         with self._wrap_errors(), self._connection:
             self._connection.execute(INSERT_TOURNAMENT, _tournament_row(settings))
+            self._connection.execute(
+                "DELETE FROM game WHERE tournament = ? AND termination IN (?, ?)",
+                (self._name, *map(str, NOT_PLAYED)),
+            )
 
     def _insert(self, record: GameRecord) -> bool:
         cursor = self._connection.execute(

@@ -3,14 +3,16 @@
 import asyncio
 import dataclasses
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from agent.go.parts import GO as GO_PART
 from agent.go.settings import SETTINGS
 from agent.kernel import compilation
 from kempelen.console.settings_codec import SettingsError
+from kempelen.console.terminal import print_error
 from kempelen.match.config.engine_settings import EngineSettings
 from kempelen.match.config.game_settings import GO
 from kempelen.match.config.settings import Settings
@@ -21,29 +23,30 @@ from kempelen.match.engines.engine_protocols import (
     make_uci_player,
     protocol_spec,
 )
-from kempelen.match.engines.players import UciEngine
+from kempelen.match.engines.players import EnginePlayer, UciEngine
 from kempelen.match.game.adjudication import Adjudicator
-from kempelen.match.game.match_game import GameAssignment, play_game
+from kempelen.match.game.match_game import GameAssignment, GameVoidError, play_game
 from kempelen.match.game.openings import Opening, opening_selector
 from kempelen.match.pairing.pairs import PairKey
 from kempelen.match.rating.match_statistics import StrengthEstimate, estimate_strength
 from kempelen.match.runner import RunStoppedError
 from kempelen.match.tuning.spsa import Spsa, Trial, TunableParameter
+from protocols.client.engine import EngineOptionError
 from protocols.client.process import EngineError
 from protocols.client.uci import Option
 from protocols.cluster.client import ClusterClient, worker_note
 from protocols.cluster.errors import ClusterError, SchedulerLostError, WorkersLostError
 from protocols.cluster.worker import WorkerTask
-from protocols.tasks import cancel_all
+from protocols.tasks import cancel_all, retry
 
 DEFAULT_STEP_COUNT = 20  # the default step is the option's range divided by this
 # Go settings whose range is at most this are tuned in units of 1/1000, others in units of 1/10.
 MAX_FINE_VALUE = 2
-MAX_FAILURES = 10  # consecutive games without a result
 
+Returned = TypeVar("Returned")
 Report = Callable[[int], None]
-# White's score in each game of a pair, or None without a result, and a text that explains it.
-Scores = list[tuple[float | None, str]]
+# White's score in each game of a pair.
+Scores = list[float]
 
 
 class TrialSource(Protocol):
@@ -159,8 +162,8 @@ async def tune(
 
     `settings` contains two engines that run the same program. UCI engines get the values as
     options, and other engines get them as `--set` arguments. Without `cluster`, the games are
-    played on this machine. Raise SettingsError if games fail, and RunStoppedError if the cluster
-    connection is lost.
+    played on this machine. Raise SettingsError if an engine rejects the values, and RunStoppedError
+    if an engine does not start or the cluster is lost.
     """
 
     def save() -> None:
@@ -203,7 +206,7 @@ async def _play(
     tasks = []
     for number in range(1, boards + 1):
         executor = (
-            LocalTrialExecutor(settings, number)
+            LocalTrialExecutor(settings, number, print_error)
             if cluster is None
             else _DaskTrialExecutor(settings, cluster)
         )
@@ -228,55 +231,69 @@ class TrialExecutor(Protocol):
 class LocalTrialExecutor:
     """A TrialExecutor that plays on this machine with two engines."""
 
-    def __init__(self, settings: Settings, board: int = 0) -> None:
+    def __init__(
+        self, settings: Settings, board: int = 0, report: Callable[[str], None] = lambda text: None
+    ) -> None:
+        """`report` is called with a message if an engine does not start and is started again."""
         self._settings = settings
         self._board = board
+        self._report = report
         self._adjudicator = Adjudicator(settings.adjudication)
+        self._options: dict[str, Mapping[str, int]] = {}  # by engine name
         self._pool = self._make_pool(settings.engines)
         self._uses_options = all(protocol_spec(engine).speaks_uci for engine in settings.engines)
 
     async def play(self, trial: Trial, key: PairKey, opening: Opening) -> Scores:
-        """Play a pair of games. Raise SettingsError if an engine cannot be configured."""
+        """Play a pair of games.
+
+        Raise SettingsError if an engine rejects the values, and RunStoppedError if an engine does
+        not start.
+        """
+        names = [engine.name for engine in self._settings.engines]
         if self._uses_options:
-            await self._configure(trial)
+            self._options = dict(zip(names, (trial.plus, trial.minus), strict=True))
+            await self._retry(self._configure)
         else:
             await self._pool.close()
             self._pool = self._make_pool(_with_arguments(self._settings.engines, trial))
-        games = [
-            await play_game(
-                self._settings,
-                GameAssignment(key, number, opening, self._board),
-                self._pool,
-                self._adjudicator,
-                lambda event: None,
-            )
-            for number in (1, 2)
-        ]
-        return [(game.white_score, game.detail) for game in games]
+        assignments = [GameAssignment(key, number, opening, self._board) for number in (1, 2)]
+        return [await self._retry(partial(self._play_game, each)) for each in assignments]
 
     async def close(self) -> None:
         await asyncio.shield(self._pool.close())
         self._adjudicator.close()
 
     def _make_pool(self, engines: Sequence[EngineSettings]) -> EnginePool:
-        context = MatchContext(self._settings.game)
-        return EnginePool(
-            engines,
-            lambda engine: make_player(engine, context),
-            idle=2,
-            report=lambda text: None,
-        )
+        return EnginePool(engines, self._make_player, idle=2, report=lambda text: None)
 
-    async def _configure(self, trial: Trial) -> None:
-        for index, values in enumerate((trial.plus, trial.minus)):
+    def _make_player(self, engine: EngineSettings) -> EnginePlayer:
+        # An engine that is restarted during a trial needs its values, too.
+        options = {**engine.options, **self._options.get(engine.name, {})}
+        engine = dataclasses.replace(engine, options=options)
+        return make_player(engine, MatchContext(self._settings.game))
+
+    async def _configure(self) -> None:
+        for index, engine in enumerate(self._settings.engines):
             try:
                 player = await self._pool.acquire(index)
                 assert isinstance(player, UciEngine)
-                await player.configure(values)
-            except EngineError as error:
-                name = self._settings.engines[index].name
-                raise SettingsError(f"engine {name}: {error}") from None
+                await player.configure(self._options[engine.name])
+            except EngineOptionError as error:
+                raise SettingsError(f"engine {engine.name}: {error}") from None
             await self._pool.release(index, player)
+
+    async def _play_game(self, assignment: GameAssignment) -> float:
+        game = await play_game(
+            self._settings, assignment, self._pool, self._adjudicator, lambda event: None
+        )
+        assert game.white_score is not None
+        return game.white_score
+
+    async def _retry(self, attempt: Callable[[], Awaitable[Returned]]) -> Returned:
+        try:
+            return await retry(attempt, (EngineError, GameVoidError), self._report)
+        except (EngineError, GameVoidError) as error:
+            raise RunStoppedError(str(error)) from None
 
 
 class _DaskTrialExecutor:
@@ -287,15 +304,15 @@ class _DaskTrialExecutor:
         self._cluster = cluster
 
     async def play(self, trial: Trial, key: PairKey, opening: Opening) -> Scores:
-        name = f"pair {key}"
+        arguments = f"pair {key}", play_trial, self._settings, trial, key, opening
         try:
-            scores: Scores = await self._cluster.run(
-                name, play_trial, self._settings, trial, key, opening
+            scores: Scores = await retry(
+                lambda: self._cluster.run(*arguments), WorkersLostError, print_error
             )
-        except WorkersLostError as error:
-            return [(None, str(error))] * 2
-        except SchedulerLostError as error:
+        except (SchedulerLostError, WorkersLostError) as error:
             raise RunStoppedError(str(error)) from None
+        except RunStoppedError as error:
+            raise RunStoppedError(f"{worker_note(error)}{error}") from None
         except (ClusterError, SettingsError) as error:
             raise SettingsError(f"{worker_note(error)}{error}") from None
         return scores
@@ -335,7 +352,6 @@ class _TrialWorker:
         self._round = round_
         self._executor = executor
         self._after = after
-        self._failures = 0
 
     async def play(self) -> None:
         opening_of = opening_selector(self._settings)
@@ -344,24 +360,11 @@ class _TrialWorker:
                 trial = self._trials.ask()
                 opening = opening_of(self._round, self._trials.asked)
                 key = PairKey(self._round, self._trials.asked, 0, 1)
-                scores = await self._executor.play(trial, key, opening)
-                balance = sum(
-                    self._balance(score, number, detail)
-                    for number, (score, detail) in enumerate(scores, 1)
-                )
-                self._trials.tell(trial, balance)
+                first, second = await self._executor.play(trial, key, opening)
+                self._trials.tell(trial, 2 * (first - second))
                 self._after()
         finally:
             await self._executor.close()
-
-    def _balance(self, white_score: float | None, number: int, detail: str) -> float:
-        if white_score is None:
-            self._failures += 1
-            if self._failures >= MAX_FAILURES:
-                raise SettingsError(f"{self._failures} games in a row without a result: {detail}")
-            return 0.0
-        self._failures = 0
-        return (2 * white_score - 1) * (1 if number == 1 else -1)
 
 
 def _with_arguments(engines: Sequence[EngineSettings], trial: Trial) -> list[EngineSettings]:

@@ -1,5 +1,7 @@
 """Settings and runs that tests of the runner share."""
 
+import shlex
+
 from kempelen.match.config.engine_settings import EngineProtocol, EngineSettings
 from kempelen.match.config.settings import Settings
 from kempelen.match.config.time_control import TimeControl
@@ -13,6 +15,21 @@ def engine(failure="none", after=1, **changes):
     command, arguments = failing(failure, after)
     values = {"name": failure, "start_limit": 10, "ready_limit": 1, "quit_limit": 0.3, **changes}
     return EngineSettings(command=command, arguments=arguments, **values)
+
+
+def unreliable_program(folder, works, line):
+    """Return the path of a program that runs a command line, or ends with status 4.
+
+    The shell condition `works`, such as "-le 3", tests the number of its starts, which are counted
+    in the file `starts`.
+    """
+    counter, path = folder / "starts", folder / "engine"
+    path.write_text(
+        f"#!/bin/sh\necho >> {counter}\n[ $(wc -l < {counter}) {works} ] || exit 4\n"
+        f"exec {shlex.join(line)}\n"
+    )
+    path.chmod(0o755)
+    return str(path)
 
 
 def stockfish(name="stockfish", **changes):

@@ -5,23 +5,25 @@ import json
 import signal
 import sys
 from dataclasses import replace
+from types import SimpleNamespace
 
 import chess
 import pytest
 
 from kempelen import cli
 from kempelen.console.settings_codec import SettingsError
-from kempelen.match.config.engine_settings import EngineSettings
+from kempelen.match.config.engine_settings import EngineSettings, Restart
 from kempelen.match.config.settings import Adjudication
-from kempelen.match.dask_executor import DaskExecutor
+from kempelen.match.dask_executor import DaskExecutor, play_pair
 from kempelen.match.game.game_result import Termination
 from kempelen.match.game.openings import Opening
 from kempelen.match.live.events import GameFinished, MovePlayed, Notice, Status
-from kempelen.match.pairing.pairs import PairKey
-from kempelen.match.runner import RunStoppedError
+from kempelen.match.pairing.pairs import Pair, PairKey
 from kempelen.match.tuning.spsa import Spsa, TunableParameter
 from kempelen.match.tuning.tuning import play_trial, tune, tuning_players
+from protocols import tasks
 from protocols.cluster.client import ClusterAddress, ClusterClient, worker_note
+from protocols.cluster.errors import WorkersLostError
 from tests.kempelen.match.support import engine, play, play_with, settings
 from tests.support import failing
 from tests.waiting import PATIENCE
@@ -112,12 +114,28 @@ async def test_scheduler_death_stops_run_with_message(dask):
     chosen = settings(engine(), engine("no-info"), games=24, adjudication=Adjudication(maxmoves=12))
     running, _ = await begin(chosen, await connect(chosen, dask))
     dask.processes[0].kill()
-    with pytest.raises(RunStoppedError, match="scheduler lost"):
-        await asyncio.wait_for(running, 120)
+    finish, _ = await asyncio.wait_for(running, 120)
+    assert finish.status is Status.FAILED
+    assert "scheduler lost" in finish.reason
 
 
 @pytest.mark.thorough
-async def test_a_pair_that_kills_its_workers_is_recorded_as_lost(dask, tmp_path):
+async def test_frozen_scheduler_stops_run_with_message(dask, monkeypatch):
+    monkeypatch.setattr("protocols.cluster.client.SCHEDULER_TIMEOUT_S", 2.0)
+    chosen = settings(engine(), engine("no-info"), games=24, adjudication=Adjudication(maxmoves=12))
+    running, _ = await begin(chosen, await connect(chosen, dask))
+    dask.processes[0].send_signal(signal.SIGSTOP)
+    try:
+        finish, _ = await asyncio.wait_for(running, 120)
+    finally:
+        dask.processes[0].send_signal(signal.SIGCONT)
+    assert finish.status is Status.FAILED
+    assert finish.reason.endswith("no answer from the scheduler for 2 s")
+
+
+@pytest.mark.thorough
+async def test_a_pair_that_kills_its_workers_stops_run(dask, tmp_path, monkeypatch):
+    monkeypatch.setattr(tasks, "RETRY_TIMEOUT_S", 0)
     killer = tmp_path / "killer.py"
     # The parent of the engine's supervisor is the worker: kill it.
     killer.write_text(
@@ -139,9 +157,50 @@ async def test_a_pair_that_kills_its_workers_is_recorded_as_lost(dask, tmp_path)
     replacing = asyncio.create_task(replace_the_dead())
     finish, records = await asyncio.wait_for(play_with(chosen, executor), 120)
     replacing.cancel()
-    assert [r.termination for r in records] == [Termination.WORKER_LOST] * 2
-    assert [r.result for r in records] == ["*", "*"]
+    assert records == []
     assert finish.status is Status.FAILED
+    assert "lost with its workers" in finish.reason
+
+
+async def test_lost_workers_are_retried(monkeypatch):
+    """A pair is submitted again after Dask has given up on it."""
+    monkeypatch.setattr(tasks, "MIN_RETRY_PAUSE_S", 0.01)
+    chosen = settings(engine(), engine(), games=2)
+    attempts, recorded, notices = [], [], []
+
+    class Cluster:
+        async def start(self, report, on_message):
+            pass
+
+        async def run(self, name, *arguments):
+            attempts.append(name)
+            if len(attempts) < 3:
+                raise WorkersLostError(f"{name}: lost with its workers")
+            return ["first", "second"], ""
+
+    executor = DaskExecutor(chosen, Cluster(), 1)
+    await executor.open(notices.append)
+    pair = Pair(PairKey(1, 1, 0, 1), (1, 2))
+    await executor.play(pair, Opening(chess.STARTING_FEN), 1, recorded.append)
+    assert recorded == ["first", "second"]
+    assert attempts == ["pair 1.1-2.1"] * 3
+    assert notices == [Notice("pair 1.1-2.1: lost with its workers; retrying for 60 s")]
+
+
+@pytest.mark.thorough
+async def test_pair_returns_finished_game_if_next_one_cannot_begin(tmp_path, monkeypatch):
+    monkeypatch.setattr(tasks, "RETRY_TIMEOUT_S", 0)
+    program = tmp_path / "engine"
+    command, arguments = failing("none")
+    program.write_text(f'#!/bin/sh\nrm "$0"\nexec {command} {" ".join(arguments)}\n')
+    program.chmod(0o755)
+    player = EngineSettings(str(program), name="once", start_limit=10, restart=Restart.ON)
+    chosen = settings(engine(), player, games=2, adjudication=Adjudication(maxmoves=4))
+    worker = SimpleNamespace(worker="tcp://w", report=lambda message: None)
+    pair = Pair(PairKey(1, 1, 0, 1), (1, 2))
+    games, problem = await play_pair(worker, chosen, pair, Opening(chess.STARTING_FEN), False)
+    assert [game.termination for game in games] == [Termination.MAX_MOVES]
+    assert problem.startswith("worker tcp://w: game 1.1-2.1.2: could not begin: white (once): ")
 
 
 async def test_missing_engine_error_names_worker(dask):

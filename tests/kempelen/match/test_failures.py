@@ -4,19 +4,26 @@ import os
 import signal
 import sys
 import time
-from io import StringIO
+from dataclasses import replace
 
 import pytest
-from rich.console import Console
 
-from kempelen.console.settings_codec import SettingsError, encode
+from kempelen.console.settings_codec import SettingsError
 from kempelen.match.config.engine_settings import EngineSettings, Restart
 from kempelen.match.config.settings import Adjudication
 from kempelen.match.config.time_control import TimeControl
-from kempelen.match.display import standings_view
 from kempelen.match.game.game_result import Termination
 from kempelen.match.live.events import GameFinished, MovePlayed, Notice, Status
-from tests.kempelen.match.support import engine, play, settings
+from kempelen.match.records.ledger import NOT_PLAYED, Ledger
+from kempelen.match.runner import LocalExecutor
+from protocols import tasks
+from tests.kempelen.match.support import (
+    engine,
+    play,
+    play_with,
+    settings,
+    unreliable_program,
+)
 from tests.support import FAILING, failing_processes
 from tests.waiting import until
 
@@ -145,55 +152,85 @@ async def test_engine_start_failure_is_reported_before_first_game(failure):
 
 def fails_later(folder, starts):
     """Return the settings of an engine that starts only `starts` times."""
-    counter = folder / "starts"
-    program = folder / "engine"
-    program.write_text(
-        f"#!/bin/sh\necho >> {counter}\n[ $(wc -l < {counter}) -le {starts} ] || exit 4\n"
-        f"exec {sys.executable} {FAILING} none\n"
-    )
-    program.chmod(0o755)
-    return EngineSettings(str(program), name="later", start_limit=10, restart=Restart.ON)
+    program = unreliable_program(folder, f"-le {starts}", [sys.executable, FAILING, "none"])
+    return EngineSettings(program, name="later", start_limit=10, restart=Restart.ON)
 
 
 @pytest.mark.thorough
-async def test_games_with_unstarted_engine_give_points_but_no_elo(tmp_path):
-    finish, records = await play(short_timeouts(engine(), fails_later(tmp_path, 1), games=4))
-    assert [record.result for record in records] == ["1-0", "0-1", "1-0", "0-1"]
-    assert {record.termination for record in records} == {Termination.NOT_STARTED}
-    assert finish.status is Status.FAILED
-    assert "later): ended with status 4" in finish.reason
-    rows = {row.name: row for row in finish.summary.rows}
-    assert (rows["none"].points, rows["none"].error, rows["later"].failures) == (4, None, 4)
-    assert finish.summary.comparison.by_games is None
-    assert finish.summary.comparison.by_pairs is None
-    output = StringIO()
-    Console(file=output, width=100).print(*standings_view(encode(finish.summary)))
-    assert "Elo" not in output.getvalue().split("\n", 1)[1]
-    assert "engine did not start 4" in output.getvalue()
+async def test_games_wait_for_missing_engine(tmp_path):
+    player = fails_later(tmp_path, 100)
+    program, away = tmp_path / "engine", tmp_path / "away"
+    notices = []
+
+    def listen(event):
+        if isinstance(event, GameFinished) and not notices:
+            program.rename(away)
+        elif isinstance(event, Notice):
+            notices.append(event.text)
+            away.rename(program)
+
+    finish, records = await play(short_timeouts(engine(), player, games=4), listeners=[listen])
+    assert finish.status is Status.COMPLETE
+    assert [record.termination for record in records] == [Termination.MAX_MOVES] * 4
+    (notice,) = notices
+    assert notice.startswith("game 1.1-2.1.2: could not begin: white (later): engine command ")
+    assert notice.endswith("program not found or not executable; retrying for 60 s")
 
 
-@pytest.mark.thorough
-async def test_elo_excludes_games_with_unstarted_engine(tmp_path):
-    finish, records = await play(short_timeouts(engine(), fails_later(tmp_path, 3), games=4))
-    ends = [record.termination for record in records]
-    assert ends == [Termination.MAX_MOVES] * 2 + [Termination.NOT_STARTED] * 2
-    assert finish.status is Status.FAILED
-    assert "2 games failed because a player did not start" in finish.reason
-    assert finish.summary.comparison.games == (0, 2, 0)
-    assert finish.summary.comparison.pairs == (0, 0, 1, 0, 0)
-    rows = {row.name: row for row in finish.summary.rows}
-    assert (rows["none"].points, rows["none"].games) == (3, 4)
-    assert rows["none"].elo == pytest.approx(0)
-
-
-@pytest.mark.thorough
-async def test_game_has_no_result_if_neither_engine_starts(tmp_path):
+@pytest.mark.thorough(keep=1)
+@pytest.mark.parametrize("both", [False, True], ids=["one", "both"])
+async def test_unstarted_games_are_played_on_resume(tmp_path, monkeypatch, both):
+    monkeypatch.setattr(tasks, "RETRY_TIMEOUT_S", 0)
     (tmp_path / "other").mkdir()
-    players = fails_later(tmp_path, 1), fails_later(tmp_path / "other", 1)
-    finish, records = await play(short_timeouts(*players, games=2))
-    assert [record.result for record in records] == ["*", "*"]
+    other = fails_later(tmp_path / "other", 3) if both else engine()
+    chosen = short_timeouts(other, fails_later(tmp_path, 3), games=4)
+    ledger = str(tmp_path / "ledger")
+    finish, records = await play(chosen, path=ledger)
+    assert [record.termination for record in records] == [Termination.MAX_MOVES] * 2
     assert finish.status is Status.FAILED
-    assert "ended with status 4" in finish.reason
+    reason = (
+        "black (later-2): ended with status 4" if both else "black (later): ended with status 4"
+    )
+    assert finish.reason.startswith("game 1.1-2.2.1: could not begin: ")
+    assert finish.reason.endswith(reason)
+    assert ("white (later): ended with status 4; " in finish.reason) == both
+    assert finish.summary.comparison.games == (0, 2, 0)
+    assert [row.failures for row in finish.summary.rows] == [0, 0]
+    for counter in tmp_path.glob("**/starts"):
+        counter.unlink()
+    finish, records = await play(chosen, path=ledger, resume=True)
+    assert finish.status is Status.COMPLETE
+    assert [record.termination for record in records] == [Termination.MAX_MOVES] * 4
+
+
+async def test_games_that_earlier_releases_did_not_play_are_played_on_resume(tmp_path):
+    path = str(tmp_path / "ledger")
+    chosen = short_timeouts(engine(), engine(), games=2)
+    _, records = await play(chosen)
+    earlier = Ledger(path)
+    earlier.begin(chosen, resume=False)
+    for record, termination in zip(records, NOT_PLAYED, strict=True):
+        earlier.record(replace(record, result="*", termination=termination, moves=()))
+    earlier.close()
+    finish, records = await play(chosen, path=path, resume=True)
+    assert finish.status is Status.COMPLETE
+    assert [record.termination for record in records] == [Termination.MAX_MOVES] * 2
+
+
+async def test_full_disk_of_engine_logs_does_not_stop_games(tmp_path):
+    (tmp_path / "none.log").symlink_to("/dev/full")
+    chosen = short_timeouts(engine(), engine("no-info"), games=1)
+    notices = []
+
+    def listen(event):
+        if isinstance(event, Notice):
+            notices.append(event.text)
+
+    executor = LocalExecutor(chosen, log_directory=str(tmp_path))
+    finish, _ = await play_with(chosen, executor, listeners=[listen])
+    assert finish.status is Status.COMPLETE
+    assert notices == [f"log {tmp_path}/none.log: No space left on device; lines are missing"]
+    assert "bestmove" in (tmp_path / "no-info.log").read_text()
 
 
 async def test_engine_crash_stops_run_if_restart_is_off():

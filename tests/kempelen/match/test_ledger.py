@@ -3,6 +3,7 @@
 import asyncio
 import json
 import random
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -16,11 +17,11 @@ from kempelen.cli import main
 from kempelen.console.settings_codec import SettingsError
 from kempelen.match import runner
 from kempelen.match.config.settings import Adjudication
-from kempelen.match.live.events import GameFinished, Notice
+from kempelen.match.live.events import GameFinished, Notice, Status
 from kempelen.match.records.game_record import to_pgn
 from kempelen.match.records.ledger import Ledger, LedgerError
 from kempelen.match.records.record_file import RecordFile
-from kempelen.match.runner import LocalExecutor, Runner, RunStoppedError
+from kempelen.match.runner import LocalExecutor, Runner
 from tests.kempelen.match.support import engine, play, settings
 from tests.kempelen.test_match import match
 from tests.systems import module_or_skip
@@ -137,9 +138,11 @@ async def test_unwritten_games_are_saved_beside_ledger_and_resumed(tmp_path, mon
 
     assert playing is not None
     task = asyncio.create_task(run(path, quick_settings(games=16), fill, listen))
-    error = RunStoppedError if end == "patience" else asyncio.CancelledError
-    with pytest.raises(error):
-        await task
+    if end == "patience":
+        assert (await task)[0].status is Status.FAILED
+    else:
+        with pytest.raises(asyncio.CancelledError):
+            await task
     pending_path = tmp_path / "run.sqlite.unwritten"
     kept = [json.loads(line)["record"] for line in pending_path.read_text().splitlines()]
     assert len(kept) == 1
@@ -170,8 +173,9 @@ async def test_games_that_cannot_be_saved_anywhere_are_replayed(tmp_path, monkey
     path = tmp_path / "run.sqlite"
     monkeypatch.setattr(runner, "LEDGER_TIMEOUT", 0.2)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
-    with pytest.raises(RunStoppedError, match=r"could not be saved .*will be replayed"):
-        await run(path, quick_settings(games=16), fill_and_obstruct, lambda event: None)
+    finish, _ = await run(path, quick_settings(games=16), fill_and_obstruct, lambda event: None)
+    assert finish.status is Status.FAILED
+    assert re.search(r"could not be saved .*will be replayed", finish.reason)
     (tmp_path / "run.sqlite.unwritten").rmdir()
     finish, records = await play(quick_settings(games=16), path=str(path), resume=True)
     assert finish.complete
@@ -183,8 +187,9 @@ async def test_unwritten_games_fall_back_to_temporary_folder(tmp_path, monkeypat
     elsewhere.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(elsewhere))
     monkeypatch.setattr(runner, "LEDGER_TIMEOUT", 0.2)
-    with pytest.raises(RunStoppedError, match=r"move it to .*run.sqlite.unwritten before"):
-        await run(path, quick_settings(games=16), fill_and_obstruct, lambda event: None)
+    finish, _ = await run(path, quick_settings(games=16), fill_and_obstruct, lambda event: None)
+    assert finish.status is Status.FAILED
+    assert re.search(r"move it to .*run.sqlite.unwritten before", finish.reason)
     (kept,) = elsewhere.iterdir()
     pending_path = tmp_path / "run.sqlite.unwritten"
     pending_path.rmdir()

@@ -18,10 +18,11 @@ from kempelen.match.config.engine_settings import EngineProtocol, EngineSettings
 from kempelen.match.config.settings import Adjudication
 from kempelen.match.config.time_control import TimeControl
 from kempelen.match.game.game_result import Termination
-from kempelen.match.live.events import GameFinished, Notice
+from kempelen.match.live.events import GameFinished, Notice, Status
 from kempelen.match.live.mqtt_publisher import MqttPublisher, MqttSubscriber
 from kempelen.match.pairing.formats import Format
-from kempelen.match.runner import LocalExecutor, RunStoppedError
+from kempelen.match.runner import LocalExecutor
+from protocols import tasks
 from protocols.client.engine import EngineError, EngineTimeoutError
 from protocols.client.uci import SearchRequest
 from protocols.mqtt import topics
@@ -361,8 +362,9 @@ async def test_match_stops_on_long_broker_outage_and_resumes(mosquitto, tmp_path
         playing = asyncio.create_task(play_with(chosen, executor, path=ledger))
         await eventually(lambda: len(one.thinker.requests) == 7)
         mosquitto.kill()
-        with pytest.raises(RunStoppedError, match=r"no connection for 0\.5 s"):
-            await playing
+        stopped, _ = await playing
+        assert stopped.status is Status.FAILED
+        assert "no connection for 0.5 s" in stopped.reason
         mosquitto.start()
         executor = LocalExecutor(chosen, connect=connect)
         finish, records = await play_with(chosen, executor, path=ledger, resume=True)
@@ -371,17 +373,20 @@ async def test_match_stops_on_long_broker_outage_and_resumes(mosquitto, tmp_path
     assert {record.termination for record in records} == {Termination.MAX_MOVES}
 
 
-async def test_match_fails_if_bot_never_comes_online(mosquitto):
+async def test_match_fails_if_bot_never_comes_online(mosquitto, monkeypatch):
+    monkeypatch.setattr(tasks, "RETRY_TIMEOUT_S", 0)
     chosen = quick_settings(engine(), *bots("nobody", start_limit=0.3), games=2)
     async with serving(mosquitto.broker, "one"):
         executor = LocalExecutor(chosen, connect=lambda tell: BotClient(mosquitto.broker))
         finish, records = await play_with(chosen, executor)
-    assert [record.termination for record in records] == [Termination.NOT_STARTED] * 2
-    assert not finish.complete
+    assert records == []
+    assert finish.status is Status.FAILED
     assert "bot nobody: not online after 0.3 s" in finish.reason
 
 
-async def test_match_fails_if_bot_goes_offline(mosquitto):
+async def test_games_of_an_absent_bot_are_played_on_resume(mosquitto, monkeypatch, tmp_path):
+    monkeypatch.setattr(tasks, "RETRY_TIMEOUT_S", 0)
+    ledger = str(tmp_path / "ledger")
     chosen = quick_settings(engine(), *bots("one", start_limit=0.3), games=4)
 
     def leave(event):
@@ -390,11 +395,41 @@ async def test_match_fails_if_bot_goes_offline(mosquitto):
 
     async with serving(mosquitto.broker, "one") as one:
         executor = LocalExecutor(chosen, connect=lambda tell: BotClient(mosquitto.broker))
-        finish, records = await play_with(chosen, executor, listeners=[leave])
-    assert records[0].termination is Termination.MAX_MOVES
-    assert records[-1].termination is Termination.NOT_STARTED
-    assert not finish.complete
-    assert "games failed because a player did not start" in finish.reason
+        finish, records = await play_with(chosen, executor, path=ledger, listeners=[leave])
+    assert 0 < len(records) < 4
+    assert {record.termination for record in records} == {Termination.MAX_MOVES}
+    assert finish.status is Status.FAILED
+    assert "could not begin: " in finish.reason
+    assert "(one): bot one: not online after 0.3 s" in finish.reason
+    async with serving(mosquitto.broker, "one"):
+        executor = LocalExecutor(chosen, connect=lambda tell: BotClient(mosquitto.broker))
+        finish, records = await play_with(chosen, executor, path=ledger, resume=True)
+    assert finish.complete
+    assert [record.termination for record in records] == [Termination.MAX_MOVES] * 4
+
+
+async def test_game_is_replayed_if_bot_cannot_start_its_engine(mosquitto):
+    class Restarting(FakeBotEngine):
+        async def get(self, variant):
+            await super().get(variant)
+            if len(self.variants) in (2, 3):
+                raise EngineError("program not found")
+            return self
+
+    notices = []
+
+    def listen(event):
+        if isinstance(event, Notice):
+            notices.append(event.text)
+
+    chosen = quick_settings(engine(), *bots("one"), games=2)
+    async with serving(mosquitto.broker, "one", Restarting()):
+        executor = LocalExecutor(chosen, connect=lambda tell: BotClient(mosquitto.broker))
+        finish, records = await play_with(chosen, executor, listeners=[listen])
+    assert finish.complete
+    assert [record.termination for record in records] == [Termination.MAX_MOVES] * 2
+    void = "game 1.1-2.1.1: void, will be replayed: bot one: not_started: program not found"
+    assert notices == [f"{void}; retrying for 60 s"]
 
 
 async def test_bots_play_chess960(mosquitto):

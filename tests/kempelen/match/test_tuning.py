@@ -5,6 +5,7 @@ import random
 import sys
 from types import SimpleNamespace
 
+import chess
 import pytest
 
 from agent.io.file_lock import lock_path
@@ -12,12 +13,18 @@ from kempelen import cli
 from kempelen.console.settings_codec import SettingsError
 from kempelen.match.config.engine_settings import EngineProtocol, EngineSettings
 from kempelen.match.config.game_settings import GameSettings
-from kempelen.match.config.settings import OpeningSettings, Settings
+from kempelen.match.config.settings import Adjudication, OpeningSettings, Settings
 from kempelen.match.config.time_control import TimeControl
+from kempelen.match.engines import engine_protocols
+from kempelen.match.game.openings import Opening
+from kempelen.match.pairing.pairs import PairKey
+from kempelen.match.runner import RunStoppedError
 from kempelen.match.tuning import tuning
-from kempelen.match.tuning.spsa import Spsa, TunableParameter
+from kempelen.match.tuning.spsa import Spsa, Trial, TunableParameter
 from kempelen.match.tuning.tuning import VerificationTrials, engine_options, parse_tunables
+from protocols import tasks
 from tests.external import program
+from tests.kempelen.match.support import engine, unreliable_program
 from tests.support import failing
 
 TRIALS = 4000
@@ -342,3 +349,46 @@ def test_invalid_go_tuning_arguments_are_reported(capsys):
     with pytest.raises(SystemExit, match="2"):
         cli.main([*line, "nakade", "--size", "40"])
     assert "WIDTHxHEIGHT such as 9x13, not '40'" in capsys.readouterr().err
+
+
+def trial_executor(player):
+    settings = Settings(
+        engines=tuning.tuning_players(player),
+        time=TimeControl(nodes=1, patience=5),
+        adjudication=Adjudication(maxmoves=4),
+    )
+    return tuning.LocalTrialExecutor(settings)
+
+
+async def play_trial(executor):
+    trial = Trial({"Hash": 5}, {"Hash": 7}, {})
+    try:
+        return await executor.play(trial, PairKey(1, 1, 0, 1), Opening(chess.STARTING_FEN))
+    finally:
+        await executor.close()
+
+
+@pytest.mark.thorough
+async def test_restarted_engine_keeps_values_of_trial(monkeypatch):
+    started = []
+
+    def make_player(player, context):
+        started.append((player.name, dict(player.options)))
+        return engine_protocols.make_player(player, context)
+
+    monkeypatch.setattr(tuning, "make_player", make_player)
+    # The tuned player is White in the first game and dies at its second move.
+    scores = await play_trial(trial_executor(engine("dies", 2)))
+    assert scores == [0.0, 0.0]
+    values = {"plus": {"Hash": 5}, "minus": {"Hash": 7}}
+    assert sorted({name for name, _ in started[2:]}) == ["plus"]
+    assert all(options == values[name] for name, options in started)
+
+
+async def test_tuning_stops_if_engine_does_not_start(tmp_path, monkeypatch):
+    monkeypatch.setattr(tasks, "RETRY_TIMEOUT_S", 0)
+    command, arguments = failing("none")
+    program = unreliable_program(tmp_path, "-le 1", [command, *arguments])
+    player = EngineSettings(program, name="x", start_limit=10)
+    with pytest.raises(RunStoppedError, match="ended with status 4"):
+        await play_trial(trial_executor(player))
