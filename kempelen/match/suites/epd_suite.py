@@ -19,16 +19,17 @@ from agent.io.files import read_text
 from agent.io.read_errors import convert_read_errors
 from agent.limits import Mate, Score
 from kempelen.console.settings_codec import SettingsError
+from kempelen.console.terminal import print_error
 from kempelen.match.config.engine_settings import EngineSettings
 from kempelen.match.config.time_control import TimeControl
 from kempelen.match.engines.engine_protocols import make_uci_player
 from kempelen.match.engines.players import UciEngine
 from openings import epd_line
 from protocols.client.engine import EngineOptionError
-from protocols.client.process import EngineError, EngineNotFoundError
+from protocols.client.process import EngineError
 from protocols.client.uci import PlayResult, SearchRequest
 from protocols.session_context import STANDALONE, SessionContext
-from protocols.tasks import cancel_all
+from protocols.tasks import cancel_all, retry
 
 MAX_FILE_SIZE = 256 << 20
 
@@ -113,7 +114,8 @@ async def run_suite(
     """Search all positions with `concurrency` engines, and return the results in order.
 
     `report` is called with the number of finished positions. An engine that fails is restarted for
-    the next position. Raise SettingsError if the engine does not start or lacks an option.
+    the next position. If it cannot be restarted, the remaining positions have an error. Raise
+    SettingsError if the engine does not start at first or lacks an option.
     """
     results: dict[int, EpdResult] = {}
     waiting = iter(enumerate(problems))
@@ -152,6 +154,7 @@ class EngineRunner:
         self._session_context = session_context
         self._player: UciEngine | None = None
         self._has_started = False
+        self._restart_error: EngineError | None = None
 
     async def solve(self, problem: EpdPosition) -> EpdResult:
         """Search a position with an empty hash table, and check the result."""
@@ -169,14 +172,14 @@ class EngineRunner:
         """Search a position with an empty hash table.
 
         Raise EngineError if the engine fails, and restart it for the next search. Raise
-        SettingsError if the program does not exist or lacks an option.
+        SettingsError if the engine does not start at first or lacks an option.
         """
         limits = self._limits
         try:
             player = await self._started_player()
             await player.new_game()
             return await player.search(request, (limits.movetime or 0) + limits.patience)
-        except (EngineOptionError, EngineNotFoundError) as error:
+        except EngineOptionError as error:
             raise SettingsError(f"engine {self._engine.name}: {error}") from None
         except EngineError:
             await self.close()
@@ -189,20 +192,30 @@ class EngineRunner:
             await asyncio.shield(player.close())
 
     async def _started_player(self) -> UciEngine:
-        if self._player is None:
-            self._player = make_uci_player(
-                self._engine, chess960=self._chess960, session_context=self._session_context
-            )
-            try:
-                await self._player.start()
-            except (EngineOptionError, EngineNotFoundError):
-                raise
-            except EngineError as error:
-                if not self._has_started:
-                    message = f"engine {self._engine.name}: could not start: {error}"
-                    raise SettingsError(message) from None
-                raise
-            self._has_started = True
+        if self._restart_error is not None:
+            raise self._restart_error
+        if self._player is not None:
+            return self._player
+        try:
+            if self._has_started:
+                return await retry(self._start, EngineError, print_error)
+            return await self._start()
+        except EngineOptionError:
+            raise
+        except EngineError as error:
+            text = f"engine {self._engine.name}: could not start: {error}"
+            if not self._has_started:
+                raise SettingsError(text) from None
+            self._restart_error = EngineError(text)
+            raise self._restart_error from None
+
+    async def _start(self) -> UciEngine:
+        await self.close()
+        self._player = make_uci_player(
+            self._engine, chess960=self._chess960, session_context=self._session_context
+        )
+        await self._player.start()
+        self._has_started = True
         return self._player
 
 

@@ -19,15 +19,17 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 
 from agent.io.files import read_text
 from agent.io.read_errors import convert_read_errors
 from kempelen.console.settings_codec import SettingsError
+from kempelen.console.terminal import print_error
 from kempelen.match.config.engine_settings import EngineSettings
-from protocols.client.engine import EngineOptionError
 from protocols.client.gtp import EngineRefusalError, GtpClient
-from protocols.client.process import EngineError, EngineNotFoundError
+from protocols.client.process import EngineError
+from protocols.tasks import retry
 
 MAX_FILE_SIZE = 16 << 20
 # The part of the game state that is wrong after a rejected command (default: the position), and the
@@ -166,7 +168,7 @@ async def run_regression(
     """Run each file with a new engine process. Return the results and the rejected commands.
 
     `patience` is the timeout for a response in seconds. `report` is called with the number of
-    finished tests. Raise SettingsError if the engine does not start for the first file.
+    finished tests. Raise SettingsError if the engine does not start.
     """
     done = 0
 
@@ -181,6 +183,21 @@ async def run_regression(
     return [result for run in runs for result in run.results], [
         command for run in runs for command in run.rejected
     ]
+
+
+async def _started_client(engine: EngineSettings) -> GtpClient:
+    client = GtpClient(
+        engine.command,
+        engine.arguments,
+        start_limit=engine.start_limit,
+        ready_limit=engine.ready_limit,
+    )
+    try:
+        await client.start()
+    except BaseException:
+        await client.close()
+        raise
+    return client
 
 
 class RegressionRun:
@@ -198,23 +215,17 @@ class RegressionRun:
     async def run(self, engine: EngineSettings, *, first: bool) -> None:
         """Send all commands to the engine. If the engine fails, the remaining tests fail too.
 
-        If `first` is true, raise SettingsError if the engine does not start.
+        Raise SettingsError if the engine does not start. If `first` is false, it has started before
+        and is started again with pauses.
         """
-        client = GtpClient(
-            engine.command,
-            engine.arguments,
-            start_limit=engine.start_limit,
-            ready_limit=engine.ready_limit,
-        )
+        start = partial(_started_client, engine)
+        try:
+            client = await (start() if first else retry(start, EngineError, print_error))
+        except EngineError as error:
+            message = f"engine {engine.name}: could not start: {error}"
+            raise SettingsError(message) from None
         failure = ""
         try:
-            try:
-                await client.start()
-            except (EngineError, OSError) as error:
-                if first or isinstance(error, EngineNotFoundError | EngineOptionError):
-                    message = f"engine {engine.name}: could not start: {error}"
-                    raise SettingsError(message) from None
-                failure = str(error)
             for step in self._file.steps:
                 if not failure:
                     failure = await self._run_step(client, step)

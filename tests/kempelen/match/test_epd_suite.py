@@ -2,9 +2,12 @@ import pytest
 
 from agent.limits import Cp, Mate
 from kempelen.console.settings_codec import SettingsError
+from kempelen.match.config.engine_settings import EngineSettings
 from kempelen.match.config.time_control import TimeControl
 from kempelen.match.suites.epd_suite import EpdPosition, read_epd_file, run_suite
-from tests.kempelen.match.support import engine
+from protocols import tasks
+from tests.kempelen.match.support import engine, unreliable_program
+from tests.support import failing
 
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"
 
@@ -78,6 +81,30 @@ async def test_engine_crash_fails_one_position_only():
     assert failed
     assert all(result.solved for result in results if not result.error)
     assert len(failed) <= len(results) / 2
+
+
+@pytest.mark.thorough(keep=1)
+@pytest.mark.parametrize(
+    ("works", "errors"),
+    [("-ne 2", ["dies"] * 3), ("-lt 2", ["dies", "start", "start"])],
+    ids=["again", "no more"],
+)
+async def test_positions_wait_for_engine_that_does_not_start_again(
+    tmp_path, monkeypatch, works, errors
+):
+    monkeypatch.setattr(tasks, "MIN_RETRY_PAUSE_S", 0.01)
+    if works == "-lt 2":
+        monkeypatch.setattr(tasks, "RETRY_TIMEOUT_S", 0)
+    command, arguments = failing("dies")
+    program = unreliable_program(tmp_path, works, [command, *arguments])
+    problems = [EpdPosition("f", str(n), START + " 0 1", avoid=("h2h4",)) for n in range(3)]
+    player = EngineSettings(program, name="x", start_limit=10)
+    results = await run_suite(problems, player, TimeControl(nodes=1), 1)
+    texts = {
+        "dies": "ended with status 3: cannot go on",
+        "start": "engine x: could not start: ended with status 4",
+    }
+    assert [result.error for result in results] == [texts[error] for error in errors]
 
 
 async def test_unknown_engine_option_stops_suite():

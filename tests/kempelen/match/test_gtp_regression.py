@@ -1,7 +1,15 @@
 import pytest
 
 from kempelen.console.settings_codec import SettingsError
-from kempelen.match.suites.gtp_regression import RegressionOutcome, read_regression_file
+from kempelen.match.config.engine_settings import EngineProtocol, EngineSettings
+from kempelen.match.suites.gtp_regression import (
+    RegressionOutcome,
+    read_regression_file,
+    run_regression,
+)
+from protocols import tasks
+from tests.kempelen.match.support import unreliable_program
+from tests.support import failing_gtp
 
 SUITE = """\
 # A comment, and a command without a number.
@@ -66,3 +74,22 @@ def test_outcomes_have_readable_names():
     assert {str(outcome) for outcome in RegressionOutcome} == {
         "passed", "failed", "failed as expected", "passed unexpectedly", "ignored",
     }  # fmt: skip
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("works", ["-ne 2", "-lt 2"], ids=["again", "no more"])
+async def test_next_file_waits_for_engine_that_does_not_start(tmp_path, monkeypatch, works):
+    monkeypatch.setattr(tasks, "MIN_RETRY_PAUSE_S", 0.01)
+    command, arguments = failing_gtp("none")
+    program = unreliable_program(tmp_path, works, [command, *arguments])
+    path = tmp_path / "a.tst"
+    path.write_text("1 name\n#? [Failing none]\n")
+    files = [read_regression_file(path)] * 2
+    player = EngineSettings(program, name="x", start_limit=10, protocol=EngineProtocol.GTP)
+    if works == "-lt 2":
+        monkeypatch.setattr(tasks, "RETRY_TIMEOUT_S", 0)
+        with pytest.raises(SettingsError, match="engine x: could not start: ended with status 4"):
+            await run_regression(files, player, 10)
+        return
+    results, _ = await run_regression(files, player, 10)
+    assert [result.outcome for result in results] == [RegressionOutcome.PASSED] * 2
