@@ -6,15 +6,16 @@ from argparse import Namespace
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Self
 
 from kempelen.console.cluster_arguments import cluster_from
 from kempelen.console.terminal import print_error
 from kempelen.training.workers import Failures, GameGenerator, GamesError, Result
 from protocols.cluster.client import ClusterAddress, ClusterClient, Report, worker_note
-from protocols.cluster.errors import ClusterError
+from protocols.cluster.errors import ClusterError, WorkersLostError
 from protocols.cluster.worker import WorkerTask
-from protocols.tasks import cancel_all
+from protocols.tasks import cancel_all, retry
 
 GAMES_PER_TASK = 8
 # Maximum pending tasks per worker thread. Finished tasks wait for earlier ones.
@@ -26,6 +27,7 @@ class ClusterWorkers:
 
     def __init__(self, address: ClusterAddress, report: Report) -> None:
         """Connect to the cluster. Raise GamesError if it is unreachable or has no workers."""
+        self._report = report
         self._runner = asyncio.Runner()
         try:
             self._tasks = self._runner.run(ClusterClient.connect(address))
@@ -62,7 +64,8 @@ class ClusterWorkers:
                 (number, *([extra_argument(number)] if extra_argument else [])) for number in unit
             ]
             name = f"games {unit[0]} to {unit[-1]}"
-            pending.append(asyncio.create_task(self._tasks.run(name, make_games, maker, entries)))
+            run = partial(self._tasks.run, name, make_games, maker, entries)
+            pending.append(asyncio.create_task(retry(run, WorkersLostError, self._report)))
 
         async def next_games() -> list[Result]:
             while len(pending) < QUEUE_FACTOR * max(self._tasks.threads, 1):
