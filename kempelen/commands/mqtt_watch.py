@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _watch(arguments: argparse.Namespace) -> int:
     broker = broker_from(arguments)
     from kempelen.match.live.mqtt_publisher import MqttSubscriber
-    from protocols.mqtt.connection import Connection
+    from protocols.mqtt.connection import NO_ANSWER, Connection
 
     receiver = MqttSubscriber(arguments.name)
     connection = Connection(
@@ -68,8 +68,9 @@ def _watch(arguments: argparse.Namespace) -> int:
     )
     try:
         if not _wait(receiver, connection, arguments.wait):
-            reason = connection.error or f"tournament {arguments.name} not found"
-            print_error(f"broker {broker}: {reason}")
+            connected = connection.connected.is_set()
+            reason = f"tournament {arguments.name} not found" if connected else NO_ANSWER
+            print_error(f"broker {broker}: {connection.error or reason}")
             return 2
         if arguments.once:
             return _show_once(receiver, as_json=arguments.json)

@@ -43,6 +43,8 @@ SESSION_EXPIRY_S = 300
 _NO_DELAY = ((socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),)
 # Larger payloads are ignored.
 MAX_PAYLOAD_BYTES = 1 << 20
+# A broker that requires TLS may just close a connection without TLS.
+NO_ANSWER = "no answer (check the port, and whether it requires TLS)"
 # A message is dropped if the connection breaks this many times after sending it.
 MAX_PUBLISH_ATTEMPTS = 5
 
@@ -217,6 +219,8 @@ class Connection:
                     await self._serve(client, work)
             except Exception as error:  # noqa: BLE001 - retry after any broker failure
                 self.error = _describe(error)
+                if self.error == "no answer" and not self.connected.is_set():
+                    self.error = NO_ANSWER
                 _log.info("broker %s: %s", self.broker, self.error)
             if self._closing:
                 return
@@ -414,7 +418,8 @@ class _Client(aiomqtt.Client):
 
 
 def _describe(error: Exception) -> str:
-    if isinstance(error, TimeoutError):
+    # The texts are those of aiomqtt.
+    if isinstance(error, TimeoutError) or str(error) == "Operation timed out":
         return "no answer"
     if isinstance(error, aiomqtt.MqttError) and str(error).startswith("Disconnected"):
         return "connection lost"

@@ -1,6 +1,8 @@
 """Commands that use an MQTT broker, without a reachable broker."""
 
+import contextlib
 import re
+import socket
 import threading
 import time
 
@@ -74,6 +76,25 @@ def test_bot_match_waits_for_the_broker_then_fails(capsys, nowhere, tmp_path):
         f"broker {nowhere}: no connection for 1 s: Connection refused; use --resume to continue"
         in errors
     )
+
+
+def test_watch_reports_port_that_closes_connections(capsys):
+    """A TLS port may end a connection without TLS like a broker that knows only MQTT 3.1.1."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve():
+            with contextlib.suppress(OSError):  # the listener is closed
+                while True:
+                    listener.accept()[0].close()
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        broker = f"mqtt://127.0.0.1:{listener.getsockname()[1]}"
+        assert main(["mqtt", "watch", "--mqtt", broker, "--wait", "0.5"]) == 2
+        listener.shutdown(socket.SHUT_RDWR)
+        thread.join()
+    error = "no answer (check the port, and whether it requires TLS)"
+    assert capsys.readouterr().err == f"kempelen: broker {broker}: {error}\n"
 
 
 def test_serve_waits_for_the_broker_then_fails(capsys, nowhere):

@@ -1,6 +1,7 @@
 """Connections to brokers of all kinds."""
 
 import asyncio
+import contextlib
 import time
 
 import pytest
@@ -34,6 +35,38 @@ async def test_mqtt_version_5_support_is_detected(mosquitto):
         assert not await supports_mqtt5(Broker("127.0.0.1", port))
         server.close()
         await server.wait_closed()
+
+
+@pytest.mark.parametrize(
+    ("answer", "tls", "problem"),
+    [
+        (b"\x15\x03\x01\x00\x02\x02\x46", False, "the port requires TLS (use mqtts://)"),
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", False, "not an MQTT broker (use another port)"),
+        (b"\x20\x02\x00\x01", True, "not a TLS port (use mqtt://, or another port)"),
+        (b"", True, "not a TLS port (use mqtt://, or another port)"),
+    ],
+    ids=["TLS", "HTTP", "MQTT without TLS", "closed"],
+)
+async def test_wrong_ports_are_reported(answer, tls, problem):
+    clients = []
+
+    async def behave(reader, writer):
+        clients.append(writer)
+        await reader.read(15)
+        writer.write(answer)
+        writer.close()
+        with contextlib.suppress(OSError):
+            await writer.wait_closed()
+        clients.remove(writer)
+
+    server = await asyncio.start_server(behave, "127.0.0.1", 0)
+    connection = Connection(Broker("127.0.0.1", server.sockets[0].getsockname()[1], tls=tls))
+    await asyncio.to_thread(connection.first_attempt_done.wait, PATIENCE)
+    assert connection.error == problem
+    await asyncio.to_thread(connection.close)
+    server.close()
+    await server.wait_closed()
+    await eventually(lambda: not clients)
 
 
 @pytest.mark.needs("mosquitto", "mosquitto_passwd")
