@@ -135,6 +135,7 @@ def main(argv: list[str] | None = None) -> int:
         from kempelen import protocol_detector
 
         return protocol_detector.serve()
+    _silence_libraries()
     argv = _with_new_command(argv)
     path = _command_path(argv)
     parser = _parser(path)
@@ -242,6 +243,14 @@ def _command_list() -> str:
         "\n".join([f"{title}:", *(f"  {name:{width}}{text}" for name, text in group.items())])
         for title, group in COMMAND_GROUPS.items()
     )
+
+
+def _silence_libraries() -> None:
+    """Print no log messages of libraries. Commands report the errors that concern the user."""
+    import logging
+
+    # Without a handler, Python prints warnings and errors, and Dask installs a handler that does.
+    logging.getLogger().addHandler(logging.NullHandler())
 
 
 def _write_utf8() -> None:

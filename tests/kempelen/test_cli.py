@@ -51,6 +51,19 @@ def test_numpy_uses_one_thread_unless_configured(given, used):
     assert run.stdout.endswith(f"{used}\n"), run.stderr
 
 
+@pytest.mark.thorough
+def test_log_messages_of_libraries_are_not_printed():
+    pytest.importorskip("distributed")
+    code = (
+        "import logging; from kempelen.cli import main; "
+        "main(['match', 'sprt', '13', '37', '50', '25', '3']); import distributed; "
+        "names = 'mqtt', 'asyncio', 'distributed.client', 'tornado.application'; "
+        "[logging.getLogger(name).critical('bare') for name in names]"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (run.returncode, run.stderr) == (0, "")
+
+
 @pytest.mark.parametrize(("chosen", "encoding"), [(None, "utf-8"), ("cp1252", "cp1252")])
 def test_windows_pipes_use_utf8_unless_configured(chosen, encoding, monkeypatch):
     monkeypatch.delenv("PYTHONIOENCODING", raising=False)
