@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import struct
 from collections.abc import Callable, Iterable
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import chess
 import chess.gaviota
@@ -15,6 +16,16 @@ from agent.chess.endgames.dtm_tablebase import DRAWN, FIFTY_MOVES, makes_threefo
 Report = Callable[[str], None]
 
 _DRAW_RANK = 0, 0
+
+# Gaviota: values in a block, the file header, and the size of the dictionary and of the data in the
+# header of an LZMA file.
+_GAVIOTA_BLOCK = chess.gaviota.ENTRIES_PER_BLOCK
+_GAVIOTA_HEADER = struct.Struct("<10I")
+_LZMA_HEADER = struct.Struct("<xIQ")
+_MAX_LZMA_DICTIONARY = 1 << 20
+# Maximum number of 16-bit numbers that a lookup in a Syzygy file reads. A block has at most 8192
+# bits and so at most as many symbols.
+_MAX_SYZYGY_READS = 20_000
 
 
 def _ignore_report(message: str) -> None:
@@ -134,16 +145,82 @@ class SyzygyTablebase:
             return None
 
 
-class _ReadOnlyGaviota(chess.gaviota.PythonTablebase):
-    """Opens Gaviota files read-only. python-chess would open them for writing."""
+class _GaviotaFiles(chess.gaviota.PythonTablebase):
+    """Opens Gaviota files read-only, which python-chess would open for writing.
+
+    It checks sizes in the files, which could otherwise take any amount of memory.
+    """
 
     def _open_tablebase(self, req: chess.gaviota.Request) -> BinaryIO:
         stream = self.streams.get(req.egkey)
         if stream is None:
             stream = open(self.available_tables[req.egkey], "rb")  # noqa: SIM115 - see `close`
             self.streams[req.egkey] = stream
+            # For each side to move, and the end of the last block.
+            entries = 2 * -(-chess.gaviota.EGKEY[req.egkey].maxindex // _GAVIOTA_BLOCK) + 1
+            _require(_GAVIOTA_HEADER.unpack(stream.read(40))[8] == 40 + 4 * entries)
             self.egtb_loadindexes(req.egkey, stream)
         return stream
+
+    def egtb_block_park(self, egkey: str, block: int, stream: BinaryIO) -> int:
+        start = super().egtb_block_park(egkey, block, stream)
+        _require(0 < self.egtb_block_getsize_zipped(egkey, block) <= 2 * _GAVIOTA_BLOCK)
+        kind, properties = stream.read(2), stream.read(13)
+        if kind[0] == 0:  # a complete LZMA file; python-chess gives the others a header
+            dictionary, size = _LZMA_HEADER.unpack(properties)
+            _require(dictionary <= _MAX_LZMA_DICTIONARY and size <= _GAVIOTA_BLOCK)
+        stream.seek(start)
+        return start
+
+
+def _require(is_valid: bool) -> None:
+    if not is_valid:
+        raise ValueError("invalid size in the file")
+
+
+class _BoundedTable(chess.syzygy.Table):
+    """A Syzygy table whose lookups end, whatever the file contains."""
+
+    _reads = 0
+
+    def set_norm_piece(self, norm: list[int], pieces: list[int]) -> None:
+        self._check_pieces(pieces)
+        super().set_norm_piece(norm, pieces)
+
+    def set_norm_pawn(self, norm: list[int], pieces: list[int]) -> None:
+        self._check_pieces(pieces)
+        super().set_norm_pawn(norm, pieces)
+
+    def _check_pieces(self, pieces: list[int]) -> None:
+        """Require the pieces of the file's name: a lookup would search others without end."""
+        first, second = os.path.splitext(os.path.basename(self.path))[0].split("v")
+        codes = (chess.PIECE_SYMBOLS.index(letter.lower()) for letter in first + second)
+        black = (8 * (place >= len(first)) for place in range(self.num))
+        if sorted(pieces) != sorted(map(sum, zip(codes, black, strict=True))):
+            raise ValueError("other pieces than in the file's name")
+
+    def decompress_pairs(self, d: Any, idx: int) -> int:
+        self._reads = 0
+        return super().decompress_pairs(d, idx)
+
+    def read_uint16(self, data_ptr: int) -> int:
+        self._reads += 1
+        if self._reads > _MAX_SYZYGY_READS:
+            raise ValueError("lookup too long")
+        return super().read_uint16(data_ptr)
+
+
+class _BoundedWdlTable(_BoundedTable, chess.syzygy.WdlTable): ...
+
+
+class _BoundedDtzTable(_BoundedTable, chess.syzygy.DtzTable): ...
+
+
+class _SyzygyFiles(chess.syzygy.Tablebase):
+    def _open_table(self, hashtable: Any, Table: type[chess.syzygy.Table], path: str) -> int:  # noqa: N803
+        is_wdl = issubclass(Table, chess.syzygy.WdlTable)
+        bounded = _BoundedWdlTable if is_wdl else _BoundedDtzTable
+        return super()._open_table(hashtable, bounded, path)
 
 
 def open_gaviota(paths: str, report: Report = _ignore_report) -> GaviotaTablebase:
@@ -151,7 +228,7 @@ def open_gaviota(paths: str, report: Report = _ignore_report) -> GaviotaTablebas
 
     Raise `OSError` if a folder is missing or if the folders contain no tables.
     """
-    tables = _ReadOnlyGaviota()
+    tables = _GaviotaFiles()
     for path in split_paths(paths):
         tables.add_directory(path)
     for name, path in list(tables.available_tables.items()):
@@ -168,7 +245,7 @@ def open_syzygy(paths: str, report: Report = _ignore_report) -> SyzygyTablebase:
 
     Raise `OSError` if a folder is missing or if the folders contain no tables.
     """
-    tables = chess.syzygy.Tablebase()
+    tables = _SyzygyFiles()
     for path in split_paths(paths):
         tables.add_directory(path)
     if not tables.wdl:
