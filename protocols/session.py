@@ -145,15 +145,18 @@ class StdioSession:
             self._log = None
 
 
-def is_hung_up(descriptor: int) -> bool:
-    """Return whether the other end of a pipe or connection is known to be closed."""
+def is_hung_up(descriptor: int, *, half: bool = False) -> bool:
+    """Return whether the other end of a pipe or connection is known to be closed.
+
+    With `half`, also return True if the peer is known to send nothing more (Linux only).
+    """
     try:
         import select
 
         poll = select.poll()
     except (ImportError, AttributeError):  # Windows
         return False
-    poll.register(descriptor, 0)
+    poll.register(descriptor, getattr(select, "POLLRDHUP", 0) if half else 0)
     return bool(poll.poll(0))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import Executor
+from math import inf
 from typing import Any
 
 from protocols.server.admission import RejectedError
@@ -61,7 +62,9 @@ class NetworkSession:
         self._limits = limits
         self._metrics = metrics
         self._loop = asyncio.get_running_loop()
-        self._started = self._last_activity = self._last_handled = self._loop.time()
+        self._started = self._last_activity = self._loop.time()
+        self._last_handled = self._last_sent = self._started
+        self._half_closed_at = inf  # if this is noticed before the end of the input is read
         self._bucket = TokenBucket(limits.line_rate, self._started)
         self._received = ReceiveQueue(MAX_READ_AHEAD_BYTES)
         self._send_queue = SendQueue(transport.abort)
@@ -149,19 +152,20 @@ class NetworkSession:
         handling: asyncio.Task[str],
         seconds: float,
     ) -> None:
-        """Wait for pending lines and replies, until no line is handled for `seconds` seconds.
+        """Wait `seconds` seconds for pending replies. Return at once if the connection is lost.
 
-        Return at once if the connection is lost.
+        While lines wait, each reply extends the time, because a client that is gone rejects it.
         """
-        started = self._loop.time()
+        since = self._loop.time()
         while not writing.done() and not (reading.done() and reading.result() != END_OF_INPUT):
-            remaining = max(started, self._last_handled) + seconds - self._loop.time()
+            remaining = since + seconds - self._loop.time()
             if remaining <= 0:
                 return
             interval = min(remaining, POLL_INTERVAL)
             if not handling.done():
                 ends = {writing, handling}
                 await asyncio.wait(ends, timeout=interval, return_when=asyncio.FIRST_COMPLETED)
+                since = self._loop.time() if handling.done() else max(since, self._last_sent)
             elif await self._loop.run_in_executor(self._pool, protocol.drain, interval):
                 return
 
@@ -202,9 +206,13 @@ class NetworkSession:
         paused = self._loop.time()
         while self._received.full:
             await asyncio.sleep(POLL_INTERVAL)
-            if self._transport.is_lost():
+            now = self._loop.time()
+            if self._transport.is_half_closed():
+                self._half_closed_at = min(self._half_closed_at, now)
+            unanswered = now - max(self._half_closed_at, self._last_sent)
+            if self._transport.is_lost() or unanswered > FINAL_REPLIES_TIMEOUT_S:
                 raise ConnectionLostError
-            if self._loop.time() - max(paused, self._last_handled) > READ_AHEAD_TIMEOUT_S:
+            if now - max(paused, self._last_handled) > READ_AHEAD_TIMEOUT_S:
                 self.end("flood", "too many unanswered commands")
 
     async def _handle_lines(self, protocol: ThreadedLineProtocol) -> str:
@@ -244,7 +252,7 @@ class NetworkSession:
                     async with asyncio.timeout(WRITE_TIMEOUT_S):
                         await self._transport.write(chunk)
                     self._send_queue.mark_sent(chunk)
-                    self._last_activity = self._loop.time()
+                    self._last_activity = self._last_sent = self._loop.time()
         except ConnectionLostError as error:
             return "unread" if self._send_queue.overflowed else str(error)
         except TimeoutError:

@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
+from protocols import session
 from protocols.line_splitter import LineSplitter
 from protocols.server.admission import RejectedError
-from protocols.session import is_hung_up
 from protocols.sockets import configure_socket
 
 _CHUNK = 1 << 16
@@ -44,6 +44,9 @@ class Transport(Protocol):
 
     def is_lost(self) -> bool:
         """Return whether the connection is known to be lost, without reading from it."""
+
+    def is_half_closed(self) -> bool:
+        """Return whether the client is known to send nothing more, without reading from it."""
 
     async def write(self, lines: Sequence[bytes]) -> None:
         """Write lines and wait for the send buffer to drain. May raise ConnectionLostError."""
@@ -84,7 +87,10 @@ class StreamTransport:
         return []
 
     def is_lost(self) -> bool:
-        return is_lost(self._writer.transport)
+        return is_hung_up(self._writer.transport, half=not self._writer.can_write_eof())
+
+    def is_half_closed(self) -> bool:
+        return is_hung_up(self._writer.transport, half=True)
 
     def _reject_http(self, lines: Sequence[str | None]) -> None:
         first, self._unchecked = self._unchecked, max(self._unchecked - len(lines), 0)
@@ -117,8 +123,10 @@ class StreamTransport:
         return True
 
 
-def is_lost(transport: asyncio.BaseTransport) -> bool:
-    return transport.is_closing() or is_hung_up(transport.get_extra_info("socket").fileno())
+def is_hung_up(transport: asyncio.BaseTransport, *, half: bool) -> bool:
+    """Return whether the connection is closed, as `protocols.session.is_hung_up` does."""
+    connection = transport.get_extra_info("socket")
+    return transport.is_closing() or session.is_hung_up(connection.fileno(), half=half)
 
 
 def chunked(lines: Sequence[bytes], size: int) -> Iterator[list[bytes]]:

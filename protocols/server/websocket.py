@@ -34,7 +34,7 @@ from protocols.server.transport import (
     PEER_TIMEOUT_S,
     ConnectionLostError,
     Transport,
-    is_lost,
+    is_hung_up,
     peer_names,
 )
 from protocols.sockets import configure_socket
@@ -91,7 +91,10 @@ class WebSocketTransport:
                 return lines
 
     def is_lost(self) -> bool:
-        return is_lost(self._connection.transport)
+        return is_hung_up(self._connection.transport, half=True)
+
+    def is_half_closed(self) -> bool:
+        return self.is_lost()  # a WebSocket cannot be closed on one side only
 
     async def write(self, lines: Sequence[bytes]) -> None:
         """Write each line as a separate message."""

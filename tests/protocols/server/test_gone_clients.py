@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import select
 import socket
 import ssl
 import struct
@@ -19,6 +20,7 @@ from tests.systems import posix_only
 from tests.waiting import eventually
 
 SCHEMES = ["tcp", "tls", "ws"]
+needs_pollrdhup = pytest.mark.skipif(not hasattr(select, "POLLRDHUP"), reason="only on Linux")
 
 
 class Stuck(Puppet):
@@ -108,11 +110,13 @@ async def test_gone_client_is_noticed_while_a_line_is_handled(
         await run.empty()
 
 
+@pytest.mark.parametrize("how", ["reset", pytest.param("vanish", marks=needs_pollrdhup)])
 @posix_only("detects lost connections only while reading")
 @pytest.mark.parametrize("scheme", SCHEMES)
 async def test_gone_client_is_noticed_while_reading_pauses(
-    scheme: str, certified: Certified, monkeypatch: pytest.MonkeyPatch
+    scheme: str, how: str, certified: Certified, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(network_session, "FINAL_REPLIES_TIMEOUT_S", 0.3)
     monkeypatch.setattr(network_session, "MAX_READ_AHEAD_BYTES", 1000)
     monkeypatch.setattr(network_session, "READ_AHEAD_TIMEOUT_S", PATIENCE)
     context = certified.client if scheme == "tls" else None
@@ -120,9 +124,9 @@ async def test_gone_client_is_noticed_while_reading_pauses(
         stuck_server(scheme, certified) as run,
         blocked_client(run, scheme, context) as client,
     ):
-        for _ in range(40):
+        for _ in range(20):
             await client.say(*["x" * 1000] * 10)
-        client.reset()
+        getattr(client, how)()
         await run.logged("reason=lost")
         await run.empty()
 
@@ -170,7 +174,7 @@ async def test_client_that_sends_far_ahead_of_a_long_line_is_disconnected(
 async def test_delayed_lines_of_half_closed_client_are_all_answered(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The time for final replies begins again with each line."""
+    """The time for final replies begins again with each reply."""
     monkeypatch.setattr(network_session, "FINAL_REPLIES_TIMEOUT_S", 1.0)
     async with running(line_rate=10) as run, calling(run) as caller:
         caller.say(*(f"say {n}" for n in range(40)))
@@ -179,6 +183,17 @@ async def test_delayed_lines_of_half_closed_client_are_all_answered(
             assert await caller.hear() == str(n)
         assert await caller.hear() == ""
         assert "lines=40" in await run.logged('reason="end of input"')
+
+
+async def test_lines_without_replies_do_not_keep_half_closed_client(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(network_session, "FINAL_REPLIES_TIMEOUT_S", 0.3)
+    async with running(line_rate=10) as run, calling(run) as caller:
+        caller.say(*["silence"] * 10_000)
+        caller.writer.write_eof()
+        assert await caller.hear() == ""
+        await run.logged('reason="end of input"')
 
 
 async def test_search_that_begins_while_the_session_is_closed_is_stopped() -> None:
