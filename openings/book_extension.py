@@ -19,12 +19,13 @@ import chess
 import yaml
 from chess.polyglot import zobrist_hash
 
+from agent.io.files import replace_atomically
 from agent.limits import Info, Mate
 from openings import repertoire
 from openings.book_check import centipawns
 from openings.book_common import MAX_WEIGHT as MAX_LINE_WEIGHT
 from openings.book_common import BookError
-from openings.polyglot import MAX_WEIGHT, Entry, MoveStatistics, atomic_replace, encode_move
+from openings.polyglot import MAX_WEIGHT, Entry, MoveStatistics, encode_move
 
 # Arguments: position, nodes, number of lines. Returns the lines, best first.
 SearchFunction = Callable[[chess.Board, int, int], Sequence[Info[chess.Move]]]
@@ -252,8 +253,7 @@ def write_lines(path: Path, learned: Iterable[BookMove]) -> int:
     header = "# Learned by self-play and search: `kempelen book extend`.\n"
     body = yaml.safe_dump(lines, sort_keys=False, width=1000) if lines else ""
     try:
-        with atomic_replace(path) as temporary:
-            temporary.write_text(header + body, "utf-8", newline="\n")
+        replace_atomically(path, (header + body).encode())
     except OSError as error:
         raise BookError(f"{path}: could not write: {error.strerror}") from None
     return count

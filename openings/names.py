@@ -13,9 +13,8 @@ from typing import NamedTuple
 import chess
 from chess.polyglot import zobrist_hash
 
-from agent.io.files import read_text
+from agent.io.files import read_text, replace_atomically
 from openings.book_common import BookError
-from openings.polyglot import atomic_replace
 
 SUFFIX = ".names"
 # Only this many plies of a long game are searched for a name; no named position is deeper.
@@ -54,8 +53,7 @@ def write(path: Path, names: OpeningNames) -> None:
     """Write a file of opening names atomically. Raise BookError if writing fails."""
     lines = [f"{key:016x}\t{eco}\t{title}\n" for key, (eco, title) in sorted(names.items())]
     try:
-        with atomic_replace(path) as temporary:
-            temporary.write_text("".join(lines), "utf-8", newline="\n")
+        replace_atomically(path, "".join(lines).encode())
     except OSError as error:
         raise BookError(f"could not write opening names to {path}: {error.strerror}") from None
 

@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
-import os
 import struct
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,7 +20,7 @@ from typing import NamedTuple
 import chess
 import chess.polyglot
 
-from agent.io.files import replace_file, require_regular, resolve_target
+from agent.io.files import atomic_writer, require_regular
 from openings.book_common import BookError
 
 MAX_WEIGHT = 0xFFFF
@@ -120,7 +118,7 @@ def write(path: Path, entries: Iterable[Entry]) -> int:
     """
     count = 0
     try:
-        with atomic_replace(path) as temporary, temporary.open("wb") as file:
+        with atomic_writer(path) as file:
             for _, position in itertools.groupby(entries, key=lambda entry: entry.key):
                 for entry in sorted(position, key=lambda entry: (-entry.weight, entry.raw_move)):
                     file.write(_ENTRY.pack(*entry))
@@ -128,21 +126,6 @@ def write(path: Path, entries: Iterable[Entry]) -> int:
     except OSError as error:
         raise BookError(f"could not write book {path}: {error.strerror}") from None
     return count
-
-
-@contextmanager
-def atomic_replace(path: Path) -> Iterator[Path]:
-    """Yield a temporary path beside `path`, and move the file to `path` on success."""
-    path = resolve_target(path)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        yield temporary
-        temporary.chmod(0o644)
-        replace_file(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def merge(books: Iterable[Iterable[Entry]], *, add: bool = False) -> Iterator[Entry]:

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 from typing import IO, Any, Self
 
-from agent.io.files import name_in_errors, replace_file, resolve_target
+from agent.io.files import atomic_writer, name_in_errors, resolve_target
 
 
 class AppendFile:
@@ -50,12 +50,9 @@ class AppendFile:
         if is_in_place(self._file, self._path):
             return
         path = self._path if not self._path.exists() else free_name(self._path)
-        with name_in_errors(path):
-            temporary = path.with_name(f"{path.name}.part")
+        with name_in_errors(path), atomic_writer(path) as copy:
             self._file.seek(0)
-            with temporary.open("wb") as copy:
-                shutil.copyfileobj(self._file, copy)
-            replace_file(temporary, path)
+            shutil.copyfileobj(self._file, copy)
         self._file.close()
         self._file = path.open("r+b", buffering=0)
         self._cut_off()

@@ -12,7 +12,6 @@ import io
 import os
 import stat
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -125,18 +124,31 @@ def replace_atomically(
     If `durable` is true, the file survives a power failure. `keep` is described in `replace_file`.
     Raise OSError with the file name on failure, or if the target is a device or pipe.
     """
-    with name_in_errors(path):
-        path = resolve_target(path)
-        temporary = path.with_name(f"{path.name}.{os.getpid()}.{threading.get_ident()}.tmp")
-        try:
-            with temporary.open("wb") as file:
-                file.write(content)
-                if durable:
-                    file.flush()
-                    os.fsync(file.fileno())
-            replace_file(temporary, path, keep=keep)
-        finally:
-            temporary.unlink(missing_ok=True)
+    with name_in_errors(path), atomic_writer(path, durable=durable, keep=keep) as file:
+        file.write(content)
+
+
+@contextlib.contextmanager
+def atomic_writer(
+    path: Path, *, mode: int = 0o666, durable: bool = False, keep: bool = True
+) -> Iterator[BinaryIO]:
+    """Yield a new temporary file, which replaces `path` unless the block raises an exception.
+
+    The parameters are those of `replace_atomically`; `mode` is the permissions of the new file.
+    """
+    path = resolve_target(path)
+    # The name is unpredictable, and an existing file of this name is never opened.
+    temporary = path.with_name(f"{path.name}.{os.urandom(8).hex()}.tmp")
+    file = open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, mode))  # noqa: SIM115
+    try:
+        with file:
+            yield file
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
+        replace_file(temporary, path, keep=keep)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def replace_file(temporary: Path, path: Path, *, keep: bool = True) -> None:

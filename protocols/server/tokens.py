@@ -12,7 +12,7 @@ import re
 import secrets
 from pathlib import Path
 
-from agent.io.files import read_text, replace_file, resolve_target
+from agent.io.files import atomic_writer, read_text
 
 HEADER = "# Tokens of kempelen serve: name, salt, SHA-256 of salt and token. Made by --new-token.\n"
 NAME_PATTERN = re.compile(r"[A-Za-z0-9_.-]{1,64}")
@@ -89,21 +89,9 @@ def new_token(path: str, name: str) -> str:
             raise TokenError(f"{path}: {name} already has a token; remove that line first")
     token, salt = secrets.token_urlsafe(_BITS // 8), secrets.token_bytes(16)
     text = text if text.endswith("\n") else f"{text}\n"
-    _write_private(Path(path), f"{text}{name} {salt.hex()} {_digest(salt, token).hex()}\n")
+    with atomic_writer(Path(path), mode=0o600) as file:  # readable by the owner only
+        file.write(f"{text}{name} {salt.hex()} {_digest(salt, token).hex()}\n".encode())
     return token
-
-
-def _write_private(path: Path, text: str) -> None:
-    """Replace a file atomically. Only its owner can read the new file."""
-    path = resolve_target(path)
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-    try:
-        with open(os.open(temporary, flags, 0o600), "w", encoding="utf-8") as file:
-            file.write(text)
-        replace_file(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _read(path: str) -> str:

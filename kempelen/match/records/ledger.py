@@ -15,8 +15,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TextIO
 
+from agent.io import strict_json
 from agent.io.file_lock import lock_or_raise
-from agent.io.files import replace_atomically, replace_file
+from agent.io.files import atomic_writer, replace_atomically
 from kempelen.console.settings_codec import decode, encode
 from kempelen.console.terminal import print_error
 from kempelen.match.config.settings import Settings, check_resumable
@@ -92,6 +93,7 @@ class Ledger:
         self._status: os.stat_result | None = None  # of the file, when it was last checked
         self._log_status: os.stat_result | None = None  # of SQLite's log beside it
         self._other_pending: list[str] = []
+        self._fallback: Path | None = None
         if path is None:
             return
         try:
@@ -183,21 +185,31 @@ class Ledger:
         This is `pending_path`, or a file in the temporary directory if that fails. An existing file
         is replaced. Raise OSError if neither file can be written.
         """
-        fallback = Path(tempfile.gettempdir()) / f"kempelen-{os.getpid()}.unwritten"
-        fallback.unlink(missing_ok=True)
         lines = [
             json.dumps({"tournament": self._name, "record": encode(record)}) for record in records
         ]
         if not lines and not self._other_pending:
             Path(self.pending_path).unlink(missing_ok=True)
+            self._remove_fallback()
             return self.pending_path
         content = "".join(f"{line}\n" for line in (*self._other_pending, *lines)).encode()
         try:
             replace_atomically(Path(self.pending_path), content, durable=True)
-            return self.pending_path
         except OSError:
-            replace_atomically(fallback, content, durable=True)
-            return str(fallback)
+            # All users can write to the folder of this file, so its name must be unpredictable.
+            if self._fallback is None:
+                descriptor, name = tempfile.mkstemp(".unwritten", "kempelen-")
+                os.close(descriptor)
+                self._fallback = Path(name)
+            replace_atomically(self._fallback, content, durable=True)
+            return str(self._fallback)
+        self._remove_fallback()
+        return self.pending_path
+
+    def _remove_fallback(self) -> None:
+        if self._fallback is not None:
+            self._fallback.unlink(missing_ok=True)
+            self._fallback = None
 
     def records(self) -> Iterator[GameRecord]:
         """Yield the games in the order in which they were written.
@@ -211,7 +223,7 @@ class Ledger:
             )
             for pair, game, text in rows:
                 try:
-                    record = decode(GameRecord, json.loads(text))
+                    record = decode(GameRecord, strict_json.loads(text))
                     self._check(record, pair, game)
                 except DECODE_ERRORS as error:
                     raise self.damaged_record_error(pair, game, error) from None
@@ -271,14 +283,15 @@ class Ledger:
 
     def _write_again(self, file: Path) -> None:
         """Copy the open file, which another program has removed, to its old path."""
-        temporary = Path(f"{file}.new")
         try:
-            temporary.unlink(missing_ok=True)
-            with self._wrap_errors(), contextlib.closing(sqlite3.connect(temporary)) as copy:
-                self._connection.backup(copy)
-                copy.execute("PRAGMA journal_mode=DELETE")  # it must be complete without its log
-            self._remove_logs(file)
-            replace_file(temporary, file)
+            with atomic_writer(file) as temporary:
+                with (
+                    self._wrap_errors(),
+                    contextlib.closing(sqlite3.connect(temporary.name)) as copy,
+                ):
+                    self._connection.backup(copy)
+                    copy.execute("PRAGMA journal_mode=DELETE")  # complete without its log
+                self._remove_logs(file)
         except OSError as error:
             raise LedgerError(f"ledger {self.path}: {error.strerror}") from None
         self._connection.close()
@@ -310,18 +323,16 @@ class Ledger:
             log = Path(f"{file}-wal")
             if resume and (Path(file).exists() or log.exists()):
                 raise LedgerError(_empty_message(self.path))
-            temporary = Path(f"{file}.new")
             try:
-                temporary.unlink(missing_ok=True)
                 self._remove_logs(Path(file))
                 with (
+                    atomic_writer(Path(file)) as temporary,
                     self._wrap_errors(),
-                    contextlib.closing(sqlite3.connect(temporary)) as database,
+                    contextlib.closing(sqlite3.connect(temporary.name)) as database,
                 ):
                     database.executescript(f"BEGIN; {SCHEMA}")
                     database.execute(INSERT_TOURNAMENT, _tournament_row(settings))
                     database.commit()
-                replace_file(temporary, Path(file))
             except OSError as error:
                 raise LedgerError(f"ledger {self.path}: {error.strerror}") from None
             self._open(self.path)
@@ -390,7 +401,7 @@ class Ledger:
         records = []
         try:
             for line in Path(self.pending_path).read_text("utf-8").splitlines():
-                entry = json.loads(line)
+                entry = strict_json.loads(line)
                 if entry["tournament"] != self._name:
                     self._other_pending.append(line)
                     continue
@@ -438,7 +449,7 @@ def saved_settings(path: str, name: str | None = None) -> Settings:
 
 def _settings(text: str, where: str) -> Settings:
     try:
-        return decode(Settings, json.loads(text))
+        return decode(Settings, strict_json.loads(text))
     except DECODE_ERRORS as error:
         raise LedgerError(
             f"{where}: invalid settings: {error}; if no other version of Kempelen wrote them, "

@@ -6,7 +6,7 @@ from typing import TextIO
 
 from agent.io.append_file import free_name, is_in_place
 from agent.io.file_lock import lock_or_raise
-from agent.io.files import replace_file
+from agent.io.files import atomic_writer
 from agent.io.write_checks import require_writable
 from kempelen.console.settings_codec import SettingsError
 from kempelen.console.terminal import print_error
@@ -108,17 +108,16 @@ class RecordFile:
         print_error(f"file of games {self._path}: changed by another program; writing it again")
 
     def _rewrite(self) -> None:
-        temporary = self._target.with_name(self._target.name + ".part")
         try:
-            with temporary.open("w", encoding="utf-8") as file:
+            with atomic_writer(self._target) as file:
                 for record in self._ledger.records():
-                    file.write(self._text(record))
-            if self._holds_games() and not _begins_with(temporary, self._target):
-                kept = free_name(self._target)
-                os.replace(self._target, kept)
-                print_error(f"file of games {self._path}: its other games are now in {kept}")
-            replace_file(temporary, self._target)
-            self._file = self._target.open("a", encoding="utf-8")
+                    file.write(self._text(record).encode())
+                file.flush()
+                if self._holds_games() and not _begins_with(Path(file.name), self._target):
+                    kept = free_name(self._target)
+                    os.replace(self._target, kept)
+                    print_error(f"file of games {self._path}: its other games are now in {kept}")
+            self._file = self._target.open("a", encoding="utf-8", newline="\n")
             self._flush()
             self.problem = ""
         except OSError as error:

@@ -1,5 +1,6 @@
 """Atomic replacement of files, durable if requested."""
 
+import contextlib
 import errno
 import os
 import sys
@@ -34,6 +35,40 @@ def test_durable_file_is_synced_before_replacement(
     replace_atomically(path, b"the new one", durable=durable)
     assert path.read_bytes() == b"the new one"
     assert synced == [(len(b"the new one"), b"old")] * durable
+    assert [*path.parent.iterdir()] == [path]
+
+
+@needs_links
+def test_file_planted_under_the_temporary_name_is_not_opened(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "urandom", bytes)  # zeros: the name can be predicted
+    victim = path.with_name("victim")
+    victim.write_bytes(b"other")
+    path.with_name(f"kept.{bytes(8).hex()}.tmp").symlink_to(victim)
+    with pytest.raises(FileExistsError):
+        replace_atomically(path, b"new")
+    assert (path.read_bytes(), victim.read_bytes()) == (b"old", b"other")
+
+
+def test_temporary_names_differ_and_new_files_have_the_mode(path: Path) -> None:
+    names = set()
+    for _ in range(2):
+        with files.atomic_writer(path, mode=0o600) as file:
+            names.add(file.name)
+            assert path.read_bytes() == b"old"
+            file.write(b"old")
+    assert len(names) == 2
+    assert [*path.parent.iterdir()] == [path]
+    if os.name == "posix":
+        assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_temporary_file_of_failed_writer_is_removed(path: Path) -> None:
+    with contextlib.suppress(KeyError), files.atomic_writer(path) as file:
+        file.write(b"half")
+        raise KeyError
+    assert path.read_bytes() == b"old"
     assert [*path.parent.iterdir()] == [path]
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import random
 import re
 import shutil
@@ -191,6 +192,7 @@ async def test_unwritten_games_fall_back_to_temporary_folder(tmp_path, monkeypat
     assert finish.status is Status.FAILED
     assert re.search(r"move it to .*run.sqlite.unwritten before", finish.reason)
     (kept,) = elsewhere.iterdir()
+    assert str(os.getpid()) not in kept.name  # others can write to this folder
     pending_path = tmp_path / "run.sqlite.unwritten"
     pending_path.rmdir()
     kept.rename(pending_path)
