@@ -18,6 +18,7 @@ from agent.games.chain_status import (
     dead_from_statuses,
     stones_with_status,
 )
+from agent.games.game_state import MAX_PLIES
 from agent.games.go import COLUMNS, MAX_SIZE, Go, format_size, without_stones
 from agent.games.stones import EMPTY, PASS, shape
 from agent.io.files import write_atomically
@@ -316,6 +317,8 @@ class GtpGoBoard(GtpBoard):
         if max(record.size) > MAX_SIZE:
             raise GtpError(f"cannot load file: unsupported board size {size} (maximum {MAX_SIZE})")
         moves = record.moves if move_number is None else record.moves[: max(move_number - 1, 0)]
+        if len(moves) > MAX_PLIES:
+            raise GtpError(f"cannot load file: too many moves (maximum {MAX_PLIES})")
         vertex = shape(*record.size).vertex
         black, white = ([vertex(*point) for point in points] for points in record.stones)
         try:

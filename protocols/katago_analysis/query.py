@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -89,11 +90,8 @@ class Query:
     def restriction_field(self) -> str:
         return "allowMoves" if self.restrictions[0].allowed else "avoidMoves"
 
-    def game(self, turn: int) -> Go:
-        """Return the game after `turn` moves. A finished game is reopened for analysis.
-
-        Raise `QueryError` if a move is illegal. Superko is ignored.
-        """
+    def start(self) -> Go:
+        """Return the game before the first move. Raise `QueryError` if the stones are illegal."""
         game = Go(format_size(*self.size), self.komi)
         for player in (0, 1):
             vertices = [vertex for placed, vertex in self.stones if placed == player]
@@ -102,13 +100,23 @@ class Query:
             except ValueError as error:
                 raise QueryError(Message("Illegal stones: {}", error), "initialStones") from None
         game.set_turn(self.first_player)
-        for number, (player, move) in enumerate(self.moves[:turn]):
+        return game
+
+    def play(self, game: Go, first: int, last: int) -> None:
+        """Play the moves from number `first` up to, but not including, number `last`.
+
+        Raise `QueryError` if a move is illegal. Superko is ignored.
+        """
+        for number, (player, move) in enumerate(self.moves[first:last], first):
             if not _is_playable(game, player, move):
                 raise QueryError(Message("Illegal move {}: {}", number, game.text(move)), "moves")
             game.play_as(player, move)
-        if game.is_over():
-            game.set_turn(game.turn)
-        return game
+
+    def game(self, turn: int) -> Go:
+        """Return the game after `turn` moves. A finished game is reopened for analysis."""
+        game = self.start()
+        self.play(game, 0, turn)
+        return reopened(game)
 
     def root_moves(self, game: Go) -> tuple[int, ...] | None:
         """Return the moves to search, or None if no restriction applies to the side to move."""
@@ -216,6 +224,15 @@ def read_perspective(value: object) -> int | None:
             "(expected BLACK, WHITE or SIDETOMOVE)"
         )
     return PERSPECTIVES[word]
+
+
+def reopened(game: Go) -> Go:
+    """Return the game, or a copy that can be continued if the game is over."""
+    if not game.is_over():
+        return game
+    game = deepcopy(game)
+    game.set_turn(game.turn)
+    return game
 
 
 def _is_playable(game: Go, player: int, move: int) -> bool:

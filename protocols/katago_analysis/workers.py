@@ -11,13 +11,14 @@ from typing import Any
 
 from agent.agent import DEFAULT_REPORT_INTERVAL, Agent, ReportInterval, describe
 from agent.game import Game
+from agent.games.go import Go
 from agent.games.position_adapter import GamePositionAdapter
 from agent.limits import Info, Limits, Progress, Result
 from agent.threads.scheduler import SearchScheduler
 from agent.threads.serial_executor import Job
 from protocols.katago_analysis import responses
 from protocols.katago_analysis.fields import QueryError
-from protocols.katago_analysis.query import MAX_SECONDS, Query
+from protocols.katago_analysis.query import MAX_SECONDS, Query, reopened
 from protocols.katago_analysis.visit_limited_backend import SearchSettings, VisitLimitedBackend
 
 # Reading pauses while this many positions are queued. This also delays `terminate` actions.
@@ -79,6 +80,8 @@ class AnalysisWorker:
             overhead=0.0,
             scheduler=scheduler,
         )
+        # The last query, its position, and the number of moves before it.
+        self._last: tuple[Query, Go, int] | None = None
 
     def start(self, task: AnalysisTask, on_done: Callable[[AnalysisWorker], None]) -> None:
         """Start analysing a position. Call `on_done` after the reply has been sent."""
@@ -105,13 +108,14 @@ class AnalysisWorker:
         on_done(self)
 
     def _analyse(self, job: Job, query: Query, turn: int) -> dict[str, Any]:
-        game = query.game(turn)
+        game = self._game(query, turn)
         root_moves = query.root_moves(game)
         if root_moves == ():
             raise QueryError("No legal move remains to analyse", query.restriction_field)
         if not job.stop.is_set():
             self._backend.prepare(game, query.visits, job.stop)
         if job.stop.is_set():
+            self._last = None
             return responses.no_results(query, turn)
         limits = Limits(
             nodes=query.visits,
@@ -136,6 +140,17 @@ class AnalysisWorker:
         for field, message in self._unsupported_fields(query, lines):
             self._send(responses.warning(message, query.id, field))
         return responses.analysis_result(query, turn, game, lines, is_during_search=False)
+
+    def _game(self, query: Query, turn: int) -> Go:
+        """Return the game after `turn` moves, continued from the previous position if possible."""
+        last, self._last = self._last, None  # an illegal move leaves it incomplete
+        if last is None or last[0] is not query or last[2] > turn:
+            last = query, query.start(), 0
+        _, game, played = last
+        query.play(game, played, turn)
+        if turn < query.turns[-1][0]:
+            self._last = query, game, turn
+        return reopened(game)
 
     def _unsupported_fields(
         self, query: Query, lines: responses.Lines

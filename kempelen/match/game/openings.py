@@ -27,6 +27,7 @@ from kempelen.match.game.referee import wrap_errors
 from kempelen.match.records.game_record import unescape_tag_value
 from openings import start_positions
 from openings.book_common import BookError
+from protocols.uci.position import MAX_GAME_PLIES
 
 # Suppress the log of python-chess: errors in PGN games are reported as SettingsError.
 logging.getLogger("chess.pgn").addHandler(logging.NullHandler())
@@ -250,13 +251,33 @@ def _from_pgn(text: str, name: str, chess960: bool) -> Iterator[Opening]:
         yield Opening(board.fen(), moves, unescape_tag_value(title))
 
 
-def read_game(stream: io.StringIO, where: str) -> chess.pgn.Game | None:
+class _BoundedGameBuilder(chess.pgn.GameBuilder[chess.pgn.Game]):
+    """Raises SettingsError as soon as a game has more than `max_plies` plies."""
+
+    def __init__(self, max_plies: int) -> None:
+        super().__init__()
+        self._max_plies = max_plies
+        self._plies = 0
+
+    def visit_move(self, board: chess.Board, move: chess.Move) -> None:
+        self._plies += len(self.variation_stack) == 1  # not in a variation
+        if self._plies > self._max_plies:
+            raise SettingsError("game too long (at most {} moves)", self._max_plies)
+        super().visit_move(board, move)
+
+
+def read_game(
+    stream: io.StringIO, where: str, max_plies: int = MAX_GAME_PLIES
+) -> chess.pgn.Game | None:
     """Return the next game in a PGN stream, or None at its end.
 
-    Raise SettingsError, with the prefix `where`, if the game is invalid.
+    Raise SettingsError, with the prefix `where`, if the game is invalid or has more than
+    `max_plies` plies.
     """
     try:
-        return chess.pgn.read_game(stream)
+        return chess.pgn.read_game(stream, Visitor=lambda: _BoundedGameBuilder(max_plies))
+    except SettingsError as error:
+        raise SettingsError("{}: {}", where, error) from None
     except (ValueError, LookupError, AttributeError, AssertionError) as error:
         # python-chess raises various exceptions for malformed games.
         raise SettingsError("{}: invalid PGN ({})", where, error) from None

@@ -3,9 +3,11 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TextIO
 
+from agent.io import strict_json
 from agent.io.file_lock import lock_file
 from agent.io.files import MAX_FILE_SIZE, read_text
 from kempelen.console.settings_codec import SettingsError, decode, encode
@@ -49,9 +51,18 @@ class AnalysisFile:
     def __len__(self) -> int:
         return len(self._evals)
 
-    def key(self, position: str) -> str:
-        """Return a hash of the search key and `position`, a text that identifies the position."""
-        return hashlib.sha256(f"{self._search_key}\n{position}".encode()).hexdigest()[:32]
+    def keys(self, start: str, moves: Iterable[str]) -> list[str]:
+        """Return the keys of the start position and of the position after each move.
+
+        A key is a hash of the search key, of `start`, a text that identifies the start position,
+        and of the moves. Each key continues the hash of the key before it.
+        """
+        digest = hashlib.sha256(f"{self._search_key}\n{start}".encode())
+        keys = [digest.hexdigest()[:32]]
+        for move in moves:
+            digest.update(f" {move}".encode())
+            keys.append(digest.hexdigest()[:32])
+        return keys
 
     def get(self, key: str) -> PositionEval | None:
         return self._evals.get(key)
@@ -74,5 +85,5 @@ class AnalysisFile:
 
     def _read_line(self, line: str) -> None:
         with contextlib.suppress(*DECODE_ERRORS):
-            entry = json.loads(line)
+            entry = strict_json.loads(line)
             self._evals[str(entry["key"])] = decode(PositionEval, entry["said"])

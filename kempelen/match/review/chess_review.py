@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,6 +34,7 @@ from protocols.client.process import EngineError
 from protocols.client.uci import SearchRequest
 from protocols.session_context import STANDALONE, SessionContext
 from protocols.tasks import cancel_all
+from protocols.uci.position import MAX_GAME_PLIES
 
 MAX_FILE_SIZE = 256 << 20
 NAGS = {
@@ -62,8 +63,8 @@ class ParsedChessGame(ParsedGame):
     suffix = ".pgn"
     unit = "nodes"
 
-    def position(self, ply: int) -> str:
-        return f"{self.start} {self.chess960} {' '.join(self.moves[:ply])}"
+    def keys(self, known: AnalysisFile) -> list[str]:
+        return known.keys(f"{self.start} {self.chess960}", self.moves)
 
     def mover(self, ply: int) -> int:
         return (int(not self.pgn.turn()) + ply) % 2
@@ -89,16 +90,17 @@ class ParsedChessGame(ParsedGame):
         pgn, review, evals = self.pgn, self.review(known), self.evals(known)
         if review.moves:
             pgn.headers["Annotator"] = annotator
+        board = pgn.board()  # node.board() and node.turn() would replay the game for every move
         for ply, (node, move) in enumerate(zip(list(pgn.mainline()), review.moves, strict=True)):
             before, after = evals[ply], evals[ply + 1]
             if after is not None:
-                node.set_eval(_pov(after, node.turn()), after.depth or None)
-            if move.loss is None or before is None:
-                continue
-            node.nags -= QUALITY_NAGS
-            if move.grade in NAGS:
-                node.nags.add(NAGS[move.grade])
-                _add_line(node.parent, before.line)
+                node.set_eval(_pov(after, not board.turn), after.depth or None)
+            if move.loss is not None and before is not None:
+                node.nags -= QUALITY_NAGS
+                if move.grade in NAGS:
+                    node.nags.add(NAGS[move.grade])
+                    _add_line(node.parent, board.copy(stack=False), before.line)
+            board.push(node.move)
         return pgn.accept(chess.pgn.StringExporter(columns=100)) + "\n\n"
 
 
@@ -113,8 +115,10 @@ def read_pgn(path: Path) -> list[ParsedChessGame]:
     return parse_pgn(text, str(path))
 
 
-def parse_pgn(text: str, where: str, limit: int | None = None) -> list[ParsedChessGame]:
-    """Return the games in a PGN text, at most `limit`.
+def parse_pgn(
+    text: str, where: str, limit: int | None = None, max_plies: int = MAX_GAME_PLIES
+) -> list[ParsedChessGame]:
+    """Return the games in a PGN text, at most `limit`. A game may have at most `max_plies` plies.
 
     Raise SettingsError, with the prefix `where`, if a game is invalid.
     """
@@ -122,7 +126,7 @@ def parse_pgn(text: str, where: str, limit: int | None = None) -> list[ParsedChe
     games: list[ParsedChessGame] = []
     while len(games) != limit:
         number = len(games) + 1
-        game = read_game(file, Message("{}: game {}", where, number))
+        game = read_game(file, Message("{}: game {}", where, number), max_plies)
         if game is None:
             break
         try:
@@ -174,17 +178,20 @@ async def analyse_chess(
     is called with the number of finished positions. Raise SettingsError if the engine fails twice
     at the same position.
     """
-    waiting = [(game, ply) for game in games for ply in game.missing(known)]
-    done = sum(len(game.plies) for game in games) - len(waiting)
+    missing = []
+    for game in games:
+        missing.append(game.missing(known))
+        await asyncio.sleep(0)  # a signal may end the run while a long file is prepared
+    waiting = sum(map(len, missing))
+    done = sum(len(game.plies) for game in games) - waiting
     report(done)
-    positions = iter(waiting)
+    positions = _positions(games, missing)
 
     async def work() -> None:
         nonlocal done
         runners: dict[bool, EngineRunner] = {}
         try:
-            for game, ply in positions:
-                key = known.key(game.position(ply))
+            for game, ply, key, outcome in positions:
                 if known.get(key) is None:
                     runner = runners.setdefault(
                         game.chess960,
@@ -192,25 +199,46 @@ async def analyse_chess(
                             engine, limits, chess960=game.chess960, session_context=session_context
                         ),
                     )
-                    known.add(key, await _search(runner, game, ply, limits))
+                    known.add(key, await _evaluate(runner, game, ply, outcome, limits))
                 done += 1
                 report(done)
         finally:
             for runner in runners.values():
                 await runner.close()
 
-    workers = [asyncio.create_task(work()) for _ in range(max(1, min(concurrency, len(waiting))))]
+    workers = [asyncio.create_task(work()) for _ in range(max(1, min(concurrency, waiting)))]
     try:
         await asyncio.gather(*workers)
     finally:
         await cancel_all(workers)
 
 
-async def _search(
-    runner: EngineRunner, game: ParsedChessGame, ply: int, limits: TimeControl
+def _positions(
+    games: Sequence[ParsedChessGame], missing: Sequence[Mapping[int, str]]
+) -> Iterator[tuple[ParsedChessGame, int, str, chess.Outcome | None]]:
+    """Yield the missing positions: the game, the ply, the key, and the outcome if it is over.
+
+    Each position is reached from the one before it.
+    """
+    for game, keys in zip(games, missing, strict=True):
+        if not keys:
+            continue
+        board = game.pgn.board()
+        for ply in game.plies:
+            if ply:
+                board.push_uci(game.moves[ply - 1])
+            if ply in keys:
+                yield game, ply, keys[ply], board.outcome()
+
+
+async def _evaluate(
+    runner: EngineRunner,
+    game: ParsedChessGame,
+    ply: int,
+    outcome: chess.Outcome | None,
+    limits: TimeControl,
 ) -> PositionEval:
-    board = _board_at(game, ply)
-    if outcome := board.outcome():
+    if outcome:
         if outcome.winner is None:
             return PositionEval(0.5, cp=0)
         return eval_from_score(Mate(0), (), 0, 0)
@@ -235,13 +263,6 @@ async def _search(
     return eval_from_score(info.score, line[: MAX_VARIATION_LENGTH + 1], info.depth, info.nodes)
 
 
-def _board_at(game: ParsedChessGame, ply: int) -> chess.Board:
-    board = game.pgn.board()
-    for move in game.moves[:ply]:
-        board.push_uci(move)
-    return board
-
-
 def _san(board: chess.Board, line: Sequence[str]) -> tuple[str, ...]:
     board, moves = board.copy(stack=False), []
     for text in line:
@@ -259,8 +280,8 @@ def _pov(value: PositionEval, turn: chess.Color) -> chess.engine.PovScore:
     return chess.engine.PovScore(score, turn)
 
 
-def _add_line(node: chess.pgn.GameNode, line: Sequence[str]) -> None:
-    board = node.board()
+def _add_line(node: chess.pgn.GameNode, board: chess.Board, line: Sequence[str]) -> None:
+    """Add a variation that begins at `node`, whose position is `board`."""
     for text in line[:MAX_VARIATION_LENGTH]:
         try:
             move = board.parse_uci(text)

@@ -33,7 +33,13 @@ from protocols.gtp.sgf import (
     set_move,
 )
 from protocols.katago_analysis.protocol import AnalysisEngine, Settings
-from protocols.katago_analysis.query import MAX_KOMI, MAX_VISITS, MIN_BOARD_SIZE, is_valid_komi
+from protocols.katago_analysis.query import (
+    MAX_KOMI,
+    MAX_MOVES,
+    MAX_VISITS,
+    MIN_BOARD_SIZE,
+    is_valid_komi,
+)
 from protocols.rulesets import find_ruleset, read_sgf_rules
 
 PLAYERS = "BW"
@@ -61,8 +67,9 @@ class ParsedGoGame(ParsedGame):
     suffix = ".sgf"
     unit = "visits"
 
-    def position(self, ply: int) -> str:
-        return json.dumps({**self.query, "moves": self.query["moves"][:ply]})
+    def keys(self, known: AnalysisFile) -> list[str]:
+        start = {name: value for name, value in self.query.items() if name != "moves"}
+        return known.keys(json.dumps(start), map(" ".join, self.query["moves"]))
 
     def mover(self, ply: int) -> int:
         played = self.record.moves
@@ -132,8 +139,8 @@ def read_sgf(path: Path) -> list[ParsedGoGame]:
     return _parse_games(trees, str(path))
 
 
-def parse_sgf(text: str, where: str) -> list[ParsedGoGame]:
-    """Return the games in an SGF text.
+def parse_sgf(text: str, where: str, max_moves: int = MAX_MOVES) -> list[ParsedGoGame]:
+    """Return the games in an SGF text. A game may have at most `max_moves` moves.
 
     Raise SettingsError, with the prefix `where`, if a game is invalid.
     """
@@ -141,14 +148,16 @@ def parse_sgf(text: str, where: str) -> list[ParsedGoGame]:
         trees = parse_trees(text.encode(), encoding="UTF-8")
     except SgfError as error:
         raise SettingsError("{}: {}", where, error) from None
-    return _parse_games(trees, where)
+    return _parse_games(trees, where, max_moves)
 
 
-def _parse_games(trees: Sequence[Any], where: str) -> list[ParsedGoGame]:
+def _parse_games(
+    trees: Sequence[Any], where: str, max_moves: int = MAX_MOVES
+) -> list[ParsedGoGame]:
     games = []
     for number, tree in enumerate(trees, 1):
         try:
-            games.append(_parse_game(tree, number))
+            games.append(_parse_game(tree, number, max_moves))
         except SgfError as error:
             raise SettingsError(
                 "{}: game {}: {}", where, number, sanitize_line(str(error))
@@ -158,8 +167,10 @@ def _parse_games(trees: Sequence[Any], where: str) -> list[ParsedGoGame]:
     return games
 
 
-def _parse_game(tree: Any, number: int) -> ParsedGoGame:
+def _parse_game(tree: Any, number: int, max_moves: int) -> ParsedGoGame:
     record = record_from_tree(tree)
+    if len(record.moves) > max_moves:
+        raise SgfError("game too long (at most {} moves)", max_moves)
     width, height = record.size
     if not all(MIN_BOARD_SIZE <= edge <= MAX_SIZE for edge in record.size):
         raise SgfError(
@@ -231,7 +242,7 @@ async def analyse_go(
             report(done)
             if not missing:
                 continue
-            line = json.dumps(_query(game, limits, missing))
+            line = json.dumps(_query(game, limits, list(missing)))
             responses = await asyncio.to_thread(_handle_query, engine, line)
             waiting = len(missing)
             while waiting:
@@ -242,7 +253,7 @@ async def analyse_go(
                 if "warning" in answer:
                     continue
                 ply = answer["turnNumber"]
-                known.add(known.key(game.position(ply)), _eval_from_answer(answer, game.mover(ply)))
+                known.add(missing[ply], _eval_from_answer(answer, game.mover(ply)))
                 waiting -= 1
                 done += 1
                 report(done)

@@ -38,8 +38,8 @@ class ParsedGame(ABC):
         return range(len(self.moves) + 1)
 
     @abstractmethod
-    def position(self, ply: int) -> str:
-        """Return a text that identifies the position after `ply` moves, including its history."""
+    def keys(self, known: AnalysisFile) -> list[str]:
+        """Return the keys of all positions in `known`. A key covers the history of the game."""
 
     @abstractmethod
     def mover(self, ply: int) -> int:
@@ -66,13 +66,13 @@ class ParsedGame(ABC):
         marks of move quality are replaced.
         """
 
-    def missing(self, known: AnalysisFile) -> list[int]:
-        """Return the plies of positions without a known evaluation."""
-        return [ply for ply in self.plies if known.get(known.key(self.position(ply))) is None]
+    def missing(self, known: AnalysisFile) -> dict[int, str]:
+        """Return the plies of positions without a known evaluation, with their keys."""
+        return {ply: key for ply, key in enumerate(self.keys(known)) if known.get(key) is None}
 
     def evals(self, known: AnalysisFile) -> list[PositionEval | None]:
         """Return the known evaluations of all positions, corrected by those of later positions."""
-        evals = [known.get(known.key(self.position(ply))) for ply in self.plies]
+        evals = list(map(known.get, self.keys(known)))
         return with_hindsight(evals, self.moves, list(map(self.mover, self.plies)))
 
     def review(self, known: AnalysisFile) -> GameReview:

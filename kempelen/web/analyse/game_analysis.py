@@ -12,7 +12,7 @@ from typing import Any
 import chess
 import chess.pgn
 
-from agent.io.message import MessageError, library_message
+from agent.io.message import Message, MessageError, library_message
 from agent.io.sanitize import sanitize_line
 from kempelen.console.settings_codec import SettingsError, decode
 from kempelen.match.config.time_control import TimeControl
@@ -31,6 +31,7 @@ from protocols.katago_analysis.query import DEFAULTS, Query, read_query, read_ve
 MAX_FILE_LENGTH = 1 << 20
 MAX_MOVES = 1000
 MAX_GAMES = 100
+TOO_LONG = Message("game too long (at most {} moves)", MAX_MOVES)
 # Limit of the exported text, which may be longer than the input.
 MAX_SOURCE_LENGTH = 2 * MAX_FILE_LENGTH
 # Maximum characters of a comment, and of a player's name.
@@ -96,7 +97,7 @@ def _parse_go(data: object) -> ParsedGoGame:
     except QueryError as error:
         raise AnalysisError(sanitize_line(str(error), 200)) from None
     if len(query.moves) > MAX_MOVES:
-        raise AnalysisError("game too long (at most {} moves)", MAX_MOVES)
+        raise AnalysisError(TOO_LONG)
     game = query.game(0)
     moves = tuple(game.text(move) for _, move in query.moves)
     points = [(player, read_point(game.text(vertex))) for player, vertex in query.stones]
@@ -127,17 +128,17 @@ def load_games(text: str) -> list[dict[str, Any]]:
         )
     try:
         if stripped.startswith("("):
-            return [_go_to_json(score) for score in parse_sgf(text, "SGF")[:MAX_GAMES]]
+            return [_go_to_json(score) for score in parse_sgf(text, "SGF", MAX_MOVES)[:MAX_GAMES]]
         if "\n" not in stripped and stripped.count("/") == 7:
             return [_chess_to_json(_parse_chess({"start": stripped, "moves": []}))]
-        return [_chess_to_json(score) for score in parse_pgn(text, "PGN", MAX_GAMES)]
+        return [_chess_to_json(score) for score in parse_pgn(text, "PGN", MAX_GAMES, MAX_MOVES)]
     except SettingsError as error:
-        raise AnalysisError(sanitize_line(str(error), 300)) from None
+        message = sanitize_line(str(error), 300)
+        # The page has no translation of the message with the number of the game.
+        raise AnalysisError(TOO_LONG if message.endswith(TOO_LONG) else message) from None
 
 
 def _chess_to_json(score: ParsedChessGame) -> dict[str, Any]:
-    if len(score.moves) > MAX_MOVES:
-        raise AnalysisError("game too long (at most {} moves)", MAX_MOVES)
     headers = score.pgn.headers
     names = [unescape_tag_value(headers.get(name, "?")) for name in ("White", "Black")]
     positions = chess_diagrams(score.pgn.board(), score.moves)
@@ -161,8 +162,6 @@ def _go_to_json(score: ParsedGoGame) -> dict[str, Any]:
         query = go_query(score.query)
     except QueryError as error:
         raise AnalysisError(sanitize_line(str(error), 200)) from None
-    if len(query.moves) > MAX_MOVES:
-        raise AnalysisError("game too long (at most {} moves)", MAX_MOVES)
     game = query.game(0)
     positions = [diagram("go", str(game))]
     for player, move in query.moves:
@@ -274,9 +273,9 @@ def annotate(data: Mapping[str, Any]) -> dict[str, str]:
     try:
         limits = TimeControl(nodes=decode(int, nodes))
         if data.get("game") == "go":
-            score = parse_sgf(source, "SGF")[0]
+            score = parse_sgf(source, "SGF", MAX_MOVES)[0]
         else:
-            score = parse_pgn(source, "PGN", 1)[0]
+            score = parse_pgn(source, "PGN", 1, MAX_MOVES)[0]
         known = _parse_assessments(score, said)
     except SettingsError as error:
         raise AnalysisError(sanitize_line(str(error), 300)) from None
@@ -289,7 +288,7 @@ def _parse_assessments(score: AnalysedGame, said: Sequence[Any]) -> AnalysisFile
     if len(said) != len(score.moves) + 1:
         raise SettingsError("the review does not match the game")
     known = AnalysisFile(None, "")
-    for ply, item in enumerate(said):
+    for key, item in zip(score.keys(known), said, strict=True):
         evaluation = decode(PositionEval, item)
         numbers = (
             evaluation.expected,
@@ -303,7 +302,7 @@ def _parse_assessments(score: AnalysedGame, said: Sequence[Any]) -> AnalysisFile
         )
         if not points_valid or not all(abs(number or 0) < MAX_ASSESSED for number in numbers):
             raise SettingsError("the review does not match the game")
-        known.add(known.key(score.position(ply)), evaluation)
+        known.add(key, evaluation)
     return known
 
 

@@ -275,7 +275,7 @@ def _review_message(
         "tallies": encode(review.tallies),
     }
     if limits is not None:
-        said = [known.get(known.key(study.position(ply))) for ply in study.plies]
+        said = list(map(known.get, study.keys(known)))
         if review.game == "go":
             message["owners"] = [_encode_ownership(e.owners if e else ()) for e in said]
         # The page sends these evaluations back to export the game as a file.

@@ -236,8 +236,8 @@ def test_reviewed_go_game_is_written_as_sgf(page: Analysis, tmp_path: Path) -> N
     sent = judged(page, page.load_games(NAMED)[0], 60)
     (score,) = read_sgf(given)
     known = AnalysisFile(None, "")
-    for ply, evaluation in enumerate(sent["said"]):
-        known.add(known.key(score.position(ply)), decode(PositionEval, evaluation))
+    for key, evaluation in zip(score.keys(known), sent["said"], strict=True):
+        known.add(key, decode(PositionEval, evaluation))
     text = score.annotated(known, "Kempelen, 60 visits a move")
     assert page.post("record", sent) == {"name": "analysed.sgf", "text": text}
     assert "Opened boldly" in text
@@ -258,8 +258,8 @@ def test_rectangular_board_is_shown_and_written(page: Analysis, tmp_path: Path) 
     given.write_text(text)
     (score,) = read_sgf(given)
     known = AnalysisFile(None, "")
-    for ply, expected in enumerate((0.9, 0.9, 0.5)):
-        known.add(known.key(score.position(ply)), PositionEval(expected, line=("C3", "D1", "pass")))
+    for key, expected in zip(score.keys(known), (0.9, 0.9, 0.5), strict=True):
+        known.add(key, PositionEval(expected, line=("C3", "D1", "pass")))
     written = score.annotated(known, "Kempelen")
     assert "SZ[5:3]" in written
     assert "(;B[ca];W[dc];B[tt])" in "".join(written.split("\n"))
@@ -317,9 +317,9 @@ def test_review_of_longest_go_game_fits_in_one_message() -> None:
     study = parse_game({"game": "go", "query": query})
     known = AnalysisFile(None, "")
     line = tuple("Q16" for _ in range(MAX_VARIATION_LENGTH + 1))
-    for ply in range(MAX_MOVES + 1):
+    for key in study.keys(known):
         evaluation = PositionEval(0.4567, lead=-10.25, line=line, nodes=2000, owners=(-0.87,) * 361)
-        known.add(known.key(study.position(ply)), evaluation)
+        known.add(key, evaluation)
     message = analysing._review_message(study, known, MAX_MOVES + 1, TimeControl(nodes=2000))
     assert len(json.dumps(message)) < MAX_UNSENT_BYTES
 

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.games import catalogue
+from agent.games.game_state import MAX_PLIES
 from agent.games.go import format_size
 from agent.games.stones import PASS
 from protocols.gtp import sgf
@@ -331,3 +332,13 @@ def test_read_point_parses_gtp_vertices():
     assert sgf.read_point("C4") == (2, 3)
     assert sgf.read_point("t19") == (18, 18)
     assert sgf.read_point("PASS") is None
+
+
+def test_loadsgf_rejects_too_many_moves(tmp_path):
+    file = tmp_path / "long.sgf"
+    file.write_text(f"(;GM[1]SZ[5];{';'.join(['B[]', 'W[]'] * (MAX_PLIES // 2))};B[aa])")
+    loaded = board()
+    with pytest.raises(GtpError, match=r"too many moves \(maximum 4000\)"):
+        loaded.load(str(file), None)
+    assert loaded.moves == []
+    assert loaded.load(str(file), MAX_PLIES) == 1
