@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+import threading
 from collections.abc import Sequence
 from importlib import import_module
 from types import ModuleType
@@ -120,7 +121,10 @@ EXIT_BROKEN_PIPE = 141
 
 
 def main(argv: list[str] | None = None) -> int:
-    argv = sys.argv[1:] if argv is None else argv
+    if argv is None:
+        argv = sys.argv[1:]
+        sys.excepthook = _print_traceback
+        threading.excepthook = lambda failed: _print_traceback(failed.exc_type, failed.exc_value)
     os.environ.setdefault(BLAS_THREADS_VARIABLE, "1")  # NumPy reads this when it is imported
     _write_utf8()
     if argv == ["uci"]:
@@ -163,6 +167,18 @@ def main(argv: list[str] | None = None) -> int:
         print_error(error, command)  # for example a full disk under redirected output
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 1
+
+
+def _print_traceback(
+    kind: type[BaseException], error: BaseException | None, trace: object = None
+) -> None:
+    """Print an uncaught exception, whose message may contain untrusted text."""
+    import traceback
+
+    from agent.io.sanitize import escape_lines
+
+    if error is not None and kind is not SystemExit:  # a thread may end by SystemExit
+        print(escape_lines("".join(traceback.format_exception(error))), file=sys.stderr, end="")
 
 
 def _with_new_command(argv: list[str]) -> list[str]:

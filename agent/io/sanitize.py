@@ -30,6 +30,13 @@ def sanitize_lines(text: str) -> str:
     return "\n".join(_indent(line) + sanitize_line(line) for line in lines)
 
 
+def escape_lines(text: str) -> str:
+    """Return the text, of any length, with all control characters except newlines escaped."""
+    return "\n".join(
+        line if line.isprintable() else "".join(map(_escape, line)) for line in text.split("\n")
+    )
+
+
 def _indent(line: str) -> str:
     return " " * min(len(line) - len(line.lstrip(" ")), MAX_LINE_LENGTH)
 

@@ -47,6 +47,7 @@ def configure(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """Run the chosen action. Return its exit status, or 2 after an error."""
     from agent.evaluation import EvaluationError
+    from kempelen.console.terminal import print_error
     from kempelen.console.translation import error_message
 
     if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.encoding.lower() != "utf-8":
@@ -63,5 +64,5 @@ def run(arguments: Namespace) -> int:
         )
     except (EvaluationError, OSError, TypeError, ValueError) as error:
         failed = error
-    print(f"kempelen lab: {error_message(failed, arguments.lang)}", file=sys.stderr)
+    print_error(error_message(failed, arguments.lang), "kempelen lab")
     return 2

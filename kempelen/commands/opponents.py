@@ -7,7 +7,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kempelen.console.terminal import print_error, table_console
+from kempelen.console.terminal import print_error, print_text, table_console
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -181,7 +181,7 @@ def _profile_as_json(profile: OpponentProfile) -> dict[str, Any]:
 
 
 def _print(profile: dict[str, Any]) -> None:
-    print(f"{profile['name']}: {profile['games']} games of {profile['game']}")
+    print_text(f"{profile['name']}: {profile['games']} games of {profile['game']}")
     rows = [
         (side, each["games"], each["points"], f"{each['expected']:.2f}", each["draw_value"])
         for side, each in profile["sides"].items()

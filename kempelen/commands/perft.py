@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import time
 from threading import Event
 from typing import TYPE_CHECKING
@@ -39,7 +38,7 @@ def run(arguments: Namespace) -> int:
     try:
         board = read_board(arguments.fen, arguments.chess960)
     except UciError as error:
-        print(f"kempelen perft: {error}", file=sys.stderr)
+        print_error(error, "kempelen perft")
         return 2
     load_kernels()
     from agent.chess.board.perft import divide

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from agent.machine import usable_cores
 from kempelen.console.argument_types import positive_int
-from kempelen.console.terminal import load_kernels, print_error
+from kempelen.console.terminal import load_kernels, print_error, print_text
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -107,7 +107,9 @@ def _build(arguments: Namespace) -> int:
                 print(json.dumps(found | ({"problem": built.problem} if built.problem else {})))
                 continue
             if built.problem:
-                print(f"{built.ending.name}: built again: {built.problem}", file=sys.stderr)
+                print_error(
+                    f"{built.ending.name}: built again: {built.problem}", "kempelen tablebase"
+                )
             print(f"{built.ending.name}: {'exists' if built.kept else built.path}")
     return 0
 
@@ -278,7 +280,7 @@ def _check(arguments: Namespace) -> int:
         if arguments.json:
             print(json.dumps({"ending": name, "whole": not problem, "problem": problem}))
         else:
-            print(problem or f"{name}: intact")
+            print_text(problem or f"{name}: intact")
     return failed
 
 

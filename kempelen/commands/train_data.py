@@ -16,7 +16,13 @@ from agent.machine import usable_cores
 from kempelen.console.argument_types import non_negative_int, positive_int, positive_seconds
 from kempelen.console.cluster_arguments import configure_cluster
 from kempelen.console.old_names import add_alias
-from kempelen.console.terminal import load_kernels, print_error, progress_bar, stdout_reserved
+from kempelen.console.terminal import (
+    load_kernels,
+    print_error,
+    print_text,
+    progress_bar,
+    stdout_reserved,
+)
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -228,7 +234,7 @@ def _print_entries(entries: dict[str, Any], indent: str = "") -> None:
                 plain = {key: each for key, each in source.items() if key != "manifest"}
                 _print_entries(plain | source["manifest"], f"{indent}  ")
         else:
-            print(f"{indent}{name:18} {value}")
+            print_text(f"{indent}{name:18} {value}")
 
 
 def _show(arguments: Namespace) -> int:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from argparse import ArgumentTypeError
 from typing import TYPE_CHECKING
 
-from kempelen.console.terminal import load_kernels
+from kempelen.console.terminal import load_kernels, print_error
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -49,7 +48,7 @@ def run(arguments: Namespace) -> int:
             else f"{decorators.cache_folder()}: not all parts could be stored"
         )
     if problem is not None:
-        print(f"kempelen warmup: {problem}", file=sys.stderr)
+        print_error(problem, "kempelen warmup")
         return 1
     done = "compiled into" if decorators.compiled else "loaded from"
     print(f"kernel {done} {decorators.cache_folder()} in {time.perf_counter() - began:.1f} s")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from argparse import SUPPRESS, Action, ArgumentParser, Namespace, _ActionsContainer
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
+from agent.io.sanitize import escape_lines
 from kempelen.console.terminal import print_error
 
 
@@ -48,7 +49,13 @@ class HiddenAlias(Action):
 
 
 class CommandParser(ArgumentParser):
-    """An argument parser that ignores hidden aliases when it expands abbreviated flags."""
+    """An argument parser that ignores hidden aliases when it expands abbreviated flags.
+
+    Its error messages may contain untrusted text, for example of an exception in a user's game.
+    """
+
+    def error(self, message: str) -> NoReturn:
+        super().error(escape_lines(message))
 
     def _get_option_tuples(self, option_string: str) -> list[Any]:
         matches: list[Any] = super()._get_option_tuples(option_string)

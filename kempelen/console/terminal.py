@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from typing import TYPE_CHECKING, TypeVar
 
-from agent.io.sanitize import sanitize_lines
+from agent.io.sanitize import escape_lines, sanitize_lines
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,6 +25,11 @@ def print_error(text: object, command: str = "kempelen") -> None:
         print(f"{command}: {sanitize_lines(str(text))}", file=sys.stderr, flush=True)
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # so that later messages raise no error
+
+
+def print_text(text: object) -> None:
+    """Print text of any length, which may be untrusted, on standard output."""
+    print(escape_lines(str(text)))
 
 
 def table_console() -> Console:

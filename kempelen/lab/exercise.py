@@ -14,6 +14,7 @@ from rich.tree import Tree as RichTree
 
 from agent.io.message import Message
 from kempelen.console.argument_types import integer, positive_int
+from kempelen.console.terminal import print_error
 from kempelen.console.translation import error_message
 from kempelen.lab import language
 from kempelen.lab.exercises import results
@@ -290,7 +291,7 @@ def _collect(arguments: Namespace, translate: Translator) -> int:
             rows.append((path, *results.read_marked(path)))
         except ValueError as error:
             failed += 1
-            print(f"kempelen lab: {error_message(error, arguments.lang)}", file=sys.stderr)
+            print_error(error_message(error, arguments.lang), "kempelen lab")
     if arguments.json:
         for path, name, marks in rows:
             print(json.dumps(_student_as_json(path, name, marks), ensure_ascii=False))

@@ -6,9 +6,11 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from rich.console import Console, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.table import Table
 
+from agent.io.sanitize import escape_lines
 from kempelen.console.terminal import UNLIMITED_WIDTH
 
 
@@ -22,14 +24,26 @@ def print_plain(*renderables: RenderableType) -> None:
         markup=False,
         soft_wrap=not on_terminal,
     )
+    shown = map(_Escaped, renderables)
     if on_terminal:
-        for item in renderables:
+        for item in shown:
             console.print(item)
         return
     with console.capture() as captured:
-        for item in renderables:
+        for item in shown:
             console.print(item)
     print("\n".join(line.rstrip() for line in captured.get().splitlines()))
+
+
+class _Escaped:
+    """A renderable without control characters: a user's game may use them in its texts."""
+
+    def __init__(self, item: RenderableType) -> None:
+        self._item = item
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
+        for text, style, control in console.render(self._item, options):
+            yield Segment(text if control else escape_lines(text), style, control)
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from agent.limits import Info, Limits
 from agent.search.algorithm_spec import AlgorithmSpec
 from agent.search.searcher import GameSearcher
 from kempelen.console.argument_types import positive_int
+from kempelen.console.terminal import print_text
 from kempelen.lab import algorithm_arguments, language, problems
 from kempelen.lab.language import format_value
 from kempelen.lab.output import print_plain, table
@@ -182,7 +183,7 @@ def _print(played: PlayedGame, number: int, translate: language.Translator) -> N
         shown.add_row(str(ply), move, format_value(played_move.value, translate=translate), text)
     print_plain(shown)
     for lesson in played.after:
-        print(_format_lesson(lesson, translate))
+        print_text(_format_lesson(lesson, translate))
     if played.outcome is not None:
         print(f"{translate('result')} {format_value(played.outcome, translate=translate)}")
 

@@ -29,6 +29,7 @@ from agent.search.tracing import (
     Returned,
 )
 from agent.search.tree_cursor import Label, TreeCursor
+from kempelen.console.terminal import print_text
 from kempelen.lab import algorithm_arguments, language, limit_arguments, problems
 from kempelen.lab.language import format_label, format_value, format_window
 from kempelen.lab.output import print_plain, table
@@ -53,7 +54,7 @@ def run(arguments: Namespace) -> int:
             print(json.dumps(_as_json(event)))
     elif issubclass(traced.algorithm.search_class, SSSStar):
         for line in open_list_rows(events, translate):
-            print(line)
+            print_text(line)
     else:
         if issubclass(traced.algorithm.search_class, UCT):  # playouts end below the tree
             events = [event for event in events if not isinstance(event, Evaluated)]

@@ -12,7 +12,7 @@ from agent.io.files import name_in_errors
 from agent.io.requirements import missing_packages
 from agent.io.write_checks import require_writable
 from kempelen.console.argument_types import fraction, positive_int
-from kempelen.console.terminal import load_kernels, progress_bar
+from kempelen.console.terminal import load_kernels, print_error, progress_bar
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -82,14 +82,14 @@ def run(arguments: Namespace) -> int:
     try:
         import scipy  # noqa: F401
     except ImportError:
-        print(f"kempelen train tune: {missing_packages('the fit', 'train')}", file=sys.stderr)
+        print_error(missing_packages("the fit", "train"), "kempelen train tune")
         return 2
     try:
         require_writable([arguments.output], arguments.files, DatasetError)
         with Dataset(*arguments.files) as dataset:
             return _tune(arguments, dataset)
     except DatasetError as error:
-        print(f"kempelen train tune: {error}", file=sys.stderr)
+        print_error(error, "kempelen train tune")
         return 2
 
 
@@ -104,7 +104,7 @@ def _tune(arguments: Namespace, dataset: Dataset) -> int:
         texel.read_sample(dataset, part, arguments.positions) for part in (TRAINING, VALIDATION)
     )
     if warning := texel.check_size(training, validation):
-        print(f"kempelen train tune: {warning}", file=sys.stderr)
+        print_error(warning, "kempelen train tune")
     with progress_bar("fitting", arguments.iterations) as update:
         fit = texel.fit(
             training,

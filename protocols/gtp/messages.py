@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from math import isfinite
 
+from agent.io.sanitize import escape_lines
+
 # Upper limit of all numbers in commands: seconds, stones, moves.
 MAX_NUMBER = 10**9
 # KataGo's value for "no limit".
@@ -47,7 +49,7 @@ def parse_line(line: str) -> ParsedCommand | None:
 
 def success_response(call: ParsedCommand, text: str = "") -> str:
     """Return a success response without the final newline and without empty lines."""
-    lines = "\n".join(line for line in text.splitlines() if line.strip())
+    lines = "\n".join(escape_lines(line) for line in text.splitlines() if line.strip())
     # A text that begins with a newline starts on the line after the `=`.
     gap = "\n" if text.startswith("\n") else " "
     return f"={call.id}{gap}{lines}".rstrip() + "\n"
@@ -55,7 +57,7 @@ def success_response(call: ParsedCommand, text: str = "") -> str:
 
 def failure_response(call: ParsedCommand, message: str) -> str:
     """Return a failure response without the final newline."""
-    return f"?{call.id} {' '.join(message.split())[:MAX_MESSAGE_LENGTH]}\n"
+    return f"?{call.id} {escape_lines(' '.join(message.split()))[:MAX_MESSAGE_LENGTH]}\n"
 
 
 class Arguments:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import exp
 from typing import TYPE_CHECKING
 
+from agent.io.sanitize import escape_lines
 from agent.limits import Cp, Info, Mate, Progress, Result, Score
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ WIN_SCALE = 106.0
 
 def info_string(message: str) -> str:
     """Return an `info string` line with a message, cut to MAX_MESSAGE_LENGTH characters."""
-    return f"info string {' '.join(message.split())[:MAX_MESSAGE_LENGTH]}"
+    return f"info string {escape_lines(' '.join(message.split()))[:MAX_MESSAGE_LENGTH]}"
 
 
 def info_line(info: Info[chess.Move], show_wdl: bool = False) -> str:

@@ -4,7 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.io.sanitize import MAX_NAME_LENGTH, sanitize_line, sanitize_lines, sanitize_name
+from agent.io.sanitize import (
+    MAX_NAME_LENGTH,
+    escape_lines,
+    sanitize_line,
+    sanitize_lines,
+    sanitize_name,
+)
 from tests.support import ANY_TEXT
 
 
@@ -22,6 +28,15 @@ def test_plain_text_is_one_printable_line_of_limited_length(text, max_length):
 def test_plain_lines_keep_line_breaks(text):
     assert all(line.isprintable() for line in sanitize_lines(text).split("\n"))
     assert sanitize_lines(text).count("\n") == min(text.count("\n"), 99)
+
+
+@given(ANY_TEXT)
+def test_escaped_lines_keep_length_and_line_breaks(text):
+    shown = escape_lines(f"  {text}\n" * 200)
+    assert shown.count("\n") == 200 * (text.count("\n") + 1)
+    assert all(line.isprintable() for line in shown.split("\n"))
+    assert escape_lines(shown) == shown
+    assert shown.startswith("  ")
 
 
 @pytest.mark.parametrize(

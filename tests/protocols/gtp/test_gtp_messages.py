@@ -43,6 +43,9 @@ def test_response_contains_no_empty_line(line, text):
     assert "\n\n" not in answer
     assert failure_response(call, text).startswith(f"?{call.id} ")
     assert failure_response(call, text).count("\n") == 1
+    for response in (answer, failure_response(call, text)):
+        shown = response.replace(call.id, "")
+        assert all(line.isprintable() for line in shown.split("\n"))
 
 
 def test_success_formats_single_and_multi_line_text():

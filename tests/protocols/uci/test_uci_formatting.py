@@ -37,6 +37,7 @@ def test_bestmove_line_shows_move_and_ponder_move():
 
 
 def test_messages_stay_on_one_line():
+    assert info_string("red \x1b[31m and \x9b1m") == r"info string red \x1b[31m and \x9b1m"
     assert info_string("two\nlines\u2028and\tmore") == "info string two lines and more"
 
 
