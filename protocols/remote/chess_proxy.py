@@ -10,7 +10,7 @@ from math import inf
 from typing import NamedTuple, TypeVar
 
 from protocols.remote.legal_move import choose_legal_move, is_uci_move
-from protocols.remote.proxy import NOTHING, OutgoingLines, Proxy
+from protocols.remote.proxy import NOTHING, OutgoingLines, Proxy, keep_last
 
 # Maximum number of held lines that do not concern the game.
 MAX_HELD_LINES = 256
@@ -53,6 +53,8 @@ class ChessProxy(Proxy[Search]):
         # Whether the server has not yet answered the proxy's own check after the replayed commands.
         self._syncing = False
         self._options: dict[str, str] = {}
+        # Whether the replayed settings include some about which no server has reported errors.
+        self._has_new_settings = False
         self._checks: list[PendingCheck] = []
         # Lines that do not concern the game, received while no server was connected.
         self._held: deque[str] = deque(maxlen=MAX_HELD_LINES)
@@ -79,6 +81,11 @@ class ChessProxy(Proxy[Search]):
     @abstractmethod
     def _time_limits(self, search: Search) -> tuple[float, float]:
         """Return the seconds left on the clock, and the seconds allowed for the move (or `inf`)."""
+
+    def _keep_setting(self, settings: dict[str, str], name: str, line: str) -> None:
+        """Store the last line for `name`, to be replayed."""
+        keep_last(settings, name, line)
+        self._has_new_settings |= not self._connected
 
     def _answer_check(self, check: PendingCheck, reason: str) -> list[str]:
         return [check.answer]

@@ -72,8 +72,8 @@ class GtpReplay:
         elif name == "undo":
             self._undo(1)
         elif name == "gg-undo":
-            count = call.arguments[0] if call.arguments else "1"
-            self._undo(int(count) if count.isdecimal() else 0)
+            with suppress(GtpError):
+                self._undo(Arguments(call.arguments or ["1"]).integer())
         elif name == "time_left":
             arguments = Arguments(call.arguments)
             with suppress(GtpError):

@@ -14,7 +14,7 @@ from protocols.remote.chess_proxy import (
     PendingCheck,
     PendingSearch,
 )
-from protocols.remote.proxy import NOTHING, OutgoingLines, keep_last
+from protocols.remote.proxy import NOTHING, OutgoingLines
 from protocols.uci.formatting import info_string
 from protocols.uci.parsing import (
     GoCommand,
@@ -82,7 +82,7 @@ class UciProxy(ChessProxy[UciSearch]):
         elif name == "isready":
             self._checks.append(PendingCheck(line, "readyok", now))
         elif name == "setoption":
-            self._set_option(line, rest)
+            hold = not self._set_option(line, rest)
         elif name == "ucinewgame":
             self._new_game, self._position = name, ""
         elif name == "position":
@@ -120,12 +120,12 @@ class UciProxy(ChessProxy[UciSearch]):
                 if " multipv " not in line or " multipv 1 " in line:
                     words = rest.partition(" pv ")[2].split()
                     self._pending[0].best = words[0] if words else ""
-            elif self._syncing and self._negotiated:
+            elif self._syncing and self._negotiated and not self._has_new_settings:
                 return NOTHING  # Messages about replayed options were shown before.
         elif name == "readyok":
             if not self._syncing:
                 return self._on_check_answer(name)
-            self._syncing = False
+            self._syncing = self._has_new_settings = False
             return NOTHING
         elif name in ("id", "option", "uciok"):
             if not self._negotiating:
@@ -173,11 +173,14 @@ class UciProxy(ChessProxy[UciSearch]):
             lines.append(self._position)
         return lines
 
-    def _set_option(self, line: str, rest: str) -> None:
+    def _set_option(self, line: str, rest: str) -> bool:
+        """Store an option. Return False if it must not be replayed, for example a button."""
         with suppress(UciError):
             option = parse_set_option(rest)
-            if option.value is not None:  # A button option must not be pressed again.
-                keep_last(self._options, option.name.lower(), line)
+            if option.value is not None:
+                self._keep_setting(self._options, option.name.lower(), line)
+                return True
+        return False
 
     def _go(self, line: str, go: GoCommand, now: float) -> None:
         self._stop_searches(now)  # A new search stops the previous ones.

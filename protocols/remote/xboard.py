@@ -9,7 +9,8 @@ import re
 from math import inf
 
 from protocols.remote.chess_proxy import ChessProxy, PendingCheck, PendingSearch
-from protocols.remote.proxy import NOTHING, OutgoingLines, keep_last
+from protocols.remote.proxy import NOTHING, OutgoingLines
+from protocols.uci.parsing import read_number
 from protocols.xboard.parsing import BARE_MOVE
 
 # Commands to replay: the last of each, and of those that replace each other.
@@ -32,6 +33,8 @@ UNDONE_MOVES = {"undo": 1, "remove": 2}
 FORWARDED_COMMANDS = frozenset(
     "xboard protover accepted rejected . hint bk draw pause resume otim".split()  # noqa: SIM905
 )
+# The beginnings of messages about commands.
+MESSAGES = ("#", "Error", "telluser")
 # The proxy's own ping, sent after the replayed commands.
 SYNC_PING = "1903278451"
 # Thinking output. The group is the first move, which may follow a move number.
@@ -68,8 +71,8 @@ class XboardProxy(ChessProxy[PendingSearch]):
             self.finished = True
         elif name == "?":
             self._stop_searches(now)
-        elif name in ("time", "otim") and rest.lstrip("-").isdecimal():
-            self._clocks[name] = int(rest)
+        elif name in ("time", "otim") and (centiseconds := read_number(rest)) is not None:
+            self._clocks[name] = centiseconds
         elif name == "protover":
             self._protover, self._negotiating = line, True
             # A front end waits two seconds for features. done=0 makes it wait longer.
@@ -77,9 +80,9 @@ class XboardProxy(ChessProxy[PendingSearch]):
         elif name == "variant":
             self._variant = line
         elif name == "option":
-            keep_last(self._options, rest.partition("=")[0].lower(), line)
+            self._keep_setting(self._options, rest.partition("=")[0].lower(), line)
         elif name in SETTING_COMMANDS:
-            keep_last(self._settings, REPLACED_COMMANDS.get(name, name), line)
+            self._keep_setting(self._settings, REPLACED_COMMANDS.get(name, name), line)
         else:
             hold = not (self._change_game(name, line, now) or name in FORWARDED_COMMANDS)
         return self._forward(line, hold)
@@ -92,10 +95,12 @@ class XboardProxy(ChessProxy[PendingSearch]):
                 self._negotiating, self._negotiated = False, True
             return OutgoingLines(frontend=(line,)) if passes else NOTHING
         if self._syncing:
-            self._syncing = line != f"pong {SYNC_PING}"
             if line.startswith("Illegal move"):
                 self.failure = f"the server cannot resume the game: {line}"
-            return NOTHING
+            shown = self._has_new_settings and line.startswith(MESSAGES)
+            if line == f"pong {SYNC_PING}":
+                self._syncing = self._has_new_settings = False
+            return OutgoingLines(frontend=(line,)) if shown else NOTHING
         if name == "pong":
             return self._on_check_answer(line)
         if name == "move" and self._pending:

@@ -59,6 +59,12 @@ def test_settings_and_moves_are_replayed_after_reconnect():
     assert say(proxy, "9 play w D4", "=9") == ["=9\n"]
 
 
+@pytest.mark.parametrize("count", ["9" * 5000, "-1", "x", "\N{SUPERSCRIPT TWO}"])
+def test_invalid_number_of_undone_moves_does_not_end_the_session(count):
+    proxy = talk(("play b E5", "="), (f"gg-undo {count}", "="))
+    assert again(proxy) in ([], ["play b E5"])
+
+
 def test_set_position_is_replayed_after_reconnect():
     proxy = talk(
         ("play b E5", "="), ("set_position b C3 w D4", "="), ("play b C4", "="),

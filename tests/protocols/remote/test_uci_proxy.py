@@ -57,6 +57,34 @@ def test_settings_and_position_are_replayed_silently():
     assert proxy.on_server_line("info string new", 0.0).frontend == ("info string new",)
 
 
+def test_messages_about_new_options_are_shown():
+    """An option that is set before the connection is made, or while it is lost."""
+    unknown = "info string unknown option: 'Foo'"
+    proxy = UciProxy(timeout=30.0)
+    proxy.on_frontend_line("uci", 0.0)
+    proxy.on_frontend_line("setoption name Foo value 1", 0.0)
+    assert "setoption name Foo value 1" in proxy.on_connected(0.0).server
+    for line in ("uciok", unknown):
+        assert proxy.on_server_line(line, 0.0).frontend == (line,)
+    assert proxy.on_server_line("readyok", 0.0).frontend == ()
+    again(proxy)  # the message was shown before
+    for line in ("uciok", unknown, "readyok"):
+        assert proxy.on_server_line(line, 0.0).frontend == ()
+    proxy.on_disconnected(0.0)
+    proxy.on_frontend_line("setoption name Bar value 1", 0.0)
+    proxy.on_connected(0.0)
+    assert proxy.on_server_line("uciok", 0.0).frontend == ()
+    assert proxy.on_server_line("info string Bar", 0.0).frontend == ("info string Bar",)
+
+
+@pytest.mark.parametrize("line", ["setoption name Foo", "setoption Foo"])
+def test_options_without_value_are_sent_when_connected(line):
+    proxy = talk("ucinewgame", up=False)
+    proxy.on_frontend_line(line, 0.0)
+    assert proxy.on_connected(0.0).server[-1] == line
+    assert line not in again(proxy)
+
+
 @pytest.mark.parametrize(
     ("position", "go", "expected"),
     [

@@ -47,6 +47,28 @@ def test_only_features_of_first_server_are_forwarded():
     assert proxy.on_server_line("Error (what)", 0.0).frontend == ("Error (what)",)
 
 
+def test_messages_about_new_options_are_shown():
+    """An option that is set before the connection is made."""
+    unknown = "Error (unknown option: 'Foo'): option Foo=1"
+    proxy = XboardProxy(timeout=30.0)
+    for line in (*START, "option Foo=1"):
+        proxy.on_frontend_line(line, 0.0)
+    assert "option Foo=1" in proxy.on_connected(0.0).server
+    for line in ("feature done=1", unknown):
+        assert proxy.on_server_line(line, 0.0).frontend == (line,)
+    for line in ("1 2 3 4 e2e4", f"pong {SYNC_PING}"):
+        assert proxy.on_server_line(line, 0.0).frontend == ()
+    again(proxy)  # the message was shown before
+    assert proxy.on_server_line(unknown, 0.0).frontend == ()
+
+
+@pytest.mark.parametrize("number", ["9" * 400, "9" * 5000, "--5", "x"])
+def test_clock_of_any_size_is_accepted(number):
+    proxy = talk("force", f"time {number}", f"otim {number}", "go")
+    assert proxy.deadline() > 0
+    assert again(proxy, 1.0)
+
+
 def test_settings_are_replayed_after_reconnect():
     proxy = talk(
         "option Hash=32", "new", "level 40 5 0", "post", "easy", "st 5", "memory 64", "sd 4",
