@@ -22,6 +22,7 @@ from openings.book_common import DEFAULT_WEIGHT, BookError
 from openings.polyglot import Entry, encode_move
 
 _MOVES = ("bm", "sm", "pm", "pv")
+_MAX_NUMBER = 10**9  # larger scores and depths count as missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,4 +76,5 @@ def _parse_analysis(line: str, location: str) -> tuple[int, EpdAnalysis]:
 
 
 def _integer(value: Any) -> int | None:
-    return int(value) if isinstance(value, int | float) else None
+    valid = isinstance(value, int | float) and abs(value) <= _MAX_NUMBER
+    return int(value) if valid else None

@@ -32,6 +32,7 @@ _MAX_RUNS = 64
 _RECORD = struct.Struct(">QHQQ")
 _CHUNK = 4096
 _MAX_GAME_LENGTH = 4 << 20
+_MAX_ELO_DIGITS = 4
 
 _TAG = re.compile(r'\[\s*(\w+)\s+"((?:[^"\\]|\\.)*)"\s*\]')
 _TOKEN = re.compile(
@@ -158,7 +159,7 @@ class GameFilter:
 
 def _elo(tags: dict[str, str], name: str) -> int:
     text = tags.get(name, "")
-    return int(text) if text.isdecimal() else 0
+    return int(text) if text.isdecimal() and len(text) <= _MAX_ELO_DIGITS else 0
 
 
 class MoveCounts:

@@ -28,6 +28,7 @@ SEARCH_FAILURES = {
     "empty-bestmove",
     "closes-output",
     "bad-info",
+    "huge-numbers",
     "killed",
     "deaf-after",
 }
@@ -94,6 +95,10 @@ def answer(failure: str, board: chess.Board) -> None:
         sleep_for_ever()
     elif failure == "bad-info":
         say("info depth x score cp\ninfo score mate\ninfo depth 1 score cp ten pv")
+        say(f"bestmove {move.uci()}")
+    elif failure == "huge-numbers":
+        for word in ("score cp", "score mate", "score cp 5 depth", "score cp 5 nodes"):
+            say(f"info depth 1 {word} {'9' * 400} pv {move.uci()}")
         say(f"bestmove {move.uci()}")
     elif failure == "deaf-after":
         say(f"bestmove {move.uci()}")

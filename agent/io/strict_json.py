@@ -1,14 +1,35 @@
 """JSON from an untrusted source. Invalid input raises only ValueError."""
 
 import json
-from math import isfinite
+from collections.abc import Callable
+from functools import partial
 from typing import Any
+
+# Larger numbers are invalid: no quantity in a message comes close, and calculations with numbers up
+# to this limit do not overflow.
+MAX_NUMBER = 1e30
+MAX_SHOWN_LENGTH = 40  # characters of an invalid number in a message
+
+
+def _parse_number(kind: Callable[[str], float], text: str) -> float:
+    number = kind(text)
+    if not -MAX_NUMBER <= number <= MAX_NUMBER:  # also if it is NaN
+        raise ValueError(f"invalid number: {text[:MAX_SHOWN_LENGTH]}")
+    return number
+
+
+_parse_real = partial(_parse_number, float)
 
 
 def loads(text: str | bytes | bytearray) -> Any:
-    """Parse JSON. Raise ValueError for invalid JSON, infinite or NaN numbers and deep nesting."""
+    """Parse JSON. Raise ValueError for invalid JSON, numbers beyond MAX_NUMBER and deep nesting."""
     try:
-        return json.loads(text, parse_constant=_finite, parse_float=_finite)
+        return json.loads(
+            text,
+            parse_constant=_parse_real,
+            parse_float=_parse_real,
+            parse_int=partial(_parse_number, int),
+        )
     except RecursionError:
         raise ValueError("nested too deeply") from None
 
@@ -20,10 +41,3 @@ def loads_object(text: str | bytes | bytearray) -> dict[str, Any] | None:
     except ValueError:
         return None
     return value if isinstance(value, dict) else None
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not isfinite(number):
-        raise ValueError(f"invalid number: {text}")
-    return number

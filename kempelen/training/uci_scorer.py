@@ -14,7 +14,7 @@ from typing import IO, Self
 
 from agent.io.command_line import split_command_line
 from agent.io.sanitize import sanitize_line
-from protocols.client.engine import EngineOptionError
+from protocols.client.engine import MAX_KEPT_LENGTH, EngineOptionError
 from protocols.client.job_object import JobObject
 from protocols.client.own_engine import is_option_error, is_search_error, own_message
 from protocols.client.process import (
@@ -169,12 +169,16 @@ class UciScorer:
 
     def _handshake(self, options: Mapping[str, str]) -> None:
         self._send("uci")
+        length = 0
         for line in self._lines():
             if line.startswith(b"id name "):
                 self.name = sanitize_line(_text(line[8:]), MAX_MESSAGE_LENGTH)
             elif line.startswith(b"id author "):
                 self._author = sanitize_line(_text(line[10:]), MAX_MESSAGE_LENGTH)
             elif line.startswith(b"option name ") and (option := parse_option(_text(line))):
+                length += len(line)
+                if length > MAX_KEPT_LENGTH:
+                    raise self._error(f"declares too many options (over {MAX_KEPT_LENGTH} bytes)")
                 self._declared[option.name.casefold()] = option
             elif line == b"uciok":
                 break

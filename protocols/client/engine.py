@@ -20,6 +20,13 @@ from protocols.client.process import (
 START_LIMIT = 35.0
 READY_LIMIT = 15.0
 
+# Limit of what is kept of an engine's declarations, or of one answer, in characters. Known engines
+# stay far below it.
+MAX_KEPT_LENGTH = 1 << 20
+# Numbers outside these limits are invalid. They are those of the MQTT schema.
+MAX_SCORE = 10**9  # centipawns or moves to mate
+MAX_COUNT = 2**63 - 1  # plies, nodes, milliseconds
+
 Answered = TypeVar("Answered")
 Settings = Mapping[str, str | int | float | bool]
 
@@ -146,6 +153,12 @@ class EngineClient:
             if self.state is EngineState.SEARCHING:
                 self._interrupt()
                 self.state = EngineState.IDLE
+
+    def _require_kept_length(self, length: int, what: str) -> None:
+        """Raise an error and set the state to FAILED if the engine sends too much to be kept."""
+        if length > MAX_KEPT_LENGTH:
+            self.state = EngineState.FAILED
+            raise EngineError("{} too long (at most {} characters)", what, MAX_KEPT_LENGTH)
 
     def _interrupt(self) -> None:
         """Make the engine move immediately, if the protocol has a command for this."""

@@ -205,8 +205,11 @@ class GtpClient(EngineClient):
     async def _read_answer(self, command: str) -> str:
         assert self._process is not None
         lines: list[str] = []
+        length = 0
         while (line := await self._process.read_line()) or not lines:
             if lines or line.startswith(("=", "?")):
+                length += len(line) + 1
+                self._require_kept_length(length, f"answer to {command.split()[0]}")
                 lines.append(line)
         text = "\n".join(lines)
         if text.startswith("?"):

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from agent.io.sanitize import sanitize_name
 from agent.limits import Cp, Info, Mate, Score, SideClock
 from protocols.client.engine import (
+    MAX_COUNT,
+    MAX_SCORE,
     EngineClient,
     EngineOptionError,
     EngineState,
@@ -27,6 +29,8 @@ from protocols.uci.options import current_name
 INFO_INTERVAL = 0.2
 # Maximum number of lines before `readyok` that are checked for errors.
 MAX_KEPT_LINES = 100
+# Options with longer names are ignored.
+MAX_OPTION_NAME_LENGTH = 200
 # The move of an engine that resigns, in protocols that support resignation.
 RESIGNATION = "resign"
 
@@ -206,6 +210,7 @@ class UciClient(EngineClient):
 
     async def _read_declarations(self) -> None:
         assert self._process is not None
+        length = 0
         while (line := await self._process.read_line()) != "uciok":
             words = line.split(maxsplit=2)
             if words[:2] == ["id", "name"] and len(words) == 3:
@@ -213,6 +218,8 @@ class UciClient(EngineClient):
             elif words[:2] == ["id", "author"] and len(words) == 3:
                 self.author = sanitize_name(words[2])
             elif words[:1] == ["option"]:
+                length += len(line)
+                self._require_kept_length(length, "list of options")
                 option = parse_option(line)
                 if option is not None:
                     self.options[option.name.lower()] = option
@@ -288,7 +295,7 @@ def parse_option(line: str) -> Option | None:
         elif current:
             parts[current].append(word)
     name, option_type = " ".join(parts.get("name", [])), " ".join(parts.get("type", []))
-    if not name or not option_type:
+    if not name or not option_type or len(name) > MAX_OPTION_NAME_LENGTH:
         return None
     default = " ".join(parts.get("default", []))
     return Option(
@@ -324,7 +331,7 @@ def parse_info(line: str) -> Info[str] | None:
             index += 1
         else:
             number = _number(words[index + 1 : index + 2])
-            if number is not None:
+            if number is not None and number >= 0:
                 numbers[word] = number
                 index += 1
             index += 1
@@ -349,17 +356,19 @@ def _is_first_pv(line: str) -> bool:
 
 
 def _score(words: Sequence[str]) -> Score | None:
-    value = _number(words[1:])
+    value = _number(words[1:], MAX_SCORE)
     if value is None or words[0] not in ("cp", "mate"):
         return None
     return Cp(value) if words[0] == "cp" else Mate(value)
 
 
-def _number(words: Sequence[str]) -> int | None:
+def _number(words: Sequence[str], maximum: int = MAX_COUNT) -> int | None:
+    """Return the first word as an integer, or None if it is invalid or its magnitude too large."""
     try:
-        return int(words[0])
+        number = int(words[0])
     except (ValueError, IndexError):
         return None
+    return number if abs(number) <= maximum else None
 
 
 def _milliseconds(seconds: float, minimum: int) -> str:

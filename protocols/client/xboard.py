@@ -20,6 +20,8 @@ from agent.io.message import Message
 from agent.io.sanitize import sanitize_line, sanitize_name
 from agent.limits import Cp, Info, Mate
 from protocols.client.engine import (
+    MAX_KEPT_LENGTH,
+    MAX_SCORE,
     EngineClient,
     EngineOptionError,
     EngineState,
@@ -54,7 +56,9 @@ _BUTTONS = ("button", "save", "reset")
 _OWN_COMMANDS = ("random", "computer", "cores", "memory")
 
 # Thinking output: depth, score, time, nodes and moves.
-_THINKING_LINE = re.compile(r"\s*\d+\s+[-+]?\d+\s+\d+\s+\d+\s")
+_THINKING_LINE = re.compile(r"\s*\d+(?:\s+[-+]?\d+){3}(?:\s|$)")
+# Longer numbers are invalid.
+_MAX_DIGITS = 18
 
 # Warnings about an engine's unexpected lines are not shown to the user.
 logging.getLogger("chess.engine").addHandler(logging.NullHandler())
@@ -69,6 +73,7 @@ class _Protocol(chess.engine.XBoardProtocol):
         self.go_time = self.move_time = 0.0
         self.move = ""
         self._last_thinking_line = ""
+        self._features_length = 0
 
     def send_line(self, line: str) -> None:
         if line == "go":  # Set before `send`, because the answer may arrive before `send` returns.
@@ -76,9 +81,13 @@ class _Protocol(chess.engine.XBoardProtocol):
         self._process.send(line)
 
     def receive(self, line: str) -> None:
-        """Handle a line. Of consecutive lines of thinking output, only the last one is parsed."""
+        """Handle a line. Of consecutive lines of thinking output, only the last one is parsed.
+
+        Lines of thinking output with an invalid number are ignored.
+        """
         if _THINKING_LINE.match(line):
-            self._last_thinking_line = line
+            if max(map(len, line.split()[:4])) <= _MAX_DIGITS:
+                self._last_thinking_line = line
             return
         thinking, self._last_thinking_line = self._last_thinking_line, ""
         if thinking:
@@ -86,6 +95,12 @@ class _Protocol(chess.engine.XBoardProtocol):
         word, _, rest = line.partition(" ")
         if word == "move" and not self.move:
             self.move_time, self.move = self._process.arrived, rest.strip()
+        if word == "feature":
+            self._features_length += len(line)
+            if self._features_length > MAX_KEPT_LENGTH:
+                raise EngineError(
+                    "list of features too long (at most {} characters)", MAX_KEPT_LENGTH
+                )
         if word == "feature" and not self.initialized:
             self._set_timer()
             line = self._take_options(line)
@@ -278,7 +293,7 @@ def _parse_option(feature: str) -> chess.engine.Option | None:
         var = [choice.removeprefix("*") for choice in choices]
         return chess.engine.Option(name, type_, default, None, None, var)
     if type_ in ("spin", "slider", "check"):
-        numbers = [int(word) for word in rest.split() if re.fullmatch(r"[+-]?\d+", word)]
+        numbers = [int(word) for word in rest.split() if re.fullmatch(r"[+-]?\d{1,18}", word)]
         default, minimum, maximum = (*numbers, None, None, None)[:3]
         if type_ == "check":
             return chess.engine.Option(name, type_, bool(default), None, None, None)
@@ -305,6 +320,8 @@ def _info(fields: chess.engine.InfoDict) -> Info[str] | None:
     if score is None:
         return None
     mate, value = score.relative.mate(), score.relative.score()
+    if abs(value or mate or 0) > MAX_SCORE:
+        return None
     return Info(
         depth=fields.get("depth", 0),
         score=Cp(value or 0) if mate is None else Mate(mate),

@@ -28,8 +28,9 @@ from protocols.mqtt.request_codec import (
 
 # After the broker is back, a bot counts as absent if it is not online within this time.
 BOT_RETURN_TIMEOUT_S = 5.0
-# Additional bots are ignored.
-MAX_KNOWN_BOTS = 10_000
+# Additional bots, and statuses that are longer in JSON, are ignored.
+MAX_KNOWN_BOTS = 1_000
+MAX_STATUS_LENGTH = 1 << 16
 
 
 @dataclass
@@ -158,6 +159,8 @@ class BotClient:
     def _on_status(self, name: str, payload: dict[str, Any]) -> None:
         """Handle a bot's status. If the bot came back online, repeat its pending requests."""
         if payload.get("claim") or (name not in self._bots and len(self._bots) >= MAX_KNOWN_BOTS):
+            return
+        if len(name) + len(payloads.encode(payload)) > MAX_STATUS_LENGTH:
             return
         bot = self._bot(name)
         if payload["state"] != "online":

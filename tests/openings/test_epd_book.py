@@ -39,6 +39,12 @@ def test_positions_below_minimum_score_are_skipped(tmp_path):
     assert moves(tmp_path, f"{START} bm e4; ce -80;", min_score=-50) == {}
 
 
+@pytest.mark.parametrize("number", ["9" * 400, "1e300"])
+def test_number_out_of_range_counts_as_missing(tmp_path, number):
+    text = f"{START} acd {number}; ce {number}; bm e4;\n{START} acd 2; bm d4;\n"
+    assert list(moves(tmp_path, text, min_score=0)) == raw("d2d4")
+
+
 @pytest.mark.parametrize(
     "line",
     [

@@ -175,3 +175,10 @@ def test_missing_file_is_reported(tmp_path):
 
 def test_game_without_moves_is_accepted():
     assert PgnGame({"Result": "1-0"}, "1-0\n").main_line(10) == []
+
+
+@pytest.mark.parametrize("elo", ["9" * 400, "9" * 5000, "-1", "\N{SUPERSCRIPT TWO}"])
+def test_invalid_elo_counts_as_missing(elo):
+    wanted = GameFilter(min_elo=2000)
+    counted = [wanted.counted_sides(game) for game in games(SHORT.replace("2100", elo) + SHORT)]
+    assert counted == [(False, False), (True, True)]

@@ -47,7 +47,9 @@ class TimeControl:
 
         Raise SettingsError if the text is invalid.
         """
-        match = re.fullmatch(r"(?:(\d+)/)?(?:(\d+):)?(\d+(?:\.\d*)?|\.\d+)(?:\+(\d*\.?\d+))?", text)
+        match = re.fullmatch(
+            r"(?:(\d{1,9})/)?(?:(\d{1,9}):)?(\d+(?:\.\d*)?|\.\d+)(?:\+(\d*\.?\d+))?", text
+        )
         if not match:
             raise SettingsError(
                 f"invalid time control {text!r} (expected moves/base+increment in seconds, "

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from agent.io import strict_json
 from agent.io.files import MAX_FILE_SIZE, read_text, replace_atomically
 from kempelen.match.live.events import Event
 from kempelen.match.live.live_state import LiveState
@@ -70,7 +71,7 @@ class LiveFile:
 def read_live_file(path: Path) -> dict[str, dict[str, Any]] | None:
     """Return the snapshots of an active run by name, or None if no run is active."""
     try:
-        content = json.loads(read_text(path, MAX_FILE_SIZE))
+        content = strict_json.loads(read_text(path, MAX_FILE_SIZE))
         if time.time() - content["time"] > LOST_AFTER:
             return None
         return {str(name): dict(value) for name, value in content["snapshots"].items()}

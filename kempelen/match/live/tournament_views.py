@@ -6,12 +6,12 @@ If a ledger has no active run, the state is computed from its games.
 from __future__ import annotations
 
 import contextlib
-import json
 import sqlite3
 import time
 from pathlib import Path
 from typing import Any, Protocol
 
+from agent.io import strict_json
 from agent.io.message import Message
 from kempelen.console.settings_codec import decode, encode
 from kempelen.match.live.events import (
@@ -115,7 +115,7 @@ class LedgerView:
             for row, pair, game, text in rows:
                 self._row = row
                 try:
-                    record = decode(GameRecord, json.loads(text))
+                    record = decode(GameRecord, strict_json.loads(text))
                     if str(record.key) != pair:
                         raise ValueError(f"wrong pair {record.pair}")
                     records.append(record)

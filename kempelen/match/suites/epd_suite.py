@@ -8,6 +8,7 @@ exactly `dm` moves. Missing fields are not checked.
 from __future__ import annotations
 
 import asyncio
+import reprlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +33,7 @@ from protocols.session_context import STANDALONE, SessionContext
 from protocols.tasks import cancel_all, retry
 
 MAX_FILE_SIZE = 256 << 20
+MAX_MATE = 1000  # moves
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +94,11 @@ def _problem(line: str, file: str, number: int) -> EpdPosition:
     except ValueError as error:
         raise SettingsError(f"{where}: {error}") from None
     mate = operations.get("dm")
-    if mate is not None and (not isinstance(mate, int) or mate < 1):
-        raise SettingsError(f"{where}: dm must be a number of moves (got {mate!r})")
+    if mate is not None and (not isinstance(mate, int) or not 1 <= mate <= MAX_MATE):
+        shown = reprlib.repr(mate)
+        raise SettingsError(
+            f"{where}: dm must be a number of moves from 1 to {MAX_MATE} (got {shown})"
+        )
     if not best and not avoid and mate is None:
         raise SettingsError(f"{where}: bm, am or dm is missing")
     name = str(operations.get("id") or f"{file}:{number}")

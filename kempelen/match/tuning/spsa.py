@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from agent.io import strict_json
 from agent.io.config_diff import describe_changes
 from agent.io.file_lock import lock_or_raise
 from agent.io.files import read_text, replace_atomically
@@ -145,7 +146,7 @@ class Spsa:
     def load(self, path: Path) -> None:
         """Read a state file. Raise SettingsError if it is invalid or from another tuning run."""
         try:
-            state = json.loads(read_text(path))
+            state = strict_json.loads(read_text(path))
             same = state["trials"] == self.trial_count and state["tunables"] == [
                 asdict(tunable) for tunable in self.tunables
             ]

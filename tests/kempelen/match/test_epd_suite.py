@@ -51,6 +51,7 @@ def test_epd_opcodes_are_parsed(tmp_path):
         (f'{START} bm "e4";', "bm: must be moves"),
         (f"{START} dm 4; am 3;", "am: must be moves"),
         (f"{START} dm 0;", "dm must be a number"),
+        (f"{START} dm {'9' * 400};", "dm must be a number of moves from 1 to 1000"),
         (f'{START} id "no condition";', "bm, am or dm is missing"),
         ("8/8/8/8/8/8/8/8 w - - dm 1;", "illegal chess position"),
     ],

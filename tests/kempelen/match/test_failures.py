@@ -14,6 +14,7 @@ from kempelen.match.config.settings import Adjudication
 from kempelen.match.config.time_control import TimeControl
 from kempelen.match.game.game_result import Termination
 from kempelen.match.live.events import GameFinished, MovePlayed, Notice, Status
+from kempelen.match.records.game_record import to_pgn
 from kempelen.match.records.ledger import NOT_PLAYED, Ledger
 from kempelen.match.runner import LocalExecutor
 from protocols import tasks
@@ -55,6 +56,7 @@ HARMLESS = [
     "binary",
     "huge-lines",
     "bad-info",
+    "huge-numbers",
     "chatty",
     "ignores-quit",
 ]
@@ -95,6 +97,17 @@ async def test_harmless_protocol_violations_do_not_lose_games(failure):
     finish, records = await play(short_timeouts(engine(), engine(failure, after=2), games=2))
     assert finish.status is Status.COMPLETE
     assert [record.termination for record in records] == [Termination.MAX_MOVES] * 2
+
+
+async def test_numbers_of_any_length_can_be_recorded(tmp_path):
+    chosen = short_timeouts(engine(), engine("huge-numbers"), games=2)
+    path = str(tmp_path / "run.sqlite")
+    finish, records = await play(chosen, path=path)
+    assert finish.status is Status.COMPLETE
+    for record in records:
+        assert len(to_pgn(record, "match")) < 2000
+        assert "+0.05/1" in to_pgn(record, "match")  # of a line with another invalid number
+    assert (await play(chosen, path=path, resume=True))[1] == records
 
 
 @pytest.mark.thorough

@@ -69,7 +69,10 @@ def test_time_control_is_parsed(text, expected):
     assert (control.moves, control.base, control.increment) == expected
 
 
-@pytest.mark.parametrize("text", ["", "x", "10+", "40/", "-1", "0", "1/2/3"])
+LONG = [f"{'9' * digits}{rest}" for digits in (400, 5000) for rest in ("", "/60", ":30", "+1")]
+
+
+@pytest.mark.parametrize("text", ["", "x", "10+", "40/", "-1", "0", "1/2/3", *LONG])
 def test_invalid_time_control_is_rejected(text):
     with pytest.raises(SettingsError):
         TimeControl.from_text(text)

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sqlite3
+import time
 
 import pytest
 
@@ -96,6 +97,29 @@ async def test_view_reports_interrupted_damaged_and_lost_runs(tmp_path, monkeypa
     live_path.write_text("{", "utf-8")
     assert read_live_file(live_path) is None
     assert read_live_file(tmp_path / "none") is None
+
+
+@pytest.mark.parametrize("number", ["9" * 400, "Infinity"])
+async def test_number_that_overflows_is_damage(tmp_path, number):
+    path = str(tmp_path / "run.sqlite")
+    await play(chosen(2), path=path)
+    with sqlite3.connect(path) as database:
+        database.execute(
+            "UPDATE game SET record = replace(record, '\"cp\":0', ?) WHERE game = 1",
+            (f'"cp":{number}',),
+        )
+    database.close()
+    view = LedgerView(path)
+    view.poll()
+    assert "game 1.1-2.1.1 is damaged" in view.problem
+    ledger = Ledger(path)
+    ledger.begin(chosen(2), resume=True)
+    with pytest.raises(LedgerError, match=r"game 1\.1-2\.1\.1 is damaged"):
+        list(ledger.records())
+    ledger.close()
+    live = f'{{"time": {time.time()}, "snapshots": {{"boards/1": {{"white_clock": {number}}}}}}}'
+    live_file_path(path).write_text(live, "utf-8")
+    assert read_live_file(live_file_path(path)) is None
 
 
 def test_invalid_ledger_is_rejected(tmp_path):

@@ -13,7 +13,7 @@ from protocols.client.process import EngineError
 from protocols.client.uci import PlayResult, SearchRequest
 from protocols.mqtt import topics
 from protocols.mqtt.broker_monitor import BrokerLostError
-from protocols.mqtt.client import BotClient
+from protocols.mqtt.client import MAX_STATUS_LENGTH, BotClient
 from protocols.mqtt.connection import HEARTBEAT_INTERVAL_S, HEARTBEAT_TIMEOUT_S, Connection
 from tests.mosquitto import Mosquitto
 from tests.protocols.mqtt.support import FakeBotEngine, serving
@@ -173,6 +173,15 @@ def rubbish(number, generator):
         data = bytearray(json.dumps(reply).encode())
         data[generator.randrange(len(data))] = generator.randrange(256)
         yield bytes(data)
+
+
+async def test_statuses_use_a_limited_amount_of_memory():
+    client = BotClient.__new__(BotClient)  # not connected to a broker
+    client._bots = {}
+    kind = {"name": "nim", "options": {"heaps": [1] * MAX_STATUS_LENGTH}}
+    client._on_status("bot", {"name": "bot", "state": "online", "kind": kind})
+    client._on_status("x" * MAX_STATUS_LENGTH, {"name": "bot", "state": "online"})
+    assert client._bots == {}
 
 
 @pytest.mark.thorough
