@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import itertools
 import math
 import types
 import typing
@@ -72,16 +73,19 @@ def encode(value: Any) -> Any:
 
 
 def differences(old: Any, new: Any, where: str = "") -> dict[str, tuple[Any, Any]]:
-    """Compare plain data. Return a mapping from paths to pairs of the old and the new value."""
+    """Compare plain data. Return a mapping from paths to pairs of the old and the new value.
+
+    A missing value is None.
+    """
     if isinstance(old, dict) and isinstance(new, dict):
         found: dict[str, tuple[Any, Any]] = {}
         for key in {**old, **new}:
             path = f"{where}.{key}" if where else str(key)
             found |= differences(old.get(key), new.get(key), path)
         return found
-    if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+    if isinstance(old, list) and isinstance(new, list):
         found = {}
-        for index, (before, after) in enumerate(zip(old, new, strict=True), start=1):
+        for index, (before, after) in enumerate(itertools.zip_longest(old, new), start=1):
             found |= differences(before, after, f"{where}[{index}]")
         return found
     return {} if old == new else {where: (old, new)}

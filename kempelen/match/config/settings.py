@@ -266,7 +266,10 @@ def check_resumable(kept: Settings, asked: Settings) -> None:
     if "rounds" in extendable_settings:
         _allow_increase(changed, "rounds")
     if changed:
-        lines = [f"  {name}: {old!r} before, {new!r} now" for name, (old, new) in changed.items()]
+        lines = [
+            f"  {name}: {_shown(old)} before, {_shown(new)} now"
+            for name, (old, new) in changed.items()
+        ]
         raise SettingsError(
             "the ledger has this tournament with different settings:\n"
             + "\n".join(lines)
@@ -300,6 +303,13 @@ def _allow_increase(changed: dict[str, tuple[object, object]], name: str) -> Non
     old, new = changed.get(name, (0, 0))
     if isinstance(old, int) and isinstance(new, int) and new > old:
         del changed[name]
+
+
+def _shown(value: object) -> str:
+    """Format a setting. An engine is shown by its name."""
+    if isinstance(value, dict):
+        value = value.get("name") or {key: entry for key, entry in value.items() if entry}
+    return repr(value)
 
 
 def _stem(command: str) -> str:

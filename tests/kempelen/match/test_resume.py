@@ -189,6 +189,16 @@ async def test_resume_rejects_other_changed_settings(tmp_path):
         )
 
 
+async def test_resume_names_an_added_engine(tmp_path):
+    path = str(tmp_path / "ledger")
+    await play(quick_settings(), path=path)
+    three = settings(
+        engine(), engine(), engine(name="new"), adjudication=Adjudication(maxmoves=6), games=4
+    )
+    with pytest.raises(SettingsError, match=r"\n  engines\[3\]: None before, 'new' now\nUse "):
+        await play(three, path=path, resume=True)
+
+
 async def test_existing_tournament_is_not_overwritten_without_resume(tmp_path):
     path = str(tmp_path / "ledger")
     await play(quick_settings(), path=path)
