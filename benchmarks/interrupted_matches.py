@@ -194,7 +194,7 @@ KINDS = {
 def make_match(number: int, surroundings: Surroundings, options: argparse.Namespace) -> Match:
     generator = random.Random(f"{options.seed}/{number}")
     kind = list(KINDS)[number % len(KINDS)]
-    faults = generator.choices(KINDS[kind], k=options.faults)
+    faults = generator.sample(KINDS[kind], min(options.faults, len(KINDS[kind])))
     command = [*KEMPELEN, "match", "--resume", "--seed", str(number), "--nodes", str(options.nodes)]
     command += ["--games", str(options.games), "--maxmoves", "40"]
     if kind == "with bots":
