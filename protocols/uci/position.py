@@ -26,7 +26,10 @@ class CurrentPosition:
 
     @property
     def board(self) -> chess.Board:
-        """Return the board with its move history, which is initially the start position."""
+        """Return the board with the moves before it, which is initially the start position.
+
+        At least HISTORY_PLIES half-moves are kept.
+        """
         if self._board is None:
             self.set(PositionCommand(None, ()), chess960=False)
         assert self._board is not None
@@ -54,6 +57,8 @@ class CurrentPosition:
             board = read_board(position.fen, chess960)
             push_all(board, position.moves)
             self._board = board
+        if len(self._board.move_stack) > 2 * HISTORY_PLIES:
+            self._board = self.copy_with_history()  # a position of the history takes a kilobyte
         self._root, self._moves = root, position.moves
 
     def flip(self) -> None:

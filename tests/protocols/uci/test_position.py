@@ -2,7 +2,7 @@ import chess
 import pytest
 
 from protocols.uci.parsing import PositionCommand, UciError
-from protocols.uci.position import MAX_GAME_PLIES, CurrentPosition, read_board
+from protocols.uci.position import HISTORY_PLIES, MAX_GAME_PLIES, CurrentPosition, read_board
 
 
 def position(moves="", fen=None):
@@ -20,6 +20,18 @@ def test_extending_line_plays_only_new_moves():
     current.set(position("e2e4 e7e5 g1f3"), chess960=False)
     assert current.board is board
     assert [move.uci() for move in board.move_stack] == ["e2e4", "e7e5", "g1f3"]
+
+
+def test_only_end_of_long_history_is_kept():
+    current = CurrentPosition()
+    shuffle = "g1f3 g8f6 f3g1 f6g8 "
+    current.set(position(shuffle * HISTORY_PLIES), chess960=False)
+    assert len(current.board.move_stack) == HISTORY_PLIES
+    assert current.board.fullmove_number == 1 + 2 * HISTORY_PLIES
+    board = current.board
+    current.set(position(shuffle * HISTORY_PLIES + "e2e4"), chess960=False)
+    assert current.board is board  # only the new move has been played
+    assert board.peek() == chess.Move.from_uci("e2e4")
 
 
 @pytest.mark.parametrize("moves", ["e2e4", "d2d4 d7d5", ""])
@@ -91,10 +103,10 @@ def test_game_length_limit_is_enforced():
     shuffle = ("g1f3 g8f6 f3g1 f6g8 " * (MAX_GAME_PLIES // 4 + 1)).split()
     current = CurrentPosition()
     current.set(PositionCommand(None, tuple(shuffle[:MAX_GAME_PLIES])), chess960=False)
-    assert len(current.board.move_stack) == MAX_GAME_PLIES
+    assert current.board.ply() == MAX_GAME_PLIES
     with pytest.raises(UciError, match="too many moves"):
         current.set(PositionCommand(None, tuple(shuffle[: MAX_GAME_PLIES + 1])), chess960=False)
-    assert len(current.board.move_stack) == MAX_GAME_PLIES
+    assert current.board.ply() == MAX_GAME_PLIES
 
 
 def test_recent_returns_copy_with_recent_moves():
