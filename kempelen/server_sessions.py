@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from errno import EACCES
 
 from agent.machine import usable_cores
@@ -13,6 +14,7 @@ from kempelen.engines import create_gtp_engine, create_uci_engine, create_xboard
 from kempelen.protocol_detector import ProtocolDetector
 from protocols.gtp.session import Settings as GtpSettings
 from protocols.permissions import Permissions
+from protocols.server.line_scheduler import SessionLines
 from protocols.server.metrics import Gauges
 from protocols.server.network_session import ProtocolFactory
 from protocols.server.server import ANY_PROTOCOL
@@ -46,21 +48,24 @@ class SessionFactory:
         self._budget = MemoryBudget(settings.limits.total_hash)
         self._session_context = SessionContext(permissions, self._scheduler, self._budget)
         self._gtp = _gtp_settings(settings)
-        self._factories: dict[str, Callable[[LineWriter], ThreadedLineProtocol]] = {
-            "uci": lambda session: create_uci_engine(
-                session, session_context=self._session_context
+        self._factories: dict[str, Callable[[LineWriter, SessionContext], ThreadedLineProtocol]] = {
+            "uci": lambda session, context: create_uci_engine(session, session_context=context),
+            "gtp": lambda session, context: create_gtp_engine(
+                session, self._gtp, self._report, context
             ),
-            "gtp": lambda session: create_gtp_engine(
-                session, self._gtp, self._report, self._session_context
-            ),
-            "xboard": lambda session: create_xboard_engine(session, self._session_context),
-            ANY_PROTOCOL: lambda session: ProtocolDetector(
-                session, tell=session.send, make=self.create
+            "xboard": create_xboard_engine,
+            ANY_PROTOCOL: lambda session, context: ProtocolDetector(
+                session,
+                tell=session.send,
+                make=lambda protocol, writer: self._factories[protocol](writer, context),
             ),
         }
 
-    def create(self, protocol: str, session: LineWriter) -> ThreadedLineProtocol:
-        return self._factories[protocol](session)
+    def create(
+        self, protocol: str, session: LineWriter, session_lines: SessionLines | None = None
+    ) -> ThreadedLineProtocol:
+        context = replace(self._session_context, session_lines=session_lines)
+        return self._factories[protocol](session, context)
 
     def gauges(self) -> Gauges:
         """Return the numbers of running and waiting searches, and the free hash memory in MB."""
@@ -75,7 +80,7 @@ class SessionFactory:
         """Return functions that create the protocol of a session, by protocol name."""
 
         def maker(protocol: str) -> ProtocolFactory:
-            return lambda send: self.create(protocol, NetworkOutput(send))
+            return lambda send, lines: self.create(protocol, NetworkOutput(send), lines)
 
         return {protocol: maker(protocol) for protocol in self._factories}
 

@@ -8,6 +8,7 @@ from protocols.permissions import LOCAL, Permissions
 if TYPE_CHECKING:
     from agent.memory_budget import MemoryBudget
     from agent.threads.scheduler import SearchScheduler
+    from protocols.server.line_scheduler import SessionLines
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +18,7 @@ class SessionContext:
     permissions: Permissions = LOCAL
     scheduler: SearchScheduler | None = None  # or None to start searches immediately
     budget: MemoryBudget | None = None  # shared by all sessions, or None for no limit
+    session_lines: SessionLines | None = None  # or None to handle all lines immediately
 
 
 # The only session of a process.

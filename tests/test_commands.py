@@ -169,6 +169,9 @@ HERE: dict[str, dict[str, str]] = {
     "python benchmarks/startup.py": {".py": ".py --runs 1 --no-cold"},
     "python benchmarks/startup.py --no-cold": {"--no-cold": "--no-cold --runs 1"},
     "python benchmarks/move_time.py": {".py": ".py --moves 3 --margin 5000"},
+    "python benchmarks/noisy_neighbours.py": {
+        ".py": ".py --connections 0 2 --moves 1 --most 10000"
+    },
     "python benchmarks/remote_moves.py": {".py": ".py --moves 5 --most 1000"},
     "python benchmarks/train_speed.py": {".py": ".py --seconds 0.1 --batches 1"},
 }

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from functools import partial
 
 from agent.agent import describe
 from agent.threads.serial_executor import Job
+from protocols.current_line import others_may_run
 from protocols.gtp.command import Command
 from protocols.gtp.commands import administration, analysis, gogui, parameters, playing, rules
 from protocols.gtp.commands import clocks as clock_commands
@@ -51,6 +53,7 @@ class GtpProtocol:
         self.session = GtpSession(
             name, version, send, report, settings, session_context, self.known_commands
         )
+        self._session_lines = session_context.session_lines
         self._queue_slots = threading.Semaphore(MAX_PENDING)
 
     def handle_line(self, line: str) -> Iterator[str]:
@@ -65,8 +68,9 @@ class GtpProtocol:
         if call is not None:
             self.finished = call.name == "quit"
             slots = min(1 + len(line) // CHARACTERS_PER_SLOT, MAX_PENDING)
-            for _ in range(slots):
-                self._queue_slots.acquire()
+            with others_may_run():
+                for _ in range(slots):
+                    self._queue_slots.acquire()
             agent.submit(partial(self._answer, call, slots), long_running=True)
         yield from ()
 
@@ -85,24 +89,27 @@ class GtpProtocol:
         return ended
 
     def _answer(self, call: ParsedCommand, slots: int, job: Job) -> None:
-        session = self.session
-        session.begin_command(call, job)
-        try:
-            arguments = Arguments(call.arguments)
-            text = self._find_command(call).handler(session, arguments)
-            arguments.expect_end()
-            answer = None if text is None else success_response(call, text)
-        except GtpError as error:
-            answer = failure_response(call, str(error))
-        # The session must continue, even if the code of a user's game exits.
-        except (Exception, SystemExit, KeyboardInterrupt) as error:  # noqa: BLE001
-            answer = failure_response(call, describe(error))
-        try:
-            if answer is not None:
-                session.send(answer)
-        finally:
-            self._queue_slots.release(slots)
-        session.end_command()
+        session, lines = self.session, self._session_lines
+        with nullcontext(True) if lines is None else lines.turn(len(call.text)) as admitted:
+            try:
+                if not admitted:
+                    return
+                session.begin_command(call, job)
+                try:
+                    arguments = Arguments(call.arguments)
+                    text = self._find_command(call).handler(session, arguments)
+                    arguments.expect_end()
+                    answer = None if text is None else success_response(call, text)
+                except GtpError as error:
+                    answer = failure_response(call, str(error))
+                # The session must continue, even if the code of a user's game exits.
+                except (Exception, SystemExit, KeyboardInterrupt) as error:  # noqa: BLE001
+                    answer = failure_response(call, describe(error))
+                if answer is not None:
+                    session.send(answer)
+            finally:
+                self._queue_slots.release(slots)
+            session.end_command()
 
     def _find_command(self, call: ParsedCommand) -> Command:
         command, session = COMMANDS.get(call.name), self.session

@@ -36,6 +36,7 @@ from agent.search.searcher import GameSearcher
 from agent.threads.scheduler import NoDeadline
 from agent.threads.serial_executor import Job
 from openings.game_book import ProviderChain, move_providers
+from protocols.current_line import others_may_run
 from protocols.gtp.analysis import ALL_MOVES, AnalysisReporter
 from protocols.gtp.board import GtpBoard
 from protocols.gtp.clock import UNLIMITED, GtpClock
@@ -243,7 +244,8 @@ class GtpSession:
         self.on_position_changed()
 
     def wait_until_loaded(self) -> None:
-        wait_until_loaded(self.backend)
+        with others_may_run():
+            wait_until_loaded(self.backend)
 
     def clear_cache(self) -> None:
         """Clear the search's memory, except for learned positions."""
@@ -288,7 +290,9 @@ class GtpSession:
                 result = Result(draw_event(game, self._random.random()))
             else:
                 listener = listener or AnalysisReporter(self.report)
-                result = self._prepare_search(limits, listener, report_interval).run(self._job)
+                search = self._prepare_search(limits, listener, report_interval)
+                with others_may_run():
+                    result = search.run(self._job)
         if self.closing and result.info is None:
             raise GtpError(SESSION_ENDED)
         result = self._avoid_costly_move(player, result, limits)
@@ -359,7 +363,9 @@ class GtpSession:
         assert self._job is not None
         limits: Limits[Any] = Limits(nodes=PROBE_PLAYOUTS, movetime=seconds + OVERHEAD)
         with self.board.player_to_move(player):
-            return self._prepare_search(limits, AnalysisReporter(self.report)).run(self._job).info
+            search = self._prepare_search(limits, AnalysisReporter(self.report))
+            with others_may_run():
+                return search.run(self._job).info
 
     def analyze(
         self,
@@ -373,7 +379,9 @@ class GtpSession:
         self._job.superseded.add_callback(self._job.stop.set)
         with self.board.player_to_move(player):
             limits = _with_restrictions(Limits(infinite=True), move_restrictions)
-            self._prepare_search(limits, listener, report_interval).run(self._job)
+            search = self._prepare_search(limits, listener, report_interval)
+            with others_may_run():
+                search.run(self._job)
 
     def analysis_lines(self, player: int) -> Sequence[Info[Any]]:
         """Return the lines from the last search, or from a new search if the position is new."""
@@ -500,8 +508,9 @@ class GtpSession:
         slot = self._scheduler.register(NoDeadline())
         stop.add_callback(slot.stop)
         try:
-            slot.acquire()
-            return dead_stone_judge(self.backend, game, slot.acquire)(game)
+            with others_may_run():
+                slot.acquire()
+                return dead_stone_judge(self.backend, game, slot.acquire)(game)
         finally:
             slot.release()
 

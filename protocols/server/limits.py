@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 MIN_LINE_BYTES, MAX_LINE_BYTES = 1 << 10, 4 << 20
+# A longer line counts as several lines.
+CHARACTERS_PER_LINE = 1 << 10
 # A web page loads all its files at once, and many users may share one address.
 BURST_SECONDS = 20.0
 # Maximum number of remembered clients. The least recently seen are dropped.
@@ -31,7 +33,9 @@ class ServerLimits:
     max_sessions_per_ip: int = _limit(64, "maximum number of connections per IP address")
     line_bytes: int = _limit(64 << 10, "maximum line length in bytes; longer lines are dropped")
     line_rate: float = _limit(
-        500.0, "maximum lines per second per session; excess lines are delayed"
+        500.0,
+        "maximum lines per second per session, in which each 1024 characters count as a line; "
+        "excess lines are delayed",
     )
     request_rate: float = _limit(
         50.0, "maximum HTTP requests per second per visitor; excess requests are rejected"
@@ -65,10 +69,13 @@ class TokenBucket:
         self._tokens = self._capacity
         self._updated = now
 
-    def reserve(self, now: float) -> float:
-        """Take one token. Return the seconds to wait before it may be used."""
+    def reserve(self, now: float, cost: float = 1.0) -> float:
+        """Take `cost` tokens. Return the seconds to wait before they may be used.
+
+        A negative `cost` returns tokens.
+        """
         self._refill(now)
-        self._tokens -= 1.0
+        self._tokens -= cost
         return max(-self._tokens / self._rate, 0.0)
 
     def try_take(self, now: float, cost: float = 1.0) -> float:
@@ -97,8 +104,15 @@ class RateLimiter:
 
     def try_take(self, key: Hashable, now: float, cost: float = 1.0) -> float:
         """Call `TokenBucket.try_take` for the client with the key `key`."""
+        return self._bucket(key, now).try_take(now, cost)
+
+    def reserve(self, key: Hashable, now: float, cost: float) -> float:
+        """Call `TokenBucket.reserve` for the client with the key `key`."""
+        return self._bucket(key, now).reserve(now, cost)
+
+    def _bucket(self, key: Hashable, now: float) -> TokenBucket:
         bucket = self._buckets.pop(key, None) or TokenBucket(self._rate, now, self._seconds)
         self._buckets[key] = bucket
         if len(self._buckets) > MAX_TRACKED_CLIENTS:
             del self._buckets[next(iter(self._buckets))]
-        return bucket.try_take(now, cost)
+        return bucket

@@ -13,7 +13,8 @@ from math import inf
 from typing import Any
 
 from protocols.server.admission import RejectedError
-from protocols.server.limits import ServerLimits, TokenBucket
+from protocols.server.limits import CHARACTERS_PER_LINE, ServerLimits, TokenBucket
+from protocols.server.line_scheduler import SessionLines
 from protocols.server.metrics import Metrics
 from protocols.server.receive_queue import ReceiveQueue
 from protocols.server.send_queue import SendQueue
@@ -22,8 +23,8 @@ from protocols.session import POLL_INTERVAL
 from protocols.stdio import SHUTDOWN_TIMEOUT, ThreadedLineProtocol
 from protocols.tasks import cancel_all
 
-# Creates the protocol of a session. The argument sends output that is not a reply to a line.
-ProtocolFactory = Callable[[Callable[[str], None]], ThreadedLineProtocol]
+# Creates the protocol of a session. The first argument sends output that is not a reply to a line.
+ProtocolFactory = Callable[[Callable[[str], None], SessionLines], ThreadedLineProtocol]
 
 END_OF_INPUT = "end of input"
 # Timeout for pending lines and replies of a client that has closed its side.
@@ -53,6 +54,7 @@ class NetworkSession:
         pool: Executor,
         limits: ServerLimits,
         metrics: Metrics,
+        session_lines: SessionLines,
     ) -> None:
         self.name = name
         self.lines = 0
@@ -61,6 +63,7 @@ class NetworkSession:
         self._pool = pool
         self._limits = limits
         self._metrics = metrics
+        self._session_lines = session_lines
         self._loop = asyncio.get_running_loop()
         self._started = self._last_activity = self._loop.time()
         self._last_handled = self._last_sent = self._started
@@ -87,7 +90,7 @@ class NetworkSession:
         The lines in `received` arrived before the session started.
         """
         protocol = await self._loop.run_in_executor(
-            self._pool, self._factory, self._send_queue.send
+            self._pool, self._factory, self._send_queue.send, self._session_lines
         )
         self._protocol, self._closed = protocol, False
         writing = asyncio.create_task(self._write())
@@ -98,6 +101,7 @@ class NetworkSession:
             reason = await self._finish(protocol, writing, reading, handling)
         finally:
             await cancel_all([reading, handling])
+            self._session_lines.end()
             closing = self._loop.run_in_executor(self._pool, protocol.close, SHUTDOWN_TIMEOUT)
             # A line that is still being handled may start a search after this.
             self._closed = await closing and self._is_call_done()
@@ -226,7 +230,8 @@ class NetworkSession:
 
     async def _process_line(self, protocol: ThreadedLineProtocol, line: str | None) -> None:
         self._last_activity = self._loop.time()
-        if (delay := self._bucket.reserve(self._last_activity)) > 0:
+        cost = 1.0 + len(line or "") // CHARACTERS_PER_LINE
+        if (delay := self._bucket.reserve(self._last_activity, cost)) > 0:
             self._metrics.count("delayed_lines")
             await asyncio.sleep(delay)
         self.lines += 1
@@ -240,9 +245,13 @@ class NetworkSession:
         await self._send_queue.drain()
 
     def _call_protocol(self, protocol: ThreadedLineProtocol, line: str | None) -> None:
-        replies = protocol.handle_overlong_line() if line is None else protocol.handle_line(line)
-        for reply in replies:
-            self._send_queue.send(reply)
+        with self._session_lines.turn(len(line or "")) as admitted:
+            if not admitted:
+                return
+            for reply in (
+                protocol.handle_overlong_line() if line is None else protocol.handle_line(line)
+            ):
+                self._send_queue.send(reply)
 
     async def _write(self) -> str:
         """Write output until the queue is closed. Return "" or the reason for a failure."""

@@ -21,9 +21,11 @@ from protocols.server.admission import (
     AdmissionControl,
     ConnectionSlot,
     RejectedError,
+    client_key,
 )
 from protocols.server.event_log import EventLog
 from protocols.server.limits import ServerLimits
+from protocols.server.line_scheduler import LineScheduler, SessionLines
 from protocols.server.metrics import Gauges, Metrics
 from protocols.server.network_session import CLOSE_TIMEOUT_S, NetworkSession, ProtocolFactory
 from protocols.server.tokens import TokenFile
@@ -66,6 +68,7 @@ class Server:
         self._extra_gauges = extra_gauges
         self._log = log
         self._tls = tls
+        self._line_scheduler = LineScheduler()
         # A session uses at most one thread to handle a line, and one more while it ends.
         self._pool = ThreadPoolExecutor(2 * limits.sessions, thread_name_prefix="session")
         self._servers: list[asyncio.Server] = []
@@ -129,6 +132,7 @@ class Server:
             {
                 "sessions": ("Running sessions.", self.admission.sessions),
                 "waiting": ("Clients waiting for admission.", self.admission.waiting),
+                "waiting_lines": ("Lines waiting for others.", self._line_scheduler.waiting),
                 "threads": ("Threads of the process.", threading.active_count()),
                 **self._extra_gauges(),
             }
@@ -265,6 +269,7 @@ class Server:
             self._pool,
             self.limits,
             self.metrics,
+            SessionLines(self._line_scheduler, client_key(transport.host, slot.name or "")),
         )
         task = asyncio.current_task()
         assert task is not None

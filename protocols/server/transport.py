@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any, Protocol
 
 from protocols import session
@@ -13,7 +14,9 @@ from protocols.line_splitter import LineSplitter
 from protocols.server.admission import RejectedError
 from protocols.sockets import configure_socket
 
-_CHUNK = 1 << 16
+CHUNK_BYTES = 1 << 16
+# A chunk may hold one line per byte. The event loop must not split all of them at once.
+MAX_LINES_AT_ONCE = 256
 # A peer that does not respond for this time counts as lost.
 PEER_TIMEOUT_S = 120
 # A web page can have a browser send these lines here: a request line, the headers that browsers
@@ -68,23 +71,24 @@ class StreamTransport:
         self._reader = reader
         self._writer = writer
         self._splitter = LineSplitter(max_line)
+        self._lines: Iterator[str | None] = iter(())
         self._ended = False
         self._unchecked = _MAX_HTTP_LINES
         configure_socket(writer.get_extra_info("socket"), PEER_TIMEOUT_S)
 
     async def receive(self) -> list[str | None]:
-        while not self._ended:
+        await asyncio.sleep(0)  # lets other clients be served between two parts of a chunk
+        while not (lines := list(islice(self._lines, MAX_LINES_AT_ONCE))) and not self._ended:
             try:
-                chunk = await self._reader.read(_CHUNK)
+                chunk = await self._reader.read(CHUNK_BYTES)
             except OSError:
                 raise ConnectionLostError from None
             self._ended = not chunk
             if self._ended and not self._writer.can_write_eof():
                 raise ConnectionLostError("closed")  # TLS cannot be closed on one side only.
-            if lines := list(self._splitter.feed(chunk) if chunk else self._splitter.end()):
-                self._reject_http(lines)
-                return lines
-        return []
+            self._lines = self._splitter.feed(chunk) if chunk else self._splitter.end()
+        self._reject_http(lines)
+        return lines
 
     def is_lost(self) -> bool:
         return is_hung_up(self._writer.transport, half=not self._writer.can_write_eof())
@@ -109,7 +113,7 @@ class StreamTransport:
             if self._writer.can_write_eof():
                 self._writer.write_eof()
                 # Unread input would reset the connection and discard the last output.
-                while await self._reader.read(_CHUNK):
+                while await self._reader.read(CHUNK_BYTES):
                     pass
             self._writer.close()
             await self._writer.wait_closed()

@@ -6,8 +6,9 @@ import asyncio
 import functools
 import logging
 import ssl
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from http import HTTPStatus
+from itertools import islice
 from typing import Any, Protocol
 
 from websockets.asyncio.server import Server as WebServer
@@ -31,6 +32,8 @@ from protocols.server.limits import ServerLimits
 from protocols.server.metrics import CONTENT_TYPE
 from protocols.server.network_session import CLOSE_TIMEOUT_S
 from protocols.server.transport import (
+    CHUNK_BYTES,
+    MAX_LINES_AT_ONCE,
     PEER_TIMEOUT_S,
     ConnectionLostError,
     Transport,
@@ -75,10 +78,12 @@ class WebSocketTransport:
         self.host, self.peer = connection.host, connection.peer
         self._connection = connection
         self._max_line = max_line
+        self._lines: Iterator[str | None] = iter(())
         configure_socket(connection.transport.get_extra_info("socket"), PEER_TIMEOUT_S)
 
     async def receive(self) -> list[str | None]:
-        while True:
+        await asyncio.sleep(0)  # lets other clients be served between two parts of a message
+        while not (lines := list(islice(self._lines, MAX_LINES_AT_ONCE))):
             try:
                 message = await self._connection.recv(decode=False)
             except ConnectionClosedOK:
@@ -86,9 +91,8 @@ class WebSocketTransport:
             except ConnectionClosed as error:
                 too_big = error.sent is not None and error.sent.code == CloseCode.MESSAGE_TOO_BIG
                 raise ConnectionLostError("message too long" if too_big else "lost") from None
-            splitter = LineSplitter(self._max_line)
-            if lines := [*splitter.feed(message), *splitter.end()]:
-                return lines
+            self._lines = _split(message, self._max_line)
+        return lines
 
     def is_lost(self) -> bool:
         return is_hung_up(self._connection.transport, half=True)
@@ -243,6 +247,13 @@ def check_handshake(headers: Iterable[tuple[str, str]]) -> None:
         relevant = name.lower().startswith(("connection", "upgrade", "sec-websocket-"))
         if relevant and not value.isascii():
             raise RejectedError("handshake", f"{name}: must be ASCII")
+
+
+def _split(message: bytes, max_line: int) -> Iterator[str | None]:
+    splitter = LineSplitter(max_line)
+    for start in range(0, len(message), CHUNK_BYTES):
+        yield from splitter.feed(message[start : start + CHUNK_BYTES])
+    yield from splitter.end()
 
 
 def _path(request: Request) -> str:

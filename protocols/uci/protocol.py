@@ -12,6 +12,7 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from agent.limits import Cp, Info, Limits, Progress, Result, SideClock
+from protocols.current_line import charge_search, others_may_run
 from protocols.permissions import permission_denied_message
 from protocols.session_context import STANDALONE, SessionContext
 from protocols.uci.chess_session import ChessSession
@@ -203,7 +204,9 @@ class UciProtocol:
         if session.queue_is_full:
             # Every `go` needs a `bestmove`, so it waits for space instead of being dropped.
             agent.stop()
-            agent.wait()
+            with others_may_run():
+                agent.wait()
+        charge_search()
         agent.go(board, limits, session.multipv)
 
     def _stop(self, _: None) -> Replies:
@@ -237,6 +240,7 @@ class UciProtocol:
 
     def _evaluate(self, _: None) -> Replies:
         self.session.require_queue_space()
+        charge_search()
         board = self._position.copy_with_history()
         self.session.agent.submit(lambda job: self._send_evaluation(job, board), long_running=True)
         yield from ()

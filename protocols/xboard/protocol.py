@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from agent.agent import AgentError, describe
 from agent.game_clock import TimeSystem
 from agent.limits import Info, Limits, Progress, Result
+from protocols.current_line import charge_search
 from protocols.permissions import permission_denied_message
 from protocols.uci.engine_options import COMMON_OPTIONS
 from protocols.uci.options import Option, find_option, renamed_remark
@@ -354,6 +355,7 @@ class XboardProtocol(XboardSession):
             yield f"Hint: {self.board.xboard(search.last_info.pv[0])}"
         elif search is None and not (self.position_error or self.move_due or self._hinting):
             board, self._hinting = self.board.copy(), True
+            charge_search()
             self.chess.agent.submit(lambda job: self._search_hint(job, board), long_running=True)
 
     def _search_hint(self, job: Job, board: chess.Board) -> None:

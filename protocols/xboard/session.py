@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from agent.game_clock import GameClock, TimeSystem
 from agent.limits import Info, Limits, Progress, Result, SideClock
+from protocols.current_line import charge_search
 from protocols.session_context import STANDALONE, SessionContext
 from protocols.uci.chess_session import ChessSession
 from protocols.uci.position import HISTORY_PLIES, read_board
@@ -271,6 +272,7 @@ class XboardSession:
         )
         self.current_search = search
         self._searches.append(search)
+        charge_search()
         self.chess.agent.submit(lambda job: self._mark_started(search))
         self.chess.agent.go(board, limits, self.chess.multipv)
 

@@ -16,6 +16,7 @@ from websockets.asyncio.client import ClientConnection
 from protocols.server.addresses import Address
 from protocols.server.event_log import EventLog
 from protocols.server.limits import ServerLimits
+from protocols.server.line_scheduler import SessionLines
 from protocols.server.network_session import ProtocolFactory
 from protocols.server.server import Server
 from protocols.server.tokens import TokenFile
@@ -33,7 +34,7 @@ class Puppet:
 
     finished = False
 
-    def __init__(self, send: Callable[[str], None]) -> None:
+    def __init__(self, send: Callable[[str], None], session_lines: SessionLines) -> None:
         self._send = send
         self._threads: list[threading.Timer] = []
         self.closed = False

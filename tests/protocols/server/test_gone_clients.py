@@ -14,6 +14,7 @@ import pytest
 from websockets.asyncio.client import ClientConnection, connect
 
 from protocols.server import network_session
+from protocols.server.line_scheduler import SessionLines
 from tests.protocols.server.credentials import Certified
 from tests.protocols.server.support import PATIENCE, Puppet, Running, calling, running
 from tests.systems import posix_only
@@ -26,8 +27,8 @@ needs_pollrdhup = pytest.mark.skipif(not hasattr(select, "POLLRDHUP"), reason="o
 class Stuck(Puppet):
     """Also handles `block`, which waits until the session is closed, as a full queue does."""
 
-    def __init__(self, send: Callable[[str], None]) -> None:
-        super().__init__(send)
+    def __init__(self, send: Callable[[str], None], session_lines: SessionLines) -> None:
+        super().__init__(send, session_lines)
         self._closing = threading.Event()
 
     def handle_line(self, line: str) -> Iterator[str]:
@@ -204,8 +205,8 @@ async def test_search_that_begins_while_the_session_is_closed_is_stopped() -> No
         closes = 0
         searching = False
 
-        def __init__(self, send: Callable[[str], None]) -> None:
-            super().__init__(send)
+        def __init__(self, send: Callable[[str], None], session_lines: SessionLines) -> None:
+            super().__init__(send, session_lines)
             made.append(self)
 
         def handle_line(self, line: str) -> Iterator[str]:

@@ -4,11 +4,13 @@ import asyncio
 import contextlib
 import re
 import time
+from unittest.mock import MagicMock
 
 import pytest
 
 from protocols.server import limits, network_session
 from protocols.server.limits import RateLimiter, ServerLimits, TokenBucket
+from protocols.server.transport import MAX_LINES_AT_ONCE, StreamTransport
 from tests.protocols.server.support import PATIENCE, calling, running
 
 
@@ -67,6 +69,30 @@ async def test_lines_per_second_are_limited() -> None:
         assert 40 <= run.server.metrics.value("delayed_lines") <= 50
 
 
+async def test_long_line_counts_as_several_lines() -> None:
+    async with running(line_rate=50) as run, calling(run) as caller:
+        caller.say(f"say {'x' * 40_000}", f"say {'y' * 40_000}")
+        for _ in range(2):
+            await caller.hear()
+        assert run.server.metrics.value("delayed_lines") == 0
+        await caller.ask(f"say {'z' * 40_000}")  # 120 of the 100 lines that are free
+        assert run.server.metrics.value("delayed_lines") == 1
+
+
+async def test_lines_of_one_chunk_are_received_in_parts() -> None:
+    """A chunk of empty lines must not block the event loop."""
+    reader = asyncio.StreamReader(limit=1 << 20)
+    reader.feed_data(b"\n" * 60_000 + b"say 1")
+    reader.feed_eof()
+    transport = StreamTransport(reader, MagicMock(), 1024)
+    sizes = []
+    while lines := await transport.receive():
+        sizes.append(len(lines))
+        last = lines[-1]
+    assert (sum(sizes), last) == (60_001, "say 1")
+    assert max(sizes) <= MAX_LINES_AT_ONCE
+
+
 def test_token_bucket_refills() -> None:
     bucket = TokenBucket(10.0, 0.0)
     assert [bucket.reserve(0.0) for _ in range(20)] == [0.0] * 20
@@ -74,6 +100,7 @@ def test_token_bucket_refills() -> None:
     assert bucket.reserve(0.0) == pytest.approx(0.2)
     assert bucket.reserve(1.0) == 0.0
     assert [bucket.reserve(100.0) for _ in range(21)] == [0.0] * 20 + [pytest.approx(0.1)]
+    assert bucket.reserve(102.1, 30.0) == pytest.approx(1.0)
 
 
 def test_failed_take_does_not_increase_wait() -> None:
@@ -82,6 +109,16 @@ def test_failed_take_does_not_increase_wait() -> None:
     # A failed take does not increase the wait.
     assert [bucket.try_take(0.0) for _ in range(5)] == [pytest.approx(0.1)] * 5
     assert bucket.try_take(0.1) == 0.0
+
+
+def test_charged_client_must_wait() -> None:
+    buckets = RateLimiter(1.0, 10.0)
+    assert buckets.try_take("a", 0.0, 5.0) == 0.0
+    assert buckets.reserve("a", 0.0, 7.0) == pytest.approx(2.0)
+    assert buckets.try_take("a", 0.0) == pytest.approx(3.0)
+    assert buckets.reserve("a", 0.0, -3.0) == 0.0
+    assert buckets.try_take("a", 0.0) == 0.0
+    assert buckets.try_take("b", 0.0) == 0.0
 
 
 def test_least_recently_used_bucket_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
