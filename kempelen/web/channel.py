@@ -21,7 +21,7 @@ from kempelen.console.translation import translate
 from kempelen.web.layout import request_language
 from kempelen.web.site_context import SiteContext
 from protocols.server.admission import ConnectionSlot, RejectedError
-from protocols.server.limits import TokenBucket
+from protocols.server.limits import CHARACTERS_PER_LINE
 from protocols.server.network_session import CLOSE_TIMEOUT_S
 from protocols.server.receive_queue import ReceiveQueue
 from protocols.server.send_queue import SendQueue
@@ -72,10 +72,11 @@ class Channel:
         self._task = asyncio.current_task()
         works = self._read(), self._write(), self._expire()
         background = {asyncio.create_task(work) for work in works}
-        bucket = TokenBucket(self.site.limits.line_rate, time.monotonic())
+        limiter = self.site.message_limiter
         try:
             async for text in self._received:
-                await asyncio.sleep(bucket.reserve(time.monotonic()))
+                cost = 1.0 + len(text or "") // CHARACTERS_PER_LINE
+                await asyncio.sleep(limiter.reserve(self.visitor, time.monotonic(), cost))
                 self.site.metrics.count("lines", "web")
                 message = loads_object(text or "")
                 if message is None:

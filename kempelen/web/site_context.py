@@ -21,10 +21,13 @@ from kempelen.web.visitor_locks import VisitorLocks
 from protocols.permissions import Permissions
 from protocols.server.admission import ANONYMOUS, AdmissionControl, RejectedError, client_key
 from protocols.server.event_log import EventLog
-from protocols.server.limits import ServerLimits
+from protocols.server.limits import RateLimiter, ServerLimits
 from protocols.server.metrics import Metrics
 from protocols.server.tokens import TokenFile
 from protocols.session_context import SessionContext
+
+# The event loop handles messages, so a burst of one visitor delays the others.
+MESSAGE_BURST_S = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +90,12 @@ class SiteContext:
         self.scheduler = SearchScheduler(usable_cores())
         self.budget = MemoryBudget(limits.total_hash)
         self.session_context = SessionContext(permissions, self.scheduler, self.budget)
+        # Messages of all channels of a visitor, in which each 1024 characters count as a message.
+        self.message_limiter = RateLimiter(limits.request_rate, MESSAGE_BURST_S)
         self.shutting_down = False
         self.engine_quota = EngineQuota(limits)
         self.visitor_locks = VisitorLocks()
+        self.game_locks = VisitorLocks()  # for slow calls of games, which are never rejected
         self.buffered_bytes = 0  # total size of request bodies in memory
         self.session_ids = itertools.count(1)
 

@@ -19,9 +19,11 @@ class VisitorLocks:
         self._locks: dict[Hashable, asyncio.Lock] = {}
 
     @asynccontextmanager
-    async def lock(self, visitor: Hashable) -> AsyncIterator[None]:
-        """Hold the visitor's lock. Raise RejectedError if MAX_PENDING requests are pending."""
-        if self._pending[visitor] >= MAX_PENDING:
+    async def lock(
+        self, visitor: Hashable, max_pending: float = MAX_PENDING
+    ) -> AsyncIterator[None]:
+        """Hold the visitor's lock. Raise RejectedError if `max_pending` requests are pending."""
+        if self._pending[visitor] >= max_pending:
             raise RejectedError("busy", "too many requests at once; try again later", 1.0)
         self._pending[visitor] += 1
         try:

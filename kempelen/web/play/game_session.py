@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from typing import Any, cast
+import math
+from collections.abc import Callable, Coroutine, Hashable, Mapping, Sequence
+from typing import Any, TypeVar, cast
 
 import chess
 
@@ -33,6 +34,8 @@ from protocols.client.uci import RESIGNATION, PlayResult, SearchRequest
 from protocols.tasks import cancel_all
 from protocols.xboard.draws import DrawPolicy
 
+Answer = TypeVar("Answer")
+
 # Seconds without viewers after which an idle opponent is closed.
 IDLE_OPPONENT_TIMEOUT_S = 120.0
 
@@ -54,6 +57,7 @@ class GameSession:
         self._background_tasks: set[asyncio.Task[None]] = set()  # references keep tasks alive
         self._lock = asyncio.Lock()
         self._watchers = 0
+        self._visitor: Hashable = saved.owner  # who pays for slow calls
         self._error = ""
         self._draw_policy = DrawPolicy()
         self._clocks: list[GameClock] = []  # empty in a game without clocks
@@ -69,6 +73,8 @@ class GameSession:
     async def serve(self, channel: Channel) -> None:
         """Serve a page until it disconnects. Only the owner may change the game."""
         is_owner = channel.owner == self.saved.owner
+        if is_owner:
+            self._visitor = channel.visitor
         if self._suspend_timer is not None:
             self._suspend_timer.cancel()
 
@@ -84,7 +90,7 @@ class GameSession:
             async with self._lock:
                 await self._continue_game()
                 if self.saved.game_result is not None:  # the first search for dead stones is slow
-                    await asyncio.to_thread(self.board.view)
+                    await self._run_in_thread(self.board.view)
             await self.subscribers.serve(channel, self.state, on_message)
         finally:
             self._watchers -= 1
@@ -148,6 +154,11 @@ class GameSession:
         self._background_tasks.add(task)
         task.add_done_callback(self._background_tasks.discard)
         return task
+
+    async def _run_in_thread(self, function: Callable[[], Answer]) -> Answer:
+        """Run a slow function in a thread, one per visitor at a time."""
+        async with self._site.game_locks.lock(self._visitor, math.inf):
+            return await asyncio.to_thread(function)
 
     async def _handle_message(self, channel: Channel, message: Mapping[str, Any]) -> None:
         actions = {
@@ -272,7 +283,7 @@ class GameSession:
         if isinstance(self.board, ChessGame):
             self.saved.game_result = self.board.game_result()
             return
-        self.saved.game_result = await asyncio.to_thread(self.board.game_result)
+        self.saved.game_result = await self._run_in_thread(self.board.game_result)
 
     async def _continue_game(self) -> None:
         if self.saved.game_result is not None:

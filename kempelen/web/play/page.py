@@ -1,8 +1,9 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import secrets
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 from starlette.exceptions import HTTPException
@@ -112,7 +113,7 @@ class PlayPage(Page):
     async def _serve(self, channel: Channel) -> None:
         name = channel.path_params["game"]
         try:
-            session = await self._session(name)
+            session = await self._session(name, channel.visitor)
         except ValueError as error:
             self._log_unplayable(name, error)
             await channel.reject(UNPLAYABLE_MESSAGE)
@@ -122,15 +123,16 @@ class PlayPage(Page):
         else:
             await session.serve(channel)
 
-    async def _session(self, name: str) -> GameSession | None:
+    async def _session(self, name: str, visitor: Hashable) -> GameSession | None:
         """Return the session of a game, from memory or the archive, or None if it is unknown."""
         if name not in self._sessions:
             saved = self._archive.find(name)
             if saved is None:
                 return None
             await self._evict_idle()
-            # Runs in a thread, because replaying a long game is slow.
-            session = await asyncio.to_thread(GameSession, saved, self.site, self._archive)
+            # Replaying a long game is slow.
+            async with self.site.game_locks.lock(visitor, math.inf):
+                session = await asyncio.to_thread(GameSession, saved, self.site, self._archive)
             self._sessions.setdefault(name, session)  # unless another request resumed it
         return self._sessions[name]
 

@@ -1,16 +1,19 @@
 """Concurrent events in one game: visitors come and go, the opponent thinks, clocks run."""
 
 import asyncio
+import threading
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
+from kempelen.match.game.game_result import Termination, win
 from kempelen.web.channel import Channel, OnMessage
 from kempelen.web.database import Database
 from kempelen.web.engine_quota import EngineQuota
 from kempelen.web.play import game_session
 from kempelen.web.play.archive import Archive, SavedGame
+from kempelen.web.play.boards import GoGame
 from kempelen.web.play.game_session import GameSession
 from kempelen.web.play.setup import GameSetup
 from kempelen.web.site_context import SiteContext
@@ -19,7 +22,7 @@ from protocols.client.uci import PlayResult
 from protocols.server.admission import ANONYMOUS
 from protocols.server.event_log import EventLog
 from protocols.server.limits import ServerLimits
-from tests.waiting import eventually
+from tests.waiting import PATIENCE, eventually
 
 
 class Page:
@@ -28,7 +31,7 @@ class Page:
     language = "en"
 
     def __init__(self, owner: str = ANONYMOUS) -> None:
-        self.owner = owner
+        self.owner = self.visitor = owner
         self.sent: list[Any] = []
         self.messages: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
 
@@ -330,3 +333,28 @@ async def test_dice_before_first_move_cannot_be_taken_back(
     assert (session.board.moves, session.board.mover, opponents) == (dice, 0, [])
     page.leave()
     await visit
+
+
+async def test_games_of_one_visitor_are_scored_one_at_a_time(
+    site: SiteContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Scoring a game takes seconds, and threads are shared by all visitors."""
+    scored, release = [], threading.Event()
+
+    def score(self: Any) -> None:
+        scored.append(self)
+        assert release.wait(PATIENCE)
+
+    monkeypatch.setattr(GoGame, "view", score)
+    pages, visits = [Page("alice"), Page("alice"), Page("bob")], []
+    for page in pages:
+        session = make_session(site, game="go", options={"size": 5})
+        session.saved.owner, session.saved.game_result = page.owner, win(0, Termination.RULES)
+        visits.append(attend(session, page))
+    await eventually(lambda: site.game_locks._pending == {"alice": 2, "bob": 1})
+    await eventually(lambda: len(scored) == 2)  # one of Alice, one of Bob
+    release.set()
+    for page in pages:
+        page.leave()
+    await asyncio.gather(*visits)
+    assert len(set(scored)) == 3
