@@ -127,5 +127,5 @@ def _print(ratings: list[Rating], *, as_json: bool) -> None:
     for r in ratings:
         error = f"{r.error:.0f}" if r.error < float("inf") else "-"
         drawn = f"{r.draws / r.games:.0%}" if r.games else ""
-        table.add_row(r.name, f"{r.elo:+.0f}", error, f"{r.points:g}", str(r.games), drawn)
+        table.add_row(r.name, f"{r.elo:+z.0f}", error, f"{r.points:g}", str(r.games), drawn)
     table_console().print(table)

@@ -70,10 +70,10 @@ def run(arguments: argparse.Namespace) -> int:
         print(json.dumps({**encode(measured), "test": encode(test)}))
         return 0
     print(f"score           {measured.score:.2%}")
-    print(f"Elo             {measured.elo.value:+.2f} ± {measured.elo.error:.2f}")
-    print(f"normalised Elo  {measured.normalized.value:+.2f} ± {measured.normalized.error:.2f}")
+    print(f"Elo             {measured.elo.value:+z.2f} ± {measured.elo.error:.2f}")
+    print(f"normalised Elo  {measured.normalized.value:+z.2f} ± {measured.normalized.error:.2f}")
     print(f"LOS             {measured.los:.2%}")
     print(
-        f"LLR             {test.llr:+.5f} in [{test.lower:.5f}, {test.upper:.5f}]: {test.decision}"
+        f"LLR             {test.llr:+z.5f} in [{test.lower:.5f}, {test.upper:.5f}]: {test.decision}"
     )
     return 0

@@ -239,7 +239,7 @@ class _NodeRecords:
             case Narrowed() if not node.is_leaf:
                 node.value = f"[{self._format(event.lower)}, {self._format(event.upper)}]"
             case Counted():
-                node.value = f"{event.mean:+.2f}\n{event.visits}"
+                node.value = f"{event.mean:+z.2f}\n{event.visits}"
 
     def _narrow(self, parent: _NodeRecord, value: float | bool) -> None:
         if parent.entered is not None and parent.final_window is not None:

@@ -167,7 +167,7 @@ def describe(event: Event, translate: language.Translator) -> str:
             plies = translate("move" if event.length == 1 else "moves")
             simulated = f"{translate('simulate')} {event.length} {plies}"
             phases.append(translate("evaluate") if event.judged else simulated)
-            return f"{', '.join(phases)}, {translate('reward')} {event.reward:+.3g}"
+            return f"{', '.join(phases)}, {translate('reward')} {event.reward:+z.3g}"
     return ""
 
 

@@ -132,15 +132,15 @@ def _comparison_lines(comparison: dict[str, Any]) -> list[str]:
         elo, normalized = best["elo"], best["normalized"]
         lines.append(
             f"{comparison['first']} against {comparison['second']}: +{wins} ={draws} -{losses}, "
-            f"Elo {elo['value']:+.1f} ± {_format_error(elo['error'])}, "
-            f"normalised Elo {normalized['value']:+.1f} ± {_format_error(normalized['error'])}, "
+            f"Elo {elo['value']:+z.1f} ± {_format_error(elo['error'])}, "
+            f"normalised Elo {normalized['value']:+z.1f} ± {_format_error(normalized['error'])}, "
             f"LOS {best['los']:.1%}"
         )
         lines.append(f"pairs LL LD DD/LW DW WW: {' '.join(map(str, comparison['pairs']))}")
     test = comparison["test"]
     if test:
         lines.append(
-            f"SPRT: LLR {test['llr']:+.2f} in [{test['lower']:.2f}, {test['upper']:.2f}], "
+            f"SPRT: LLR {test['llr']:+z.2f} in [{test['lower']:.2f}, {test['upper']:.2f}], "
             f"{test['decision']}"
         )
     return lines
@@ -176,7 +176,7 @@ def _cells(row: dict[str, Any]) -> dict[str, str]:
     }
     cells = {heading: "-" if value is None else f"{value:g}" for heading, value in values.items()}
     known = row["error"] is not None
-    cells["Elo"] = f"{row['elo']:+.0f}" if known else "-"
+    cells["Elo"] = f"{row['elo']:+z.0f}" if known else "-"
     cells["±"] = f"{row['error']:.0f}" if known else "-"
     return cells
 

@@ -79,3 +79,11 @@ def test_view_shows_standings_of_an_earlier_release():
     console = Console(width=120, file=StringIO())
     console.print(view(state))
     assert "A against B: +1 =1 -0" in console.file.getvalue()
+
+
+def test_elo_zero_is_not_negative():
+    chosen = settings(engine("A"), engine("B"), games=2)
+    text = shown(summarise(chosen, [outcome(1, 1, "1-0"), outcome(1, 2, "1-0")]))
+    first, second, line = text.splitlines()[1:4]
+    assert first.split()[2] == second.split()[2] == "+0"
+    assert "Elo +0.0 ± " in line

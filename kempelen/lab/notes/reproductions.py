@@ -388,7 +388,7 @@ def _grundy(translate: language.Translator) -> NoteFigure:
         NoteRow(
             translate("value for the first player"),
             None,
-            f"{found.value:+.0f}",
+            f"{found.value:+z.0f}",
         )
     ]
     rows += [
@@ -456,7 +456,7 @@ def _nim(translate: language.Translator) -> NoteFigure:
             "A subtree in which all final positions are won. The heaps of the note are only in its "
             "picture; these are 1 and 2."
         ),
-        (NoteRow(translate("value"), None, f"{found.value:+.0f}"),),
+        (NoteRow(translate("value"), None, f"{found.value:+z.0f}"),),
         (TreePicture("Nim 1, 2", root, strategy=True),),
     )
 

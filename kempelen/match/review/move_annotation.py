@@ -238,5 +238,5 @@ def format_eval(move: ReviewedMove) -> str:
     if move.mate is not None:
         return f"#{move.mate}"
     if move.lead is not None:
-        return f"{move.lead:+.1f}"
+        return f"{move.lead:+z.1f}"
     return "" if move.cp is None else f"{move.cp / 100:+.2f}"

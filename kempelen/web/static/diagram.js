@@ -218,10 +218,16 @@ export function bar(game) {
   return { node: drawn, show };
 }
 
+/** Return a rounded number with its sign. Zero has none. */
+export function signed(value, digits) {
+  const text = value.toFixed(digits), rounded = Number(text);
+  return rounded > 0 ? `+${text}` : rounded < 0 ? text : text.replace("-", "");
+}
+
 /** Return an evaluation as text, from the first player's point of view. */
 export function scoreText({ cp, mate, lead, expected } = {}) {
   if (mate != null) return `#${mate}`;
-  if (lead != null) return (lead > 0 ? "+" : "") + lead.toFixed(1);
-  if (cp != null) return (cp > 0 ? "+" : "") + (cp / 100).toFixed(2);
+  if (lead != null) return signed(lead, 1);
+  if (cp != null) return signed(cp / 100, 2);
   return expected == null ? "" : `${Math.round(expected * 100)} %`;
 }

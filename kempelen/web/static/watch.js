@@ -1,7 +1,7 @@
 // The watch page: a list of tournaments, one tournament, or one enlarged board.
 
 import { channel } from "./channel.js";
-import { diagram, numbered, scoreText } from "./diagram.js";
+import { diagram, numbered, scoreText, signed } from "./diagram.js";
 import { curves } from "./graph.js";
 import { ask, element, shape, words } from "./site.js";
 
@@ -24,7 +24,7 @@ function table(caption, headings, rows, named = 0) {
         place === named ? element("th", { scope: "row" }, cell) : element("td", {}, cell)))))));
 }
 
-const signed = (value) => (value == null ? "" : (value > 0 ? "+" : "") + value.toFixed(0));
+const eloText = (value) => (value == null ? "" : signed(value, 0));
 const points = (value) => (value == null ? "" : String(value));
 
 function clockText(seconds) {
@@ -160,7 +160,7 @@ async function showTournament() {
     const swiss = now.rows.some((row) => row.buchholz != null);
     const headings = ["", say("player"), "Elo", "±", say("points"), say("games"), say("wins"),
       say("draws"), say("losses"), say("failures"), ...(swiss ? ["Buchholz", "S-B"] : [])];
-    const rows = now.rows.map((row, place) => [String(place + 1), row.name, signed(row.elo),
+    const rows = now.rows.map((row, place) => [String(place + 1), row.name, eloText(row.elo),
       row.error == null ? "" : row.error.toFixed(0), points(row.points), ...[row.games, row.wins,
         row.draws, row.losses, row.failures].map(String),
       ...(swiss ? [points(row.buchholz), points(row.sonneborn_berger)] : [])]);
@@ -186,7 +186,7 @@ async function showTournament() {
     if (estimate) {
       const los = estimate.los == null ? "" : ` · LOS ${(100 * estimate.los).toFixed(1)} %`;
       const elo = estimate.elo?.value ?? estimate.elo?.mean ?? estimate.elo;
-      if (typeof elo === "number") said.push(`${found.first} – ${found.second}: Elo ${signed(elo)}${los}`);
+      if (typeof elo === "number") said.push(`${found.first} – ${found.second}: Elo ${eloText(elo)}${los}`);
     }
     if (found.test) {
       const { llr, lower, upper, decision } = found.test;
@@ -215,7 +215,7 @@ async function showTournament() {
     const shown = names.length === 2 ? names.slice(0, 1) : names;
     const lines = shown.map((_, player) => list.map((each) => [each.played, each.elo[player], each.error[player]]));
     const made = [element("h2", {}, say("curves")), element("h3", {}, say("elo curve"))];
-    made.push(curves(lines, [], say("elo label", { elo: signed(list.at(-1).elo[0]), name: names[0] ?? "" })));
+    made.push(curves(lines, [], say("elo label", { elo: eloText(list.at(-1).elo[0]), name: names[0] ?? "" })));
     made.push(element("ul", { class: "legend" }, ...shown.map((name, place) => element("li", {},
       shape("svg", { viewBox: "0 0 10 10", class: `key colour${place % 6}`, "aria-hidden": "true" },
         shape("rect", { width: 10, height: 10 })), ` ${name}`))));
