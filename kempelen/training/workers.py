@@ -5,10 +5,12 @@ import itertools
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from typing import Any, Protocol, TypeVar
 
 Result = TypeVar("Result")
@@ -68,7 +70,7 @@ class LocalProcesses:
                     args=(make, numbers[index :: self.count], failures, sender),
                     daemon=True,
                 )
-                process.start()
+                _start(process)
                 sender.close()
                 connections.append(receiver)
                 running.append(process)
@@ -81,6 +83,18 @@ class LocalProcesses:
                 process.terminate()
             for process in running:
                 process.join()
+
+
+def _start(process: BaseProcess) -> None:
+    """Start a process without Ctrl-C, which the parent handles, also while it loads its modules."""
+    if sys.platform == "win32":
+        process.start()
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        process.start()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @dataclass(frozen=True)
@@ -104,7 +118,7 @@ def _worker_main(
     failures: Failures,
     connection: Connection,
 ) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # handled by the parent
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # for Windows, see `_start`
     threading.Thread(target=_end_with_parent, daemon=True).start()
     with contextlib.suppress(OSError):  # the parent has exited
         for message in _messages(make, numbers, failures):
