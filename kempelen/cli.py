@@ -17,6 +17,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from kempelen import __version__
+from kempelen.console import interruption
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -115,16 +116,32 @@ PASS_THROUGH_COMMANDS = ("suite",)
 # time of a single thread, and slowed down the engine's own threads.
 BLAS_THREADS_VARIABLE = "OPENBLAS_NUM_THREADS"
 
-# The exit statuses that shells expect after SIGINT and SIGPIPE.
-EXIT_INTERRUPTED = 130
+# The exit status that shells expect after SIGPIPE.
 EXIT_BROKEN_PIPE = 141
 
 
 def main(argv: list[str] | None = None) -> int:
-    if argv is None:
-        argv = sys.argv[1:]
-        sys.excepthook = _print_traceback
-        threading.excepthook = lambda failed: _print_traceback(failed.exc_type, failed.exc_value)
+    """Run a command and return the exit status. Without `argv`, this is the whole process."""
+    try:
+        if argv is None:
+            interruption.install()
+            argv = sys.argv[1:]
+            sys.excepthook = _print_traceback
+            threading.excepthook = lambda failed: _print_traceback(
+                failed.exc_type, failed.exc_value
+            )
+        status = _run(argv)
+    except KeyboardInterrupt:
+        status = interruption.exit_status()
+    except RuntimeError as error:
+        # A lock of `threading` raises this if it was interrupted while it was being acquired.
+        if not isinstance(error.__context__, KeyboardInterrupt):
+            raise
+        status = interruption.exit_status()
+    return interruption.finish(status)
+
+
+def _run(argv: list[str]) -> int:
     os.environ.setdefault(BLAS_THREADS_VARIABLE, "1")  # NumPy reads this when it is imported
     _write_utf8()
     if argv == ["uci"]:
@@ -152,8 +169,6 @@ def main(argv: list[str] | None = None) -> int:
         status = int(_command_module(path).run(arguments))
         sys.stdout.flush()
         return status
-    except KeyboardInterrupt:
-        return EXIT_INTERRUPTED
     except BrokenPipeError:  # the program that reads our output, such as `head`, has ended
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_BROKEN_PIPE

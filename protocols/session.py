@@ -72,8 +72,8 @@ class StdioSession:
                 msvcrt.setmode(descriptor, os.O_BINARY)
         return cls(source, sink)
 
-    def run(self, protocol: LineProtocol) -> bool:
-        """Run until the protocol, input or output ends. Return False on `KeyboardInterrupt`.
+    def run(self, protocol: LineProtocol) -> None:
+        """Run until the protocol, input or output ends.
 
         A front end that has died is noticed even while a line is handled and nothing is sent.
         """
@@ -83,10 +83,8 @@ class StdioSession:
             while not self._ended.wait(POLL_INTERVAL):
                 if not self.is_output_open():
                     self._ended.set()
-        except KeyboardInterrupt:
+        finally:
             self._ended.set()
-            return False
-        return True
 
     def end(self) -> None:
         """End the session without reading further input. This method is thread-safe."""

@@ -30,12 +30,12 @@ def serve(make_protocol: Callable[[StdioSession], ThreadedLineProtocol]) -> int:
     session = StdioSession.from_stdio()
     protocol = make_protocol(session)
     try:
-        if session.run(protocol):
-            while session.is_output_open() and not protocol.drain(POLL_INTERVAL):
-                pass
-    except KeyboardInterrupt:
-        pass
-    if not protocol.close(SHUTDOWN_TIMEOUT):
+        session.run(protocol)
+        while session.is_output_open() and not protocol.drain(POLL_INTERVAL):
+            pass
+    finally:
+        ended = protocol.close(SHUTDOWN_TIMEOUT)
+    if not ended:
         # A thread that runs a user's evaluation, a compiler or an import cannot be interrupted.
         os._exit(0)
     return 0

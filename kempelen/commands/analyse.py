@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import dataclasses
 import json
 import math
@@ -16,8 +15,8 @@ from agent.io.files import write_atomically
 from agent.io.sanitize import sanitize_line
 from agent.io.write_checks import require_writable
 from agent.machine import usable_cores
+from kempelen.console import interruption
 from kempelen.console.argument_types import positive_int
-from kempelen.console.interruption import Interruption
 from kempelen.console.pictures import SUFFIXES, PictureError, check_picture, save
 from kempelen.console.plain_table import PlainTable
 from kempelen.console.settings_codec import SettingsError, encode
@@ -102,7 +101,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Return 0 on success, 2 after an error, or 128 plus the signal number if interrupted."""
-    interruption = Interruption()
     try:
         pictures = _check_outputs(arguments)
         work = _file_review(arguments)
@@ -112,11 +110,11 @@ def run(arguments: argparse.Namespace) -> int:
     problem, status = "", 0
     try:
         with progress_bar("analysing", sum(len(game.plies) for game in work.games)) as show:
-            asyncio.run(_assess(work, show, interruption))
+            interruption.run(_assess(work, show))
     except SettingsError as error:
         problem, status = str(error), 2
-    except (KeyboardInterrupt, asyncio.CancelledError):
-        problem, status = "interrupted", interruption.exit_status
+    except KeyboardInterrupt:
+        problem, status = "interrupted", interruption.exit_status()
     reviews = [game.review(work.assessments) for game in work.games]
     try:
         _write(arguments, work, reviews, pictures)
@@ -137,8 +135,7 @@ def run(arguments: argparse.Namespace) -> int:
     return status
 
 
-async def _assess(work: FileReview, show: ProgressCallback, interruption: Interruption) -> None:
-    interruption.install_handlers()
+async def _assess(work: FileReview, show: ProgressCallback) -> None:
     await work.assess(show)
 
 

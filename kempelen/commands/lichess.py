@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import _thread
 import os
-import signal
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable
 
 from kempelen import __version__
+from kempelen.console import interruption
 from kempelen.console.argument_types import positive_int
-from kempelen.console.console_events import on_console_close
 from kempelen.console.terminal import print_error
 from kempelen.engines import create_uci_engine
 from kempelen.server_sessions import NetworkOutput
@@ -92,8 +90,7 @@ def run(arguments: Namespace) -> int:
 def _provide(client: LichessClient, offer: EngineRegistration) -> int:
     # The upload thread needs the GIL at short intervals while Python code is searching.
     sys.setswitchinterval(SWITCH_INTERVAL)
-    before = signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
-    on_console_close(lambda: _thread.interrupt_main(signal.SIGTERM))
+    interruption.run_as_server(0.0)
     provider = LichessProvider(
         client, offer, _create_engine, lambda text: print_error(text, COMMAND)
     )
@@ -105,7 +102,6 @@ def _provide(client: LichessClient, offer: EngineRegistration) -> int:
         status = 1
     finally:
         ended = provider.close(SHUTDOWN_TIMEOUT)
-        signal.signal(signal.SIGTERM, before)
     if not ended:
         # A thread may be compiling or importing, which cannot be interrupted.
         os._exit(status)

@@ -1,17 +1,14 @@
 """`kempelen mqtt bot`: answer position requests over MQTT with an engine."""
 
 import argparse
-import asyncio
 import contextlib
-import signal
-import sys
 from dataclasses import dataclass, replace
 from typing import Any
 
 from agent.games.catalogue import GameError
 from kempelen.commands.match import configure_game, game_entries
+from kempelen.console import interruption
 from kempelen.console.argument_types import positive_int, positive_seconds
-from kempelen.console.console_events import on_console_close
 from kempelen.console.mqtt_arguments import broker_from, configure_mqtt
 from kempelen.console.old_names import add_alias
 from kempelen.console.settings_codec import SettingsError, decode
@@ -38,7 +35,6 @@ from protocols.mqtt.request_parser import ChessRequestParser, GameRequestParser,
 OWN_ENGINE = "kempelen"
 # The entries that choose the engine.
 ENGINE_SELECTORS = {"cmd", "command", "agent", "algorithm"}
-EXIT_INTERRUPTED = 130
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -77,15 +73,14 @@ def run(arguments: argparse.Namespace) -> int:
         if not topics.is_name(arguments.name):
             raise SettingsError(f"--name: {topics.NAME_RULE}")
         game = decode(GameSettings, game_entries(arguments))
-        return asyncio.run(_serve(_engine(arguments, game), game, arguments))
+        interruption.run_as_server(0.0)
+        return interruption.run(_serve(_engine(arguments, game), game, arguments))
     except (SettingsError, EngineError) as error:
         print_error(error)
         return 2
     except BrokerLostError as error:
         print_error(error)
         return 1
-    except (KeyboardInterrupt, asyncio.CancelledError):
-        return EXIT_INTERRUPTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,11 +133,6 @@ async def _serve(engine: _BotEngine, game: GameSettings, arguments: argparse.Nam
     broker = broker_from(arguments)
     from protocols.mqtt.bot import Bot, NameTakenError
 
-    task, loop = asyncio.current_task(), asyncio.get_running_loop()
-    assert task is not None
-    on_console_close(lambda: loop.call_soon_threadsafe(task.cancel))
-    if sys.platform != "win32":
-        loop.add_signal_handler(signal.SIGTERM, task.cancel)
     positions = _request_parser(engine, game)
     thinker = RestartingEngine(engine.settings, game)
     try:

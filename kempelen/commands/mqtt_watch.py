@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from protocols.mqtt.connection import Connection
 
 FINAL_STATES = ("complete", "decided", "interrupted", "failed")
-EXIT_INTERRUPTED = 130
 # Maximum message size in bytes: standings with many players are long.
 MAX_MESSAGE_BYTES = 1 << 24
 # Maximum length in characters.
@@ -49,8 +48,6 @@ def run(arguments: argparse.Namespace) -> int:
     except SettingsError as error:
         print_error(error)
         return 2
-    except KeyboardInterrupt:
-        return EXIT_INTERRUPTED
 
 
 def _watch(arguments: argparse.Namespace) -> int:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
-import os
-import signal
 import sys
 from collections.abc import Callable
 
 from agent.io.files import open_append
-from kempelen.console.interruption import Interruption
+from kempelen.console import interruption
 from kempelen.console.mqtt_arguments import require_packages
 from kempelen.console.server_settings import (
     LOG_FORMATS,
@@ -99,20 +97,18 @@ def configure_access(
 
 def run(arguments: argparse.Namespace) -> int:
     """Serve until a signal arrives. Return 0 after SIGTERM, or 2 if the server cannot start."""
-    interruption = Interruption()
     try:
         settings = settings_from(arguments)
         if arguments.new_token is not None:
             return add_token(settings, arguments.new_token)
         settings.check_security()
         _check_protocols(settings)
-        asyncio.run(_serve(settings, interruption))
+        interruption.run_as_server(settings.limits.shutdown_timeout)
+        interruption.run(_serve(settings))
     except SettingsError as error:
         print_error(error, COMMAND)
         return 2
-    except (KeyboardInterrupt, asyncio.CancelledError):
-        pass
-    return 0 if interruption.signal_number == signal.SIGTERM else interruption.exit_status
+    return 0
 
 
 def add_token(settings: ServerSettings, name: str, command: str = COMMAND) -> int:
@@ -136,8 +132,7 @@ def add_token(settings: ServerSettings, name: str, command: str = COMMAND) -> in
     return 0
 
 
-async def _serve(settings: ServerSettings, interruption: Interruption) -> None:
-    interruption.install_handlers()
+async def _serve(settings: ServerSettings) -> None:
     sys.setswitchinterval(SWITCH_INTERVAL)
     with contextlib.ExitStack() as stack:
         log = EventLog(log_writer(settings, stack), as_json=settings.log_format == "json")
@@ -157,12 +152,8 @@ async def _serve(settings: ServerSettings, interruption: Interruption) -> None:
             await _open(server, settings, log)
             await asyncio.Event().wait()
         finally:
-            ended = await server.close()
+            await server.close()
             log.write("stopped")
-    if not ended:
-        # A thread may be compiling or importing, which cannot be interrupted.
-        sys.stderr.flush()
-        os._exit(0 if interruption.signal_number == signal.SIGTERM else interruption.exit_status)
 
 
 async def _open(server: Server, settings: ServerSettings, log: EventLog) -> None:

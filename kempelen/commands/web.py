@@ -5,17 +5,14 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
-import os
-import signal
 import sys
-import threading
 import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.io.command_line import split_command_line
 from kempelen.commands.serve import add_token, configure_access, configure_log, log_writer
-from kempelen.console.interruption import Interruption
+from kempelen.console import interruption
 from kempelen.console.mqtt_arguments import require_packages
 from kempelen.console.server_settings import ServerSettings, configure_limits, limits_from
 from kempelen.console.settings_codec import SettingsError
@@ -70,7 +67,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Serve until a signal arrives. Return 0 after SIGTERM, or 2 if the server cannot start."""
-    interruption = Interruption()
     try:
         settings = _settings(arguments)
         if arguments.new_token is not None:
@@ -80,20 +76,12 @@ def run(arguments: argparse.Namespace) -> int:
             "the web pages", "web", lambda: __import__("uvicorn") and __import__("starlette")
         )
         require_packages("the web pages", "web", lambda: __import__("websockets"))
-        asyncio.run(_serve(settings, arguments, interruption))
+        interruption.run_as_server(settings.limits.shutdown_timeout)
+        interruption.run(_serve(settings, arguments))
     except SettingsError as error:
         print_error(error, COMMAND)
         return 2
-    except (KeyboardInterrupt, asyncio.CancelledError):
-        pass
-    status = 0 if interruption.signal_number == signal.SIGTERM else interruption.exit_status
-    if any(
-        not each.daemon for each in threading.enumerate() if each is not threading.main_thread()
-    ):
-        # A thread may be compiling or running a user's evaluation, which cannot be interrupted.
-        sys.stderr.flush()
-        os._exit(status)
-    return status
+    return 0
 
 
 def _settings(arguments: argparse.Namespace) -> ServerSettings:
@@ -121,14 +109,11 @@ def _check_security(settings: ServerSettings) -> None:
     settings.ssl_context()
 
 
-async def _serve(
-    settings: ServerSettings, arguments: argparse.Namespace, interruption: Interruption
-) -> None:
+async def _serve(settings: ServerSettings, arguments: argparse.Namespace) -> None:
     from kempelen.web.database import Database, DatabaseError
     from kempelen.web.server import PageServer
     from kempelen.web.site_context import SiteContext
 
-    interruption.install_handlers()
     sys.setswitchinterval(SWITCH_INTERVAL)
     address = settings.addresses[0]
     with contextlib.ExitStack() as stack:

@@ -1,42 +1,147 @@
-"""Interruption of a run by Ctrl-C, SIGTERM or SIGHUP."""
+"""Interruption of a command by Ctrl-C, SIGTERM or SIGHUP.
 
-import asyncio
+The first signal raises KeyboardInterrupt in the main thread, or cancels the coroutine of `run`.
+Commands then save their work. A second thread ends the process if this takes too long, because the
+main thread may be in a kernel, in a compiler or in a user's function.
+"""
+
+from __future__ import annotations
+
+import _thread
 import contextlib
+import os
 import signal
 import sys
+import threading
+from collections.abc import Callable, Collection, Coroutine
+from typing import Any, TypeVar
 
 from kempelen.console.console_events import on_console_close
 
+Result = TypeVar("Result")
 
-class Interruption:
-    """The signal that interrupted a run, or SIGINT if no other signal was received."""
+# Seconds to save and exit: after SIGTERM, a command ends within 1 s (`docker stop` waits 10 s).
+EXIT_TIMEOUT_S = 0.7
+# The same after Ctrl-C and SIGHUP. A second signal shortens it to EXIT_TIMEOUT_S.
+INTERACTIVE_EXIT_TIMEOUT_S = 10.0
+
+
+class _Interruption:
+    """The signal that this process has received, and what is done about it."""
 
     def __init__(self) -> None:
-        self.signal_number: int = signal.SIGINT
+        self.signal_number: int | None = None
+        self.grace = 0.0
+        self.is_server = False
+        self.cancel: Callable[[], object] | None = None
 
-    @property
-    def exit_status(self) -> int:
-        return 128 + self.signal_number
+    def handle(self, number: int, frame: object) -> None:
+        """Interrupt the main thread, in which Python calls signal handlers."""
+        if self.signal_number is not None:
+            return  # the command is already saving its work
+        self.signal_number = number
+        if self.cancel is None:
+            raise KeyboardInterrupt
+        self.cancel()
 
-    def install_handlers(self) -> None:
-        """Cancel the current asyncio task on SIGTERM, SIGHUP and Windows console events.
+    def enforce(self, source: int, numbers: Collection[int]) -> None:
+        """Read signal numbers from a pipe, and end the process some time after each signal."""
+        first = True
+        while received := os.read(source, 1):
+            number = received[0]
+            if number not in numbers:
+                continue
+            seconds = self.grace + _exit_timeout(number) if first else EXIT_TIMEOUT_S
+            first = False
+            timer = threading.Timer(seconds, self.end, (number,))
+            timer.daemon = True
+            timer.start()
 
-        Signals that are ignored, for example under nohup, stay ignored.
-        """
+    def end(self, number: int) -> None:
+        self.signal_number = self.signal_number or number  # the main thread may not have seen it
+        os._exit(exit_status())
+
+
+def _exit_timeout(number: int) -> float:
+    return EXIT_TIMEOUT_S if number == signal.SIGTERM else INTERACTIVE_EXIT_TIMEOUT_S
+
+
+_interruption = _Interruption()
+
+
+def install() -> None:
+    """Handle the signals of this process, except signals that are ignored, as under nohup."""
+    numbers = []
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)  # Windows has no SIGHUP
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _interruption.handle)
+            numbers.append(number)
+    on_console_close(lambda: _thread.interrupt_main(signal.SIGTERM))
+    # The interpreter writes the number of a signal at once. It calls the handler only when the main
+    # thread returns from C code.
+    source, sink = os.pipe()
+    if hasattr(os, "set_blocking"):  # on Windows since Python 3.12, and not required there
+        os.set_blocking(sink, False)
+    signal.set_wakeup_fd(sink, warn_on_full_buffer=False)
+    threading.Thread(
+        target=_interruption.enforce, args=(source, numbers), name="signals", daemon=True
+    ).start()
+
+
+def run_as_server(shutdown_timeout: float) -> None:
+    """Give this process `shutdown_timeout` more seconds to exit, and status 0 after SIGTERM."""
+    _interruption.grace, _interruption.is_server = shutdown_timeout, True
+
+
+def run(
+    main: Coroutine[Any, Any, Result],
+    runner: Callable[[Coroutine[Any, Any, Result]], Result] | None = None,
+) -> Result:
+    """Run a coroutine with `asyncio.run` or another runner.
+
+    A signal cancels the coroutine. Raise KeyboardInterrupt after a cancelled one has ended.
+    """
+    import asyncio  # lazy import: most commands do not need it
+
+    async def run_cancellable() -> Result:
         task, loop = asyncio.current_task(), asyncio.get_running_loop()
         assert task is not None
 
-        def end(number: int) -> None:
-            self.signal_number = number
-            task.cancel()
-
-        def end_from_console() -> None:
+        def cancel() -> None:
             with contextlib.suppress(RuntimeError):  # the event loop is closed
-                loop.call_soon_threadsafe(end, signal.SIGTERM)
+                loop.call_soon_threadsafe(task.cancel)
 
-        on_console_close(end_from_console)
-        if sys.platform == "win32":
-            return
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            if signal.getsignal(number) is not signal.SIG_IGN:
-                loop.add_signal_handler(number, end, number)
+        _interruption.cancel = cancel
+        return await main
+
+    try:
+        return (runner or asyncio.run)(run_cancellable())
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None
+    finally:
+        _interruption.cancel = None
+
+
+def exit_status() -> int:
+    """Return the exit status of an interrupted command: 128 plus the signal number.
+
+    For servers it is 0 after SIGTERM.
+    """
+    if _interruption.is_server and _interruption.signal_number == signal.SIGTERM:
+        return 0
+    return 128 + (_interruption.signal_number or signal.SIGINT)
+
+
+def finish(status: int) -> int:
+    """Return the exit status of a command, or end the process if a signal was received.
+
+    A normal exit would wait for threads that cannot be stopped, such as a compiler's.
+    """
+    number = _interruption.signal_number
+    if number is None:
+        return status
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(status if number == signal.SIGINT else exit_status())

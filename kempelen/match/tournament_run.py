@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Group
 
+from kempelen.console import interruption
 from kempelen.console.argument_types import positive_int
 from kempelen.console.cluster_arguments import cluster_from, configure_cluster
-from kempelen.console.interruption import Interruption
 from kempelen.console.mqtt_arguments import (
     broker_from,
     configure_mqtt,
@@ -94,30 +94,24 @@ def run_tournament(settings: Settings, arguments: argparse.Namespace) -> int:
     The status is 0 after all games or an SPRT decision, 1 if the tournament is incomplete, or 2 if
     it could not start.
     """
-    interruption = Interruption()
     if arguments.resume and arguments.ledger is None:
         print_error("--resume requires --ledger")
         return 2
     try:
-        return asyncio.run(
-            _run(with_file_digests(settings.with_unique_names()), arguments, interruption)
-        )
+        return interruption.run(_run(with_file_digests(settings.with_unique_names()), arguments))
     except (SettingsError, LedgerError, GameFailedError) as error:
         print_error(error)
         return 2
-    except (KeyboardInterrupt, asyncio.CancelledError):
+    except KeyboardInterrupt:
         print_error(f"interrupted{_resume_hint(arguments)}")
-        return interruption.exit_status
+        return interruption.exit_status()
 
 
 def _resume_hint(arguments: argparse.Namespace) -> str:
     return "" if arguments.ledger is None else "; use --resume to continue"
 
 
-async def _run(
-    settings: Settings, arguments: argparse.Namespace, interruption: Interruption
-) -> int:
-    interruption.install_handlers()
+async def _run(settings: Settings, arguments: argparse.Namespace) -> int:
     with contextlib.ExitStack() as stack:
         ledger = Ledger(arguments.ledger)
         stack.callback(ledger.close)

@@ -1,7 +1,6 @@
 """Tune parameters of an engine by self-play for the command `kempelen train tune search`."""
 
 import argparse
-import asyncio
 import contextlib
 import json
 import math
@@ -14,9 +13,9 @@ from typing import TYPE_CHECKING
 from agent.chess.evaluation.loading import DEFAULT
 from agent.evaluation import evaluation_digest
 from agent.go.settings import SETTINGS
+from kempelen.console import interruption
 from kempelen.console.argument_types import board_size, positive_int
 from kempelen.console.cluster_arguments import cluster_from, configure_cluster
-from kempelen.console.interruption import Interruption
 from kempelen.console.settings_codec import SettingsError, decode, encode
 from kempelen.console.terminal import load_kernels, print_error, progress_bar, table_console
 from kempelen.match.config.engine_arguments import engine_entries, parse_entries
@@ -109,18 +108,17 @@ def run(arguments: argparse.Namespace) -> int:
     The status is 1 if the tuned values lose against the start values or cannot be saved, 2 after an
     error, and otherwise 0.
     """
-    interruption = Interruption()
     try:
-        spsa, checked = asyncio.run(_run(arguments, interruption))
+        spsa, checked = interruption.run(_run(arguments))
     except SettingsError as error:
         print_error(error)
         return 2
     except RunStoppedError as error:
         print_error(f"{error}{_resume_hint(arguments)}")
         return 1
-    except (KeyboardInterrupt, asyncio.CancelledError):
+    except KeyboardInterrupt:
         print_error(f"interrupted{_resume_hint(arguments)}")
-        return interruption.exit_status
+        return interruption.exit_status()
     _print(spsa, checked, arguments.game, as_json=arguments.json)
     if spsa.save_error:
         print_error(f"{spsa.save_error}; the result above was not saved")
@@ -138,10 +136,7 @@ def _resume_hint(arguments: argparse.Namespace) -> str:
     return f"; use --state {arguments.state} to continue" if arguments.state else ""
 
 
-async def _run(
-    arguments: argparse.Namespace, interruption: Interruption
-) -> tuple[Spsa, StrengthEstimate | None]:
-    interruption.install_handlers()
+async def _run(arguments: argparse.Namespace) -> tuple[Spsa, StrengthEstimate | None]:
     if arguments.game == GO and arguments.engine is not None:
         raise SettingsError("--engine: requires --game chess (only Kempelen's Go search is tuned)")
     engine = _go_engine(arguments) if arguments.game == GO else _engine(arguments.engine)

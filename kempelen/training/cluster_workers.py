@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, Self
 
+from kempelen.console import interruption
 from kempelen.console.cluster_arguments import cluster_from
 from kempelen.console.terminal import print_error
 from kempelen.training.workers import Failures, GameGenerator, GamesError, Result
@@ -30,7 +31,7 @@ class ClusterWorkers:
         self._report = report
         self._runner = asyncio.Runner()
         try:
-            self._tasks = self._runner.run(ClusterClient.connect(address))
+            self._tasks = interruption.run(ClusterClient.connect(address), self._runner.run)
             self._runner.run(self._tasks.start(report))
         except ClusterError as error:
             self._runner.close()
@@ -77,7 +78,7 @@ class ClusterWorkers:
 
         all_failures: Failures = (ClusterError, *failures)
         try:
-            while games := self._runner.run(next_games()):
+            while games := interruption.run(next_games(), self._runner.run):
                 yield from games
         except all_failures as error:
             raise GamesError(f"{worker_note(error)}{error}") from None

@@ -223,10 +223,10 @@ class Process:
                 return Address.from_text(match[1])
         raise AssertionError("it ended")
 
-    def end(self, number: int) -> tuple[int, str]:
+    def end(self, number: int, limit: float = PATIENCE) -> tuple[int, str]:
         """Send a signal; return the exit status and the rest of the log."""
         self.process.send_signal(number)
-        _, said = self.process.communicate(timeout=PATIENCE)
+        _, said = self.process.communicate(timeout=limit)
         return self.process.returncode, said
 
 
@@ -267,6 +267,34 @@ def test_server_stops_on_sigterm_and_sigint(
     assert listening.process.returncode == status
     assert "Traceback" not in log
     assert log.splitlines()[-1].endswith(" stopped")
+
+
+STUCK = """
+import threading
+from pathlib import Path
+from chomp import Chomp
+
+class Stuck(Chomp):
+    def play(self, move):
+        Path(__file__).with_name("stuck").touch()
+        threading.Event().wait()
+"""
+
+
+@pytest.mark.thorough
+def test_server_stops_even_if_a_thread_never_ends(processes: list[Process], tmp_path: Path) -> None:
+    shutil.copy(ROOT / "tests/data/games/chomp.py", tmp_path)
+    (tmp_path / "stuck.py").write_text(STUCK)
+    game = ("--protocol", "gtp", "--game", f"{tmp_path / 'stuck.py'}:Stuck")
+    listening = Process("--address", "127.0.0.1:0", *game, "--shutdown-timeout", "0.1")
+    processes.append(listening)
+    address = listening.address()
+    with socket.create_connection((address.host, address.port), timeout=PATIENCE) as caller:
+        caller.sendall(b"play b a1\n")
+        assert waiting.until((tmp_path / "stuck").exists)
+        status, log = listening.end(signal.SIGTERM, limit=20.0)  # the thread had 30 s
+    assert status == 0
+    assert "Traceback" not in log
 
 
 @pytest.mark.thorough

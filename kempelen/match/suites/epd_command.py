@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 from collections import Counter
 from pathlib import Path
@@ -13,6 +12,7 @@ import chess
 
 from agent.limits import Mate, Score
 from agent.machine import usable_cores
+from kempelen.console import interruption
 from kempelen.console.plain_table import FileTotals, PlainTable, totals_table
 from kempelen.console.settings_codec import SettingsError, encode
 from kempelen.console.terminal import print_error, progress_bar, table_console
@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
             patience=arguments.timeout or HANG_TIMEOUT,
         )
         with progress_bar("solving", len(problems)) as show:
-            attempts = asyncio.run(
+            attempts = interruption.run(
                 epd_suite.run_suite(
                     problems, engine, limits, arguments.concurrency or usable_cores(), show
                 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import sys
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 from agent.go.parts import GO
 from agent.io.command_line import split_command_line
+from kempelen.console import interruption
 from kempelen.console.plain_table import FileTotals, PlainTable, totals_table
 from kempelen.console.settings_codec import SettingsError
 from kempelen.console.terminal import load_kernels, print_error, progress_bar, table_console
@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.engine, arguments.extra_arguments, arguments.timeout or START_TIMEOUT
         )
         with progress_bar("testing", sum(len(file.tests) for file in files)) as show:
-            examined, refused = asyncio.run(
+            examined, refused = interruption.run(
                 gtp_regression.run_regression(
                     files, engine, arguments.timeout or HANG_TIMEOUT, show
                 )
