@@ -36,6 +36,7 @@ MOVE_S = 0.1
 MAX_LATE_MS = 100.0
 MAX_GROWTH_MB = 50.0
 STARTING_S = 180.0  # timeout for the first answer, which may compile a kernel
+ATTACK_SHARE = 0.8  # of the time of an attack; after it, its consequences are measured
 SETTLING_S = 60.0  # time for the memory to be returned
 HONEST = ("alice", "bob", "carol")
 MALLORY = "mallory"  # a token holder who attacks
@@ -407,11 +408,12 @@ async def measure(
         found.attack = attack
         words = ["nice", "-n", "10", sys.executable, __file__, "--attack", attack]
         attacker = spawn(words, env={**os.environ, "SOAK": json.dumps(vars(target))})
-        await asyncio.sleep(seconds)
+        await asyncio.sleep(ATTACK_SHARE * seconds)
         if attacker.poll() is not None:
             found.failures.setdefault(attack, []).append("the attack ended early")
         attacker.kill()
         attacker.wait()
+        await asyncio.sleep((1 - ATTACK_SHARE) * seconds)
     found.attack = "none"
     deadline = time.monotonic() + SETTLING_S
     while (after := sum(map(memory, processes))) > before + MAX_GROWTH_MB:
