@@ -14,6 +14,7 @@ from kempelen.web.security import HEADERS, MAX_BODY_BYTES
 from protocols.server.admission import AdmissionControl, ConnectionSlot, RejectedError
 from protocols.server.limits import ServerLimits
 from protocols.server.network_session import WRITE_TIMEOUT_S
+from protocols.server.tls_listener import Handshakes
 from protocols.server.websocket import check_handshake
 
 # The timeout of a request is `limits.auth_timeout` seconds plus one second per MIN_BYTES_PER_S
@@ -31,6 +32,7 @@ def limited_http_protocol(limits: ServerLimits) -> type[H11Protocol]:
     admission = AdmissionControl(limits, None)
 
     class LimitedHttpProtocol(H11Protocol):
+        handshakes = Handshakes(admission)
         _slot: ConnectionSlot
         _request_timer: asyncio.TimerHandle
         _write_timer: asyncio.TimerHandle | None = None
@@ -39,6 +41,7 @@ def limited_http_protocol(limits: ServerLimits) -> type[H11Protocol]:
 
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
+            self.handshakes.end(transport.get_extra_info("socket"))
             self._slot = admission.open_slot(self.client[0] if self.client else "?", self._drop)
             self._start_timer()
             if self._slot.over_hard_limit:

@@ -34,6 +34,7 @@ from protocols.server.addresses import Address
 from protocols.server.admission import RejectedError, bearer_token
 from protocols.server.metrics import CONTENT_TYPE
 from protocols.server.network_session import CLOSE_TIMEOUT_S
+from protocols.server.tls_listener import TlsListener
 from protocols.server.transport import PEER_TIMEOUT_S
 
 # In the order of the navigation. The first page is shown at /.
@@ -90,6 +91,8 @@ class PageServer:
         config.load()
         server.lifespan = config.lifespan_class(config)
         protocol: Any = config.http_protocol_class
+        if tls is not None:
+            listening = TlsListener(listening, protocol.handshakes)
         accepting = await asyncio.get_running_loop().create_server(
             lambda: protocol(config=config, server_state=server.server_state, app_state={}),
             sock=listening,

@@ -28,6 +28,7 @@ from protocols.server.limits import ServerLimits
 from protocols.server.line_scheduler import LineScheduler, SessionLines
 from protocols.server.metrics import Gauges, Metrics
 from protocols.server.network_session import CLOSE_TIMEOUT_S, NetworkSession, ProtocolFactory
+from protocols.server.tls_listener import Handshakes, listening
 from protocols.server.tokens import TokenFile
 from protocols.server.transport import ConnectionLostError, StreamTransport, Transport
 from protocols.tasks import cancel_all
@@ -63,6 +64,7 @@ class Server:
         self.limits = limits
         self.metrics = Metrics()
         self.admission = AdmissionControl(limits, tokens, origins)
+        self.handshakes = Handshakes(self.admission)
         self.shutting_down = False
         self._factories = factories
         self._extra_gauges = extra_gauges
@@ -94,8 +96,7 @@ class Server:
             return opened
         server = await asyncio.start_server(
             self._on_connection,
-            address.host,
-            address.port,
+            **listening(address, self.handshakes),
             ssl=tls,
             ssl_handshake_timeout=None if tls is None else self.limits.auth_timeout,
             ssl_shutdown_timeout=None if tls is None else CLOSE_TIMEOUT_S,
@@ -195,6 +196,7 @@ class Server:
 
     def _on_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         transport = StreamTransport(reader, writer, self.limits.line_bytes)
+        self.handshakes.end(writer.get_extra_info("socket"))
         slot = self.admission.open_slot(
             transport.host, None if self.admission.tokens is None else transport.drop
         )

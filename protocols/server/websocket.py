@@ -31,6 +31,7 @@ from protocols.server.admission import (
 from protocols.server.limits import ServerLimits
 from protocols.server.metrics import CONTENT_TYPE
 from protocols.server.network_session import CLOSE_TIMEOUT_S
+from protocols.server.tls_listener import Handshakes, listening
 from protocols.server.transport import (
     CHUNK_BYTES,
     MAX_LINES_AT_ONCE,
@@ -58,6 +59,7 @@ class SessionServer(Protocol):
     protocol: str  # the default
     limits: ServerLimits
     admission: AdmissionControl
+    handshakes: Handshakes
     shutting_down: bool
 
     def supports(self, protocol: str) -> bool: ...
@@ -122,13 +124,14 @@ class CountedConnection(ServerConnection):
     host: str
     peer: str
 
-    def __init__(self, admission: AdmissionControl, *arguments: Any, **settings: Any) -> None:
+    def __init__(self, listener: SessionServer, *arguments: Any, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
-        self._admission = admission
+        self._listener = listener
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.host, self.peer = peer_names(transport.get_extra_info("peername"))
-        self.slot = self._admission.open_slot(self.host, self._drop)
+        self._listener.handshakes.end(transport.get_extra_info("socket"))
+        self.slot = self._listener.admission.open_slot(self.host, self._drop)
         super().connection_made(transport)
         if self.slot.over_hard_limit:
             self.transport.abort()
@@ -157,12 +160,11 @@ class WebListener:
         limits = self._server.limits
         self._web_server = await serve(
             self._serve,  # type: ignore[arg-type]
-            address.host,
-            address.port,
+            **listening(address, self._server.handshakes),
             ssl=tls,
             process_request=self._process_request,  # type: ignore[arg-type]
             create_connection=functools.partial(  # type: ignore[arg-type]
-                CountedConnection, self._server.admission
+                CountedConnection, self._server
             ),
             compression=None,
             server_header=None,

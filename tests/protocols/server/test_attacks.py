@@ -4,9 +4,11 @@ import asyncio
 import contextlib
 import gc
 import os
+import select
 import socket
 import ssl
 import struct
+import sys
 import threading
 import time
 from pathlib import Path
@@ -20,6 +22,7 @@ from protocols.server.tokens import TokenFile
 from tests.protocols.server.credentials import Certified, Tokens
 from tests.protocols.server.support import PATIENCE, Caller, calling, running
 from tests.systems import posix_only
+from tests.waiting import eventually
 
 
 @posix_only("reads /proc")
@@ -155,6 +158,31 @@ async def test_stalled_tls_handshakes_do_not_block_others(certified: Certified) 
                 each.close()
             nonsense.close()
             assert await caller.ask("say 2") == "2"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="asyncio does not call accept there")
+@pytest.mark.parametrize("scheme", ["tls", "wss"])
+async def test_stalled_tls_handshakes_are_limited(
+    certified: Certified, tokens: Tokens, scheme: str
+) -> None:
+    """As clients that wait for authorization. Those that are gone are not counted."""
+    file = TokenFile(tokens.path)
+    async with running(
+        scheme, tls=certified.server, tokens=file, sessions=3, shutdown_timeout=0.2
+    ) as run:
+        for _ in range(3):
+            silent = [socket.create_connection(run.at(scheme)) for _ in range(10)]
+            async with calling(run, scheme, certified.client) as caller:
+                assert run.server.admission.waiting <= 3
+                if scheme == "tls":
+                    assert await caller.ask(f"authorize {tokens.alice}") == "authorized"
+                else:
+                    assert (await caller.ask("GET /health HTTP/1.1\r", "\r")).startswith(
+                        "HTTP/1.1 200"
+                    )
+            await eventually(lambda silent=silent: len(select.select(silent, [], [], 0)[0]) >= 7)
+            for each in silent:
+                each.close()
 
 
 async def test_session_works_over_tls(certified: Certified) -> None:
