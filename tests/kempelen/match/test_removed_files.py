@@ -8,11 +8,11 @@ import pytest
 
 from kempelen.match import runner
 from kempelen.match.config.settings import Adjudication
-from kempelen.match.live.events import GameFinished, Notice
+from kempelen.match.live.events import GameFinished, Notice, Status
 from kempelen.match.records.game_record import to_pgn
 from kempelen.match.records.ledger import Ledger
 from kempelen.match.records.record_file import RecordFile
-from kempelen.match.runner import LocalExecutor, Runner, RunStoppedError
+from kempelen.match.runner import LocalExecutor, Runner
 from tests.kempelen.match.support import engine, play, settings
 from tests.kempelen.test_match import match
 from tests.systems import posix_only
@@ -182,8 +182,9 @@ async def test_games_of_a_replaced_ledger_are_saved_beside_it(tmp_path, monkeypa
         elif isinstance(event, Notice):
             notices.append(event.text)
 
-    with pytest.raises(RunStoppedError, match="replaced by another file during the run"):
-        await run(path, replace)
+    finish = await run(path, replace)
+    assert finish.status is Status.FAILED
+    assert "replaced by another file during the run" in finish.reason
     assert path.read_bytes() == b"other"
     pending = tmp_path / "run.sqlite.unwritten"
     assert f"could not be written: saved in {pending}, which --resume imports" in notices[-1]
