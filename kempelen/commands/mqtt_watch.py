@@ -65,8 +65,9 @@ def _watch(arguments: argparse.Namespace) -> int:
     )
     try:
         if not _wait(receiver, connection, arguments.wait):
+            name = "" if arguments.name == "+" else f" {arguments.name}"
             connected = connection.connected.is_set()
-            reason = f"tournament {arguments.name} not found" if connected else NO_ANSWER
+            reason = f"tournament{name} not found" if connected else NO_ANSWER
             print_error(f"broker {broker}: {connection.error or reason}")
             return 2
         if arguments.once:
