@@ -43,6 +43,7 @@ class SlowParser:
 def parser(monkeypatch: pytest.MonkeyPatch) -> Iterator[SlowParser]:
     made = SlowParser()
     monkeypatch.setattr(analysing, "parse_game", made)
+    monkeypatch.setattr(channel, "CLOSE_TIMEOUT_S", 0.1)
     yield made
     made.release.set()
 
