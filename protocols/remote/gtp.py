@@ -12,8 +12,8 @@ from protocols.remote.proxy import NOTHING, OutgoingLines, Proxy
 
 # Responses to these commands take long, so they are forwarded line by line.
 STREAMING_COMMANDS = ("lz-analyze", "kata-analyze", "cgos-analyze", *GENMOVE_COMMANDS[2:])
-# Maximum number of lines in a response.
-MAX_REPLY_LINES = 10_000
+# Maximum size of a response, which is kept until it is complete.
+MAX_REPLY_LINES, MAX_REPLY_LENGTH = 10_000, 1 << 24
 INTERRUPT = "# interrupt"
 
 
@@ -43,6 +43,7 @@ class GtpProxy(Proxy[PendingCommand]):
         self._replayed: deque[str] = deque()
         # The lines of the current response: all of them, or the first and the last if streaming.
         self._reply: list[str] = []
+        self._reply_length = 0  # in characters
 
     def on_frontend_line(self, line: str, now: float) -> OutgoingLines:
         call = parse_line(line)
@@ -58,10 +59,14 @@ class GtpProxy(Proxy[PendingCommand]):
         if not line:
             return self._complete(now)
         self._reply.append(line)
-        if len(self._reply) > MAX_REPLY_LINES:
-            name = self._replayed[0].split()[0] if self._replayed else self._pending[0].call.name
-            self.failure = f"{name}: answer too long (at most {MAX_REPLY_LINES} lines)"
-        if self._replayed or self._pending[0].call.name not in STREAMING_COMMANDS:
+        name = self._replayed[0].split()[0] if self._replayed else self._pending[0].call.name
+        if self._replayed or name not in STREAMING_COMMANDS:
+            self._reply_length += len(line)
+            if len(self._reply) > MAX_REPLY_LINES or self._reply_length > MAX_REPLY_LENGTH:
+                self.failure = (
+                    f"{name}: answer too long (at most {MAX_REPLY_LINES} lines and "
+                    f"{MAX_REPLY_LENGTH} characters)"
+                )
             return NOTHING
         command, first = self._pending[0], len(self._reply) == 1
         repeated = first and command.streaming
@@ -74,7 +79,7 @@ class GtpProxy(Proxy[PendingCommand]):
         if self._streamed_move():
             return self._complete(now)  # Only the final empty line is missing.
         self._replayed.clear()
-        self._reply.clear()
+        self._clear_reply()
         return NOTHING
 
     def _replay(self, now: float) -> list[str]:
@@ -91,7 +96,7 @@ class GtpProxy(Proxy[PendingCommand]):
     def _complete(self, now: float) -> OutgoingLines:
         """Handle the end of the response to the first unanswered command."""
         move, (first, *_), text = self._streamed_move(), self._reply, "\n".join(self._reply)
-        self._reply.clear()
+        self._clear_reply()
         if self._replayed:
             line = self._replayed.popleft()
             if not first.startswith("=") and not line.startswith("time_left"):
@@ -104,6 +109,10 @@ class GtpProxy(Proxy[PendingCommand]):
                 answer = move
             self._game.record(command.call, answer, now - command.asked_at)
         return OutgoingLines(frontend=("" if command.streaming else f"{text}\n",))
+
+    def _clear_reply(self) -> None:
+        self._reply.clear()
+        self._reply_length = 0
 
     def _due(self, command: PendingCommand) -> float:
         if self._connected:

@@ -255,3 +255,23 @@ def test_every_command_is_answered_exactly_once(events):
         answered += len("\n".join([*frontend, ""]).split("\n\n")) - 1 if frontend else 0
     proxy.on_disconnected(now)
     assert asked - answered == len(proxy._pending)
+
+
+@pytest.mark.parametrize("command", ["showboard", "genmove b"])
+def test_long_lines_of_an_answer_are_limited(command):
+    proxy = talk(("play b E5", "="))
+    proxy.on_frontend_line(command, 0.0)
+    for line in ["=", *["x" * (1 << 20)] * 15]:
+        proxy.on_server_line(line, 0.0)
+        assert not proxy.failure
+    proxy.on_server_line("x" * (1 << 20), 0.0)
+    proxy.on_server_line("x", 0.0)
+    assert "answer too long" in proxy.failure
+
+
+def test_streamed_analysis_has_no_limit():
+    proxy = talk(("play b E5", "="))
+    proxy.on_frontend_line("lz-analyze", 0.0)
+    for line in ["=", *["info move D4 visits 1"] * 12_000]:
+        assert proxy.on_server_line(line, 0.0).frontend == (line,)
+    assert not proxy.failure
