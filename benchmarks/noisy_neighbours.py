@@ -1,18 +1,18 @@
 """Delay of one client of a server while other clients send costly lines as fast as they can.
 
     python benchmarks/noisy_neighbours.py
-    python benchmarks/noisy_neighbours.py --attacks gtp flood --same-address
+    python benchmarks/noisy_neighbours.py --attacks gtp flood --addresses 0
 
 A quiet client connects, says `uci`, asks `isready` and asks for a move of a fixed time, again and
-again. Meanwhile, other clients of one address attack. Passes (exit status 0) if no move is later
-than `--most` milliseconds.
+again. Meanwhile, other clients of one or more addresses attack. Passes (exit status 0) if no move
+is later than `--most` milliseconds.
 """
 
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from random import Random
 
@@ -72,10 +72,11 @@ FIRST_LINES = {"gtp": "list_commands", "score": "list_commands", "xboard": "xboa
 # Sends lines over many connections, and reads and discards the answers.
 ATTACKER = """
 import selectors, socket, sys
-host, port, source, count = sys.argv[1], int(sys.argv[2]), sys.argv[3], int(sys.argv[4])
+host, port, count, sources = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:]
 first, text = sys.stdin.buffer.readline(), sys.stdin.buffer.read()
 chosen = selectors.DefaultSelector()
-for _ in range(count):
+for number in range(count):
+    source = sources[number % len(sources)]
     each = socket.create_connection((host, port), source_address=(source, 0))
     each.sendall(first)
     each.setblocking(False)
@@ -122,9 +123,11 @@ class QuietClient:
 
 
 @contextmanager
-def attack(address: tuple[str, int], name: str, count: int, source: str) -> Iterator[None]:
-    """Attack with `count` connections from the address `source`, and end it at exit."""
-    command = [sys.executable, "-c", ATTACKER, address[0], str(address[1]), source, str(count)]
+def attack(
+    address: tuple[str, int], name: str, count: int, sources: Sequence[str]
+) -> Iterator[None]:
+    """Attack with `count` connections from the addresses `sources`, and end it at exit."""
+    command = [sys.executable, "-c", ATTACKER, address[0], str(address[1]), str(count), *sources]
     process = spawn(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     lines = "".join(f"{line}\n" for line in ATTACKS[name])
     process.stdin.write(f"{FIRST_LINES.get(name, 'uci')}\n{lines}".encode())
@@ -161,12 +164,15 @@ def main() -> int:
     arguments.add_argument("--connections", nargs="+", type=int, default=[0, 20, 60])
     arguments.add_argument("--moves", type=int, default=20)
     arguments.add_argument("--move-time", type=int, default=100, help="milliseconds per move")
-    arguments.add_argument("--same-address", action="store_true", help="attack from one address")
+    arguments.add_argument(
+        "--addresses", type=int, default=1, help="number of addresses that attack; 0: the client's"
+    )
     arguments.add_argument("--most", type=float, default=50.0, help="milliseconds late at most")
     options = arguments.parse_args()
-    source = "127.0.0.1" if options.same_address else "127.0.0.2"
+    sources = [f"127.0.0.{2 + n}" for n in range(options.addresses)] or ["127.0.0.1"]
     rows, latest = [], 0.0
-    with server("serve", "--address", "tcp://127.0.0.1:0") as (url, _):
+    limits = ("--max-sessions-per-ip", "200")  # connections of an earlier attack may linger
+    with server("serve", "--address", "tcp://127.0.0.1:0", *limits) as (url, _):
         host, port = url.removeprefix("tcp://").rsplit(":", 1)
         address = host, int(port)
         client = QuietClient(address)
@@ -175,7 +181,7 @@ def main() -> int:
         client.close()
         for name in options.attacks:
             for count in options.connections:
-                with attack(address, name, count, source):
+                with attack(address, name, count, sources):
                     found = measure(address, options.moves, options.move_time)
                 latest = max(latest, *found["move, late by"])
                 for what, times in found.items():

@@ -19,6 +19,9 @@ class Line(Protocol):
 
     charged: float
 
+    def yield_turn(self) -> None:
+        """Let other lines be handled if this line has been handled for long enough."""
+
     def suspended(self) -> AbstractContextManager[None]:
         """Let other lines be handled in the block."""
 
@@ -40,6 +43,15 @@ def charge_search() -> None:
     """Charge the current line for a search that it starts in another thread."""
     if (line := _current_line()) is not None:
         line.charged += SEARCH_COST_S
+
+
+def yield_turn() -> None:
+    """Let other lines be handled first, if they wait. Long loops should call this often.
+
+    Raise ConnectionAbortedError if the session has ended.
+    """
+    if (line := _current_line()) is not None:
+        line.yield_turn()
 
 
 def others_may_run() -> AbstractContextManager[None]:

@@ -10,6 +10,7 @@ from typing import Any
 from agent.game import CHANCE, NotatedGame
 from agent.games.catalogue import GameError, GameType
 from agent.games.game_state import MAX_PLIES, GameState
+from protocols.current_line import yield_turn
 from protocols.gtp.messages import COLOURS, GtpError
 
 ILLEGAL_MOVE = "illegal move"
@@ -111,6 +112,7 @@ class GtpBoard(GameState):
         before = len(self.moves)
         try:
             for player, text in moves:
+                yield_turn()
                 self.play_text(player, text)
         except GtpError:
             self.undo_moves(len(self.moves) - before)

@@ -2,8 +2,8 @@
 
 Python runs one thread at a time. Whenever a thread needs the interpreter, it waits up to the switch
 interval for each thread that is busy. So each client has a small share of the processing time. Long
-lines, and lines beyond this share, are handled one at a time. The client that has used the least
-time goes first, and among its sessions the one that has used the least time.
+lines, and lines beyond this share, are handled in turns, in slices. The client that has used the
+least time goes first, and among its sessions the one that has used the least time.
 """
 
 from __future__ import annotations
@@ -22,11 +22,15 @@ MAX_SHORT_LINE = 2048
 SHARE_MS = 200.0
 # Taken from the share until the cost of a line is known. This also limits how many lines of a
 # client are handled at once.
-RESERVED_MS = 20.0
+RESERVED_MS = 50.0
+# Maximum number of lines that are handled at once within the shares of all clients.
+MAX_AT_ONCE = 4
+# A long line yields its turn after this time.
+SLICE_S = 0.01
 # Minimum cost of a line, which includes its time in the event loop.
 MIN_COST_MS = 0.5
-# Time without costly lines after each, as a fraction of its processing time.
-PAUSE_FACTOR = 0.5
+# Time without costly lines after each slice, as a fraction of its processing time, and the maximum.
+PAUSE_FACTOR, MAX_PAUSE_S = 0.5, 0.02
 # After this time, others no longer wait for a line. A user's game may never return.
 MAX_TURN_S = 2.0
 
@@ -37,6 +41,7 @@ class LineScheduler:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._shares = RateLimiter(SHARE_MS, 1.0)
+        self._at_once = 0  # lines that are handled within the shares
         self._waiting: list[_Line] = []
         self._current: _Line | None = None
         # Seconds in turns by client, as in a fair queue: a new or returning client starts with the
@@ -57,9 +62,11 @@ class LineScheduler:
                 return
             line.reserved = (
                 line.length <= MAX_SHORT_LINE
+                and self._at_once < MAX_AT_ONCE
                 and self._shares.try_take(client, now, RESERVED_MS) == 0.0
             )
             if line.reserved:
+                self._at_once += 1
                 return
             self._used[client] = max(self._used.pop(client, 0.0), self._virtual_time)
             if len(self._used) > MAX_TRACKED_CLIENTS:
@@ -75,6 +82,7 @@ class LineScheduler:
         now, session = time.monotonic(), line.session
         with self._lock:
             if line.reserved:
+                self._at_once -= 1
                 cost = max(1000 * seconds, MIN_COST_MS) - RESERVED_MS
                 self._shares.reserve(session.client, now, cost)
             elif line.turn_since is not None:
@@ -116,12 +124,12 @@ class SessionLines:
         self.used = 0.0  # seconds in turns
         self.has_ended = False
         self._scheduler = scheduler
-        self._ended = threading.Event()
+        self.ended = threading.Event()
 
     def end(self) -> None:
         """Handle no more lines. Threads stop waiting for their turn."""
         self._scheduler.cancel(self)
-        self._ended.set()
+        self.ended.set()
 
     @contextmanager
     def turn(self, length: int) -> Iterator[bool]:
@@ -135,9 +143,7 @@ class SessionLines:
             with handling(line):
                 yield not self.has_ended
         finally:
-            if not line.reserved:
-                self._ended.wait(PAUSE_FACTOR * line.seconds() + line.charged)
-            line.finish()
+            line.finish(pause=True)
 
 
 class _Line:
@@ -157,13 +163,23 @@ class _Line:
 
     def start(self) -> None:
         self.granted.clear()
-        self.turn_since = None
+        self.turn_since, self.reserved = None, False
         self._scheduler.request(self)
         self._began = time.thread_time()
 
-    def finish(self) -> None:
-        self._scheduler.release(self, self.seconds() + self.charged)
+    def finish(self, *, pause: bool = False) -> None:
+        seconds = self.seconds()
+        if pause and not self.reserved:
+            self.session.ended.wait(min(PAUSE_FACTOR * seconds, MAX_PAUSE_S) + self.charged)
+        self._scheduler.release(self, seconds + self.charged)
         self.charged = 0.0
+
+    def yield_turn(self) -> None:
+        if self.seconds() >= SLICE_S:
+            self.finish(pause=True)
+            self.start()
+            if self.session.has_ended:
+                raise ConnectionAbortedError("the session has ended")
 
     @contextmanager
     def suspended(self) -> Iterator[None]:

@@ -89,9 +89,7 @@ class NetworkSession:
 
         The lines in `received` arrived before the session started.
         """
-        protocol = await self._loop.run_in_executor(
-            self._pool, self._factory, self._send_queue.send, self._session_lines
-        )
+        protocol = await self._loop.run_in_executor(self._pool, self._create_protocol)
         self._protocol, self._closed = protocol, False
         writing = asyncio.create_task(self._write())
         reading = asyncio.create_task(self._read(received))
@@ -109,6 +107,10 @@ class NetworkSession:
             await asyncio.wait({writing}, timeout=CLOSE_TIMEOUT_S)
             await cancel_all([writing])
         return reason
+
+    def _create_protocol(self) -> ThreadedLineProtocol:
+        with self._session_lines.turn(0):
+            return self._factory(self._send_queue.send, self._session_lines)
 
     async def _wait_for_end(self, *tasks: asyncio.Task[str]) -> None:
         limits = self._limits

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from protocols.current_line import yield_turn
 from protocols.uci.parsing import PositionCommand, UciError, shorten
 
 if TYPE_CHECKING:
@@ -102,6 +103,7 @@ def read_board(fen: str | None, chess960: bool = False) -> chess.Board:
 def push_all(board: chess.Board, moves: tuple[str, ...]) -> None:
     """Play moves in order. If any move is illegal, play no move and raise `UciError`."""
     for index, text in enumerate(moves):
+        yield_turn()
         try:
             board.push(read_move(board, text))
         except UciError:

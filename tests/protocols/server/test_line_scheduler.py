@@ -5,14 +5,18 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import SimpleNamespace
+from unittest.mock import MagicMock
 
 import pytest
 
-from protocols.current_line import others_may_run
+from agent.games import catalogue
+from protocols.current_line import handling, others_may_run, yield_turn
+from protocols.gtp.board import GtpBoard
 from protocols.gtp.protocol import GtpProtocol
 from protocols.gtp.session import Settings
 from protocols.server import line_scheduler
 from protocols.server.line_scheduler import (
+    MAX_AT_ONCE,
     MAX_SHORT_LINE,
     RESERVED_MS,
     SHARE_MS,
@@ -20,6 +24,8 @@ from protocols.server.line_scheduler import (
     SessionLines,
 )
 from protocols.session_context import SessionContext
+from protocols.uci.parsing import PositionCommand
+from protocols.uci.position import CurrentPosition
 from tests.protocols.server.support import Puppet, calling, running
 from tests.waiting import PATIENCE, eventually, until
 
@@ -91,6 +97,7 @@ def test_client_with_many_short_lines_waits_for_its_turn(monkeypatch: pytest.Mon
     """A client may handle only a few short lines at once, because their cost is not yet known."""
     clock = SimpleNamespace(monotonic=lambda: 100.0, thread_time=lambda: 0.0)
     monkeypatch.setattr(line_scheduler, "time", clock)
+    monkeypatch.setattr(line_scheduler, "MAX_AT_ONCE", 100)
     scheduler = LineScheduler()
     at_once = int(SHARE_MS / RESERVED_MS)
     with in_turn(SessionLines(scheduler, "a")):
@@ -103,6 +110,45 @@ def test_client_with_many_short_lines_waits_for_its_turn(monkeypatch: pytest.Mon
     assert late.begins()
     for handler in (*short, late):
         handler.finish()
+
+
+def test_short_lines_of_many_clients_are_limited() -> None:
+    scheduler = LineScheduler()
+    with in_turn(SessionLines(scheduler, "a")):
+        short = [Handler(SessionLines(scheduler, str(n)), 4) for n in range(MAX_AT_ONCE)]
+        assert all(handler.begins() for handler in short)
+        late = Handler(SessionLines(scheduler, "b"), 4)
+        wait_for_waiting(scheduler, 1)
+    assert late.begins()
+    for handler in (*short, late):
+        handler.finish()
+
+
+def test_long_line_yields_its_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(line_scheduler, "SLICE_S", 0.0)
+    scheduler = LineScheduler()
+    lines = SessionLines(scheduler, "a")
+    with lines.turn(LONG):
+        other = Handler(SessionLines(scheduler, "b"))
+        wait_for_waiting(scheduler, 1)
+        yielding = threading.Timer(0.0, lambda: other.begins() and other.finish())
+        yielding.start()
+        yield_turn()
+        assert other.admitted
+        yielding.join()
+        lines.end()
+        with pytest.raises(ConnectionAbortedError):
+            yield_turn()
+    yield_turn()  # outside of any line
+
+
+def test_positions_and_sequences_of_moves_yield(monkeypatch: pytest.MonkeyPatch) -> None:
+    line = MagicMock()
+    with handling(line):
+        CurrentPosition().set(PositionCommand(None, ("e2e4", "e7e5")), chess960=False)
+        board = GtpBoard(catalogue.find("tic-tac-toe"), {})
+        board.play_all([(0, text) for text in board.legal_moves()[:1]])
+    assert line.yield_turn.call_count == 3
 
 
 def test_costly_short_lines_are_charged(monkeypatch: pytest.MonkeyPatch) -> None:
