@@ -76,6 +76,7 @@ class ClusterClient:
         self._futures: dict[str, asyncio.Future[Any]] = {}
         self._workers: list[str] = []
         self._silent_workers: set[str] = set()
+        self._rejected_workers: set[str] = set()  # with another release
         self._watching: asyncio.Task[None] | None = None
 
     @classmethod
@@ -169,6 +170,11 @@ class ClusterClient:
             for task in tasks:
                 if task.status == "error":
                     error = self._translate_error(await task.exception(), name)
+                    if self._reject_worker(error):
+                        tasks.remove(task)
+                        task.release()
+                        tasks.append(self._submit(name, packed))
+                        break
                     if not future.done():
                         future.set_exception(error)
                     return
@@ -180,7 +186,8 @@ class ClusterClient:
                 tasks.append(self._submit(name, packed))
 
     def _submit(self, name: str, packed: bytes) -> DaskFuture:
-        responsive = self._responsive_workers() if self._silent_workers else []
+        restricted = self._silent_workers or self._rejected_workers
+        responsive = self._responsive_workers() if restricted else []
         return self._client.submit(
             run_task,
             self._run_id,
@@ -206,8 +213,22 @@ class ClusterClient:
             )
         return error
 
+    def _reject_worker(self, error: BaseException) -> bool:
+        """Exclude the worker of another release that raised `error`.
+
+        Return false if `error` has another cause, or if there is no other worker.
+        """
+        if not isinstance(error, ClusterError) or not (note := worker_note(error)):
+            return False
+        worker = note.removeprefix("worker ").removesuffix(": ")
+        if worker not in self._rejected_workers:
+            self._rejected_workers.add(worker)
+            self._report(f"{note}{error}; it gets no tasks")
+        return bool(self._responsive_workers())
+
     def _responsive_workers(self) -> list[str]:
-        return [worker for worker in self._workers if worker not in self._silent_workers]
+        excluded = self._silent_workers | self._rejected_workers
+        return [worker for worker in self._workers if worker not in excluded]
 
     async def _silent_workers_holding(self, task: DaskFuture) -> set[str]:
         """Return the hung workers that hold a task, or an empty set if all workers are hung."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import signal
 import sys
 from dataclasses import replace
@@ -201,6 +202,30 @@ async def test_pair_returns_finished_game_if_next_one_cannot_begin(tmp_path, mon
     games, problem = await play_pair(worker, chosen, pair, Opening(chess.STARTING_FEN), False)
     assert [game.termination for game in games] == [Termination.MAX_MOVES]
     assert problem.startswith("worker tcp://w: game 1.1-2.1.2: could not begin: white (once): ")
+
+
+@pytest.mark.thorough
+async def test_later_worker_of_another_release_gets_no_tasks(dask, tmp_path):
+    (tmp_path / "sitecustomize.py").write_text(
+        "from protocols.cluster import worker\n"
+        "worker.installed_version = lambda: 'Kempelen of another release'\n"
+    )
+    chosen = settings(engine(), engine("no-info"), games=80, adjudication=Adjudication(maxmoves=40))
+    executor = await connect(chosen, dask)
+    executor.boards = 3  # one more than there are workers
+    running, events = await begin(chosen, executor)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+        dask.workers.append(dask.add_worker())
+    finish, records = await asyncio.wait_for(running, PATIENCE)
+    assert finish.status is Status.COMPLETE
+    assert len(records) == 80
+    notices = [event.text for event in events if isinstance(event, Notice)]
+    (notice,) = [text for text in notices if "Kempelen of another release" in text]
+    assert notice.startswith("worker tcp://")
+    assert notice.endswith("(install the same version); it gets no tasks")
+    dask.workers[-1].kill()
+    dask.workers.pop().wait()
 
 
 async def test_missing_engine_error_names_worker(dask):
