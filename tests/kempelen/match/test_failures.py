@@ -99,6 +99,7 @@ async def test_harmless_protocol_violations_do_not_lose_games(failure):
     assert [record.termination for record in records] == [Termination.MAX_MOVES] * 2
 
 
+@pytest.mark.thorough
 async def test_numbers_of_any_length_can_be_recorded(tmp_path):
     chosen = short_timeouts(engine(), engine("huge-numbers"), games=2)
     path = str(tmp_path / "run.sqlite")

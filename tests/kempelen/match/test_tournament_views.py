@@ -99,6 +99,7 @@ async def test_view_reports_interrupted_damaged_and_lost_runs(tmp_path, monkeypa
     assert read_live_file(tmp_path / "none") is None
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("number", ["9" * 400, "Infinity"])
 async def test_number_that_overflows_is_damage(tmp_path, number):
     path = str(tmp_path / "run.sqlite")
