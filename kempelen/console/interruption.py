@@ -21,9 +21,10 @@ from kempelen.console.console_events import on_console_close
 Result = TypeVar("Result")
 
 # Seconds to save and exit: after SIGTERM, a command ends within 1 s (`docker stop` waits 10 s).
-EXIT_TIMEOUT_S = 0.7
-# The same after Ctrl-C and SIGHUP. A second signal shortens it to EXIT_TIMEOUT_S.
+EXIT_TIMEOUT_S = 0.6
+# The same after Ctrl-C and SIGHUP, and after their repetition.
 INTERACTIVE_EXIT_TIMEOUT_S = 10.0
+REPEATED_EXIT_TIMEOUT_S = 2.0
 
 
 class _Interruption:
@@ -51,7 +52,11 @@ class _Interruption:
             number = received[0]
             if number not in numbers:
                 continue
-            seconds = self.grace + _exit_timeout(number) if first else EXIT_TIMEOUT_S
+            seconds = self.grace if first else 0.0
+            if number == signal.SIGTERM:
+                seconds += EXIT_TIMEOUT_S
+            else:
+                seconds += INTERACTIVE_EXIT_TIMEOUT_S if first else REPEATED_EXIT_TIMEOUT_S
             first = False
             timer = threading.Timer(seconds, self.end, (number,))
             timer.daemon = True
@@ -60,10 +65,6 @@ class _Interruption:
     def end(self, number: int) -> None:
         self.signal_number = self.signal_number or number  # the main thread may not have seen it
         os._exit(exit_status())
-
-
-def _exit_timeout(number: int) -> float:
-    return EXIT_TIMEOUT_S if number == signal.SIGTERM else INTERACTIVE_EXIT_TIMEOUT_S
 
 
 _interruption = _Interruption()
