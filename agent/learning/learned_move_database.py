@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from agent.io.files import require_regular
 from agent.io.message import Message, MessageError
+from agent.io.sqlite_schema import unknown_object
 from agent.learning.learned_move import LearnedMove
 
 if TYPE_CHECKING:
@@ -50,10 +51,11 @@ PRAGMA application_id = {APPLICATION_ID};
 PRAGMA user_version = {SCHEMA_VERSION};
 """
 COLUMNS = ", ".join(field.name for field in fields(LearnedMove))
-# Finds invalid rows, which would break searches.
+# Finds invalid rows, which would break searches, or counts that would overflow.
 _INVALID_ROWS_QUERY = (
-    "SELECT 1 FROM lesson "
-    "WHERE abs(predicted) > 1e9 OR abs(found) > 1e9 OR times < 1 OR abs(depth) > 1e9 LIMIT 1"
+    "SELECT 1 FROM lesson WHERE NOT (predicted BETWEEN -1e9 AND 1e9 AND found BETWEEN -1e9 AND 1e9 "
+    "AND depth BETWEEN -1e9 AND 1e9 AND times BETWEEN 1 AND 1e15 AND used BETWEEN 0 AND 1e15 "
+    "AND stamp BETWEEN 0 AND 1e15) LIMIT 1"
 )
 # The least useful moves are those seen least often, then those seen longest ago.
 LEAST_USEFUL_ORDER = "ORDER BY times + used, stamp LIMIT ?"
@@ -194,11 +196,12 @@ class LearnedMoveDatabase:
             database.execute(f"PRAGMA {name}").fetchone()[0]
             for name in ("application_id", "user_version")
         )
-        if application != APPLICATION_ID:
+        own_version = version == SCHEMA_VERSION
+        if application != APPLICATION_ID or (own_version and unknown_object(database, SCHEMA)):
             raise LearningDatabaseError(
                 "experience {}: not an experience file (use another file)", self.path
             )
-        if version != SCHEMA_VERSION:
+        if not own_version:
             raise LearningDatabaseError(
                 "experience {}: written by another version of this program (use another file)",
                 self.path,

@@ -6,7 +6,17 @@ import threading
 from pathlib import Path
 from typing import Any
 
+from agent.io.sqlite_schema import unknown_object
+
 BUSY_TIMEOUT_S = 10.0  # timeout for locks of other processes
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS visitors (digest TEXT PRIMARY KEY, name TEXT, until REAL) STRICT;
+CREATE TABLE IF NOT EXISTS played (
+    id TEXT PRIMARY KEY, owner TEXT, setup TEXT, moves TEXT, clocks TEXT, result TEXT,
+    termination TEXT, detail TEXT, began REAL, changed REAL
+) STRICT;
+CREATE INDEX IF NOT EXISTS played_by ON played (owner, changed);
+"""
 
 
 class DatabaseError(Exception):
@@ -25,11 +35,21 @@ class Database:
             self._connection = sqlite3.connect(
                 path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False
             )
+            self._check()
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = NORMAL")
-        except (OSError, sqlite3.Error) as error:
+            self._connection.executescript(SCHEMA)
+        except (OSError, sqlite3.Error, UnicodeDecodeError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             raise DatabaseError(f"{path}: {reason} (use --games FILE for another file)") from None
+
+    def _check(self) -> None:
+        """Raise sqlite3.DatabaseError if the file is damaged or belongs to something else."""
+        if (name := unknown_object(self._connection, SCHEMA)) is not None:
+            raise sqlite3.DatabaseError(f"not a file of games: it contains {name!r}")
+        problem = self._connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+        if problem != "ok":
+            raise sqlite3.DatabaseError(f"damaged: {problem}")
 
     def fetch_all(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
         with self._lock:

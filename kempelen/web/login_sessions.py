@@ -16,9 +16,6 @@ from protocols.server.tokens import TokenFile
 COOKIE_NAME = "kempelen_visitor"
 LIFETIME_S = 30 * 86400
 MAX_COOKIES_PER_NAME = 100  # when exceeded, the oldest are deleted
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS visitors (digest TEXT PRIMARY KEY, name TEXT, until REAL) STRICT
-"""
 
 
 class LoginSessions:
@@ -27,7 +24,6 @@ class LoginSessions:
     def __init__(self, store: Database, tokens: TokenFile | None) -> None:
         self._store = store
         self._tokens = tokens
-        store.execute(_SCHEMA)
 
     def create(self, name: str) -> str:
         """Start a session for a visitor with a valid token. Return the session cookie."""

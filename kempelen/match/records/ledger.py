@@ -18,6 +18,7 @@ from typing import TextIO
 from agent.io import strict_json
 from agent.io.file_lock import lock_or_raise
 from agent.io.files import atomic_writer, replace_atomically
+from agent.io.sqlite_schema import unknown_object
 from kempelen.console.settings_codec import decode, encode
 from kempelen.console.terminal import print_error
 from kempelen.match.config.settings import Settings, check_resumable
@@ -272,6 +273,7 @@ class Ledger:
                 )
             self._database.execute("PRAGMA journal_mode=WAL")
             self._database.execute("PRAGMA synchronous=FULL")
+            _check_schema(self._database, path)
             self._database.executescript(SCHEMA)
             self._database.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
         if path != MEMORY:
@@ -435,6 +437,7 @@ def saved_settings(path: str, name: str | None = None) -> Settings:
         raise LedgerError(f"ledger {path}: file not found")
     try:
         with contextlib.closing(sqlite3.connect(path)) as database:
+            _check_schema(database, path)
             rows = dict(database.execute("SELECT name, settings FROM tournament").fetchall())
     except sqlite3.Error as error:
         raise LedgerError(f"ledger {path}: {error}") from error
@@ -445,6 +448,11 @@ def saved_settings(path: str, name: str | None = None) -> Settings:
         known = ", ".join(rows) or "none"
         raise LedgerError(f"ledger {path}: {wrong} (tournaments in it: {known})")
     return _settings(rows[name], f"ledger {path}, {name!r}")
+
+
+def _check_schema(database: sqlite3.Connection, path: str) -> None:
+    if (name := unknown_object(database, SCHEMA)) is not None:
+        raise LedgerError(f"ledger {path}: not a ledger: it contains {name!r} (use another file)")
 
 
 def _settings(text: str, where: str) -> Settings:

@@ -5,15 +5,19 @@ from __future__ import annotations
 import dataclasses
 import json
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
 import chess
 
+from agent.io.strict_json import loads
+from kempelen.console.settings_codec import decode
 from kempelen.match.config.game_settings import GameSettings
 from kempelen.match.game.game_result import GameResult, Termination
 from kempelen.match.records.game_record import GameRecord, MoveRecord, to_pgn
+from kempelen.match.records.ledger import DECODE_ERRORS
 from kempelen.match.records.record_formats import to_text
 from kempelen.web.database import Database
 from kempelen.web.play.boards import GoGame, PlayedGame
@@ -21,12 +25,6 @@ from kempelen.web.play.setup import CHESS, GameSetup
 from protocols.gtp.go_board import GtpGoBoard
 
 EVENT = "Kempelen's page"
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS played (
-    id TEXT PRIMARY KEY, owner TEXT, setup TEXT, moves TEXT, clocks TEXT, result TEXT,
-    termination TEXT, detail TEXT, began REAL, changed REAL
-) STRICT
-"""
 _COLUMNS = "id, owner, setup, moves, clocks, result, termination, detail, began, changed"
 MAX_LISTED = 500
 
@@ -48,8 +46,6 @@ class SavedGame:
 class Archive:
     def __init__(self, store: Database) -> None:
         self._store = store
-        store.execute(_SCHEMA)
-        store.execute("CREATE INDEX IF NOT EXISTS played_by ON played (owner, changed)")
 
     def save(self, game: SavedGame) -> None:
         game.changed = time.time()
@@ -69,6 +65,7 @@ class Archive:
         )
 
     def find(self, game: str) -> SavedGame | None:
+        """Return a saved game, or None if it is unknown. Raise ValueError if it is damaged."""
         rows = self._store.fetch_all(f"SELECT {_COLUMNS} FROM played WHERE id = ?", game)
         return _read(rows[0]) if rows else None
 
@@ -78,27 +75,53 @@ class Archive:
         )
 
     def list_games(self, owner: str) -> list[SavedGame]:
-        """Return at most MAX_LISTED games of a visitor, most recently changed first."""
+        """Return at most MAX_LISTED games of a visitor, most recently changed first.
+
+        Damaged games are left out.
+        """
         rows = self._store.fetch_all(
             f"SELECT {_COLUMNS} FROM played WHERE owner = ? ORDER BY changed DESC LIMIT ?",
             owner,
             MAX_LISTED,
         )
-        return [_read(row) for row in rows]
+        games = []
+        for row in rows:
+            with suppress(ValueError):
+                games.append(_read(row))
+        return games
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """The columns in JSON, to validate their types."""
+
+    setup: GameSetup
+    moves: tuple[str, ...]
+    clocks: tuple[float, ...] | None
 
 
 def _read(row: tuple[Any, ...]) -> SavedGame:
+    """Return the game in a row. Raise ValueError if the row is damaged."""
     name, owner, setup, moves, clocks, result, termination, detail, began, changed = row
-    return SavedGame(
-        name,
-        owner,
-        GameSetup(**json.loads(setup)),
-        json.loads(moves),
-        json.loads(clocks),
-        GameResult(result, Termination(termination), detail) if result else None,
-        began,
-        changed,
-    )
+    try:
+        texts = {"setup": setup, "moves": moves, "clocks": clocks}
+        columns = decode(_Columns, {key: loads(text) for key, text in texts.items()})
+        if columns.clocks is not None and len(columns.clocks) != 2:
+            raise ValueError("clocks: must be two numbers")
+        game = SavedGame(
+            name,
+            owner,
+            columns.setup,
+            list(columns.moves),
+            None if columns.clocks is None else list(columns.clocks),
+            GameResult(result, Termination(termination), detail) if result else None,
+            float(began),
+            float(changed),
+        )
+        datetime.fromtimestamp(game.began, UTC)  # raises an error if there is no such date
+        return game
+    except (*DECODE_ERRORS, OSError) as error:
+        raise ValueError(f"damaged: {error}") from None
 
 
 def player_names(game: SavedGame, board: PlayedGame) -> tuple[str, str]:

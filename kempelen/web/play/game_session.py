@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
+import sqlite3
 from collections.abc import Callable, Coroutine, Hashable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
@@ -424,7 +425,10 @@ class GameSession:
 
     def _save_and_broadcast(self) -> None:
         self.saved.clocks = self._times() or None
-        self._archive.save(self.saved)
+        try:
+            self._archive.save(self.saved)
+        except sqlite3.Error as error:  # such as a full disk: the next move is saved with this one
+            self._site.log.write("failed", game=self.saved.id, error=f"not saved: {error}")
         self.subscribers.broadcast(self.state())
 
     def _require_unfinished(self) -> None:

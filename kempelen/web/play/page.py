@@ -154,7 +154,11 @@ class PlayPage(Page):
     def _saved_game(self, request: Request) -> SavedGame:
         name = request.path_params["game"]
         session = self._sessions.get(name)
-        game = self._archive.find(name) if session is None else session.saved
+        try:
+            game = self._archive.find(name) if session is None else session.saved
+        except ValueError as error:
+            self._log_unplayable(name, error)
+            raise HTTPException(404, UNPLAYABLE_MESSAGE) from None
         if game is None:
             raise HTTPException(404, "game not found")
         return game

@@ -165,3 +165,45 @@ def test_missing_lesson_table_is_reported_as_damage(file):
         LearningDatabaseError, match=r"no such table: lesson .the file is damaged; restore it"
     ):
         LearnedMoveDatabase(file.path)
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "ALTER TABLE lesson RENAME TO old; CREATE VIEW lesson AS WITH RECURSIVE endless (x) AS "
+        "(SELECT 1 UNION ALL SELECT x FROM endless) SELECT 'a' AS game, 'b' AS position, "
+        "'c' AS move, 'd' AS after, 'e' AS reply, 1.0 AS predicted, 1.0 AS found, 1 AS depth, "
+        "1 AS times, 0 AS used, 1 AS stamp FROM endless WHERE x > 1",
+        "CREATE TRIGGER forget AFTER INSERT ON lesson BEGIN DELETE FROM lesson; END",
+        "DROP INDEX by_stamp; CREATE INDEX by_stamp ON lesson (hex(zeroblob(9)))",
+        "ALTER TABLE lesson ADD COLUMN more ANY AS (hex(zeroblob(500000000)))",
+    ],
+    ids=["view", "trigger", "index", "column"],
+)
+def test_file_with_statements_of_others_is_rejected(file, hostile):
+    """They would run without end, or delete what is learned."""
+    file.add([lesson()])
+    with sqlite3.connect(file.path) as database:
+        database.executescript(hostile)
+    database.close()
+    with pytest.raises(LearningDatabaseError, match="not an experience file"):
+        LearnedMoveDatabase(file.path)
+
+
+def test_statistics_of_sqlite_are_accepted(file):
+    file.add([lesson()])
+    with sqlite3.connect(file.path) as database:
+        database.execute("ANALYZE")
+    database.close()
+    assert LearnedMoveDatabase(file.path).read_all() == [lesson()]
+
+
+@pytest.mark.parametrize("name", ["times", "used", "stamp", "depth"])
+@pytest.mark.parametrize("value", [2**63 - 1, -(2**63)])
+def test_counts_that_would_overflow_are_rejected(file, name, value):
+    file.add([lesson()])
+    with sqlite3.connect(file.path) as database:
+        database.execute(f"UPDATE lesson SET {name} = {value}")
+    database.close()
+    with pytest.raises(LearningDatabaseError, match="file is damaged; restore it"):
+        LearnedMoveDatabase(file.path)

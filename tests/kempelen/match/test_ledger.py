@@ -20,7 +20,7 @@ from kempelen.match import runner
 from kempelen.match.config.settings import Adjudication
 from kempelen.match.live.events import GameFinished, Notice, Status
 from kempelen.match.records.game_record import to_pgn
-from kempelen.match.records.ledger import Ledger, LedgerError
+from kempelen.match.records.ledger import Ledger, LedgerError, saved_settings
 from kempelen.match.records.record_file import RecordFile
 from kempelen.match.runner import LocalExecutor, Runner
 from tests.kempelen.match.support import engine, play, settings
@@ -431,3 +431,24 @@ def test_damaged_record_error_is_shown_without_traceback(ledger, capsys):
     assert "is damaged" in error
     assert "Traceback" not in error
     assert main(["match", "--ledger", str(ledger)]) == 2
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "CREATE TRIGGER forget AFTER INSERT ON game BEGIN DELETE FROM game; END",
+        "ALTER TABLE tournament RENAME TO old; CREATE VIEW tournament AS WITH RECURSIVE "
+        "endless (x) AS (SELECT 1 UNION ALL SELECT x FROM endless) "
+        "SELECT 'a' AS name, 'b' AS settings, 'c' AS created FROM endless WHERE x > 1",
+    ],
+    ids=["trigger", "view"],
+)
+def test_ledger_with_statements_of_others_is_rejected(ledger, hostile):
+    """They would delete games, or run without end."""
+    with sqlite3.connect(ledger) as database:
+        database.executescript(hostile)
+    database.close()
+    with pytest.raises(LedgerError, match=r"not a ledger: it contains '(forget|old|tournament)'"):
+        Ledger(str(ledger))
+    with pytest.raises(LedgerError, match="not a ledger"):
+        saved_settings(str(ledger))
