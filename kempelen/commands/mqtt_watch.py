@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from protocols.mqtt.connection import Connection
 
 FINAL_STATES = ("complete", "decided", "interrupted", "failed")
-# Maximum message size in bytes: standings with many players are long.
-MAX_MESSAGE_BYTES = 1 << 24
 # Maximum length in characters.
 MAX_ERROR_LENGTH = 200
 
@@ -52,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _watch(arguments: argparse.Namespace) -> int:
     broker = broker_from(arguments)
-    from kempelen.match.live.mqtt_publisher import MqttSubscriber
+    from kempelen.match.live.mqtt_publisher import MAX_MESSAGE_BYTES, MqttSubscriber
     from protocols.mqtt.connection import NO_ANSWER, Connection
 
     receiver = MqttSubscriber(arguments.name)
@@ -137,6 +135,10 @@ def _render(receiver: "MqttSubscriber") -> Group:
                 f"inconsistent messages from the broker: {error!r}"[:MAX_ERROR_LENGTH], style="red"
             )
         )
+    if receiver.quota.exceeded:
+        from kempelen.match.live.mqtt_views import TOO_MUCH_DATA  # lazy import: for errors only
+
+        parts.append(Text(f"broker: {TOO_MUCH_DATA}", style="red"))
     if receiver.runner == "lost" and receiver.state.status.get("state") == "running":
         parts.append(Text("the runner has disconnected unexpectedly", style="red"))
     return Group(*parts)

@@ -21,6 +21,9 @@ from kempelen.match.live.live_state import LiveState
 
 REFRESHES_PER_SECOND = 4
 MAX_SHOWN_BOARDS = 8
+# A table with more rows or columns takes seconds to draw.
+MAX_SHOWN_PLAYERS = 1000
+MAX_CROSSTABLE_PLAYERS = 100
 CLOCK_FORMAT = "{:d}:{:04.1f}"
 # Column headings of the standings: first the ranking criteria, then the counts.
 DEFAULT_RANKING_COLUMNS = ("Elo", "±", "points")
@@ -97,7 +100,7 @@ def standings_view(summary: dict[str, Any]) -> list[RenderableType]:
     parts: list[RenderableType] = [_standings(summary)]
     if summary.get("bracket"):
         parts.append(bracket_table(summary["bracket"]))
-    elif len(summary["players"]) > 2:
+    elif 2 < max(len(summary["players"]), len(summary["rows"])) <= MAX_CROSSTABLE_PLAYERS:
         parts.append(_crosstable(summary))
     parts.extend(Text(sanitize_line(line)) for line in summary_lines(summary))
     return parts
@@ -160,7 +163,7 @@ def _standings(summary: dict[str, Any]) -> PlainTable:
         table.add_column(heading)
     for heading in headings:
         table.add_column(heading, justify="right")
-    for rank, row in enumerate(summary["rows"], start=1):
+    for rank, row in enumerate(summary["rows"][:MAX_SHOWN_PLAYERS], start=1):
         cells = _cells(row)
         table.add_row(str(rank), row["name"], *(cells[heading] for heading in headings))
     return table

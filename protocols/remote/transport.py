@@ -9,6 +9,7 @@ import contextlib
 import socket
 import ssl
 import threading
+import time
 from typing import Protocol
 
 from agent.io.sanitize import sanitize_line
@@ -20,6 +21,8 @@ MAX_LINE_BYTES = 1 << 20
 CHUNK_BYTES = 1 << 16
 # A connection that accepts no data for this time counts as broken.
 SEND_TIMEOUT_S = 5.0
+# A timeout of 0 would be that of a socket that does not block.
+MIN_TIMEOUT_S = 0.001
 # A server that does not respond to TCP keep-alive probes for this time counts as lost.
 PEER_TIMEOUT_S = 8
 
@@ -44,14 +47,17 @@ class ByteStream(Protocol):
 
 class TcpStream:
     def __init__(self, address: Address, timeout: float) -> None:
-        """Connect within `timeout` seconds. Raise OSError if the connection fails."""
+        """Connect within `timeout` seconds. Raise OSError if the connection fails.
+
+        The same timeout applies to all that is received until `end_opening`.
+        """
+        self._deadline: float | None = time.monotonic() + timeout
         self._socket = socket.create_connection((address.host, address.port), timeout)
-        self._opening = True
         configure_socket(self._socket, PEER_TIMEOUT_S)
 
     def end_opening(self) -> None:
         """Remove the timeout for receiving, and set the timeout for sending to SEND_TIMEOUT_S."""
-        self._opening = False
+        self._deadline = None
         self._socket.settimeout(SEND_TIMEOUT_S)
 
     def send(self, data: bytes) -> None:
@@ -59,10 +65,12 @@ class TcpStream:
 
     def receive(self) -> bytes:
         while True:
+            if self._deadline is not None:
+                self._socket.settimeout(max(self._deadline - time.monotonic(), MIN_TIMEOUT_S))
             try:
                 return self._socket.recv(CHUNK_BYTES)
             except TimeoutError:
-                if self._opening:
+                if self._deadline is not None:
                     raise
 
     def close(self) -> None:

@@ -16,6 +16,10 @@ from protocols.mqtt.connection import Connection
 
 # Minimum seconds between two search reports of a game.
 INFO_INTERVAL = 0.5
+# Maximum size of a received message in bytes: standings with many players, or a long game.
+MAX_MESSAGE_BYTES = 4 << 20
+# Maximum size of all messages that a subscriber keeps, in bytes. In memory they are larger.
+MAX_KEPT_BYTES = 128 << 20
 
 
 class MqttPublisher:
@@ -113,12 +117,35 @@ class MqttPublisher:
         return {**payload, "run": self._run, "sequence": self._sequence}
 
 
+class MessageQuota:
+    """Counts the bytes of the messages that subscribers keep, as a broker may send any number."""
+
+    def __init__(self) -> None:
+        self.exceeded = False
+        self._sizes: dict[tuple[str, str], int] = {}
+        self._total = 0
+
+    def replace(self, name: str, part: str, payload: dict[str, Any]) -> bool:
+        """Count a message in place of the last one. Return False if it would exceed the quota."""
+        size = len(payloads.encode(payload))
+        total = self._total + size - self._sizes.get((name, part), 0)
+        if total > MAX_KEPT_BYTES:
+            self.exceeded = True
+            return False
+        self._sizes[name, part], self._total = size, total
+        return True
+
+
 class MqttSubscriber:
     """Rebuilds the state and the games of a tournament from MQTT messages."""
 
-    def __init__(self, name: str) -> None:
-        """Follow a tournament. The name `+` selects the first tournament that sends a message."""
+    def __init__(self, name: str, quota: MessageQuota | None = None) -> None:
+        """Follow a tournament. The name `+` selects the first tournament that sends a message.
+
+        Messages beyond the quota, which several tournaments may share, are ignored.
+        """
         self.name = name
+        self.quota = quota or MessageQuota()
         self.state = LiveState()
         self.games: dict[str, dict[str, Any]] = {}
         self.runner = ""
@@ -147,6 +174,8 @@ class MqttSubscriber:
             self.runner = payload["state"]
         elif schema == "info":
             self._apply_search_info(payload)
+        elif not self.quota.replace(name, part, payload):
+            return
         elif schema == "record":
             self.games[part.removeprefix("games/").removesuffix("/record")] = payload
         elif self._is_new(part, payload):

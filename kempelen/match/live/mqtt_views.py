@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from agent.io.message import Message
-from kempelen.match.live.mqtt_publisher import MqttSubscriber
+from kempelen.match.live.mqtt_publisher import MAX_MESSAGE_BYTES, MessageQuota, MqttSubscriber
 from protocols.mqtt import topics
 from protocols.mqtt.broker import Broker
 from protocols.mqtt.connection import Connection
 
-# Maximum size of a message in bytes: standings with many players, or a long game.
-MAX_MESSAGE_SIZE = 1 << 24
 MAX_TOURNAMENTS = 50
+TOO_MUCH_DATA = Message("it sends too much data, of which a part is ignored")
 
 
 class MqttTournamentView:
@@ -33,6 +32,8 @@ class MqttTournamentView:
         self.problem = ""
         if self._connection.seconds_disconnected:
             self.problem = Message("broker {}: {}", self._connection.broker, self._connection.error)
+        elif self._receiver.quota.exceeded:
+            self.problem = Message("broker {}: {}", self._connection.broker, TOO_MUCH_DATA)
 
     def close(self) -> None:
         """Do nothing, because all views share the connection."""
@@ -44,12 +45,13 @@ class MqttTournamentViews:
     def __init__(self, broker: Broker) -> None:
         self.views: list[MqttTournamentView] = []
         self._receivers: dict[str, MqttSubscriber] = {}
+        self._quota = MessageQuota()
         self.connection = Connection(
             broker,
             subscriptions=[MqttSubscriber("+").subscription],
             on_message=self._on_message,
             use_heartbeat=True,
-            max_payload=MAX_MESSAGE_SIZE,
+            max_payload=MAX_MESSAGE_BYTES,
         )
 
     def close(self) -> None:
@@ -61,7 +63,7 @@ class MqttTournamentViews:
         if receiver is None:
             if len(self._receivers) >= MAX_TOURNAMENTS:
                 return
-            receiver = self._receivers[name] = MqttSubscriber(name)
+            receiver = self._receivers[name] = MqttSubscriber(name, self._quota)
         receiver.on_message(topic, payload)
         if receiver.state.status and all(view.state is not receiver.state for view in self.views):
             self.views.append(MqttTournamentView(receiver, self.connection))

@@ -10,6 +10,7 @@ from protocols.remote import engine as remote
 from protocols.remote import transport
 from protocols.remote.gtp import GtpProxy
 from protocols.remote.line_channel import LineChannel
+from protocols.remote.transport import ServerConnectionError
 from protocols.server.addresses import Address
 from tests.protocols.remote.support import Front, ScriptedServer, serving
 from tests.waiting import PATIENCE, until
@@ -258,6 +259,28 @@ def test_silent_handshake_times_out(monkeypatch):
     monkeypatch.setattr(transport, "SEND_TIMEOUT_S", 0.3)
     with ScriptedServer(hangs) as server, pytest.raises(TimeoutError):
         LineChannel(Address("tcp", "127.0.0.1", server.port), "uci", None, "abc", 0.3)
+
+
+@pytest.mark.parametrize("scheme", ["tcp", "tls", "ws"])
+def test_handshake_sent_byte_by_byte_times_out(scheme):
+    """The timeout is that of the whole handshake, not that of the next byte."""
+    ended = threading.Event()
+
+    def drips(peer):
+        while not ended.is_set():
+            peer._stream.sendall(b"\x16" if scheme == "tls" else b"x")
+            time.sleep(0.02)
+
+    trust = ssl.create_default_context() if scheme == "tls" else None
+    token = "abc" if scheme == "tcp" else None
+    began = time.monotonic()
+    with ScriptedServer(drips) as server:
+        try:
+            with pytest.raises((TimeoutError, ssl.SSLError, ServerConnectionError)):
+                LineChannel(Address(scheme, "127.0.0.1", server.port), "uci", trust, token, 0.5)
+            assert time.monotonic() - began < PATIENCE
+        finally:
+            ended.set()
 
 
 def test_engine_works_over_tls(tmp_path):
