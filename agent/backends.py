@@ -19,7 +19,7 @@ from agent.games.go import Go
 from agent.go.backend import compiled_backend as go
 from agent.go.parts import fits as fits_go
 from agent.kernel.backend import DEFAULT_SEARCH_CONFIG, CompiledBackend, SearchConfig
-from agent.machine import physical_memory
+from agent.machine import usable_memory
 from agent.search.algorithm_spec import parse
 from agent.search.algorithms.mcts import UCT
 from agent.search.backend import Evaluate, GameBackend
@@ -91,7 +91,7 @@ def create_backend(
                 "search evaluates one position at a time, which is slow (use the algorithm mcts)"
             )
         chosen = replace(chosen, python=function)
-    if compiled is not None and search_config.megabytes << 20 > physical_memory():
+    if compiled is not None and search_config.megabytes << 20 > usable_memory():
         raise ValueError(
             f"not enough memory for a search of {search_config.megabytes} MB "
             "(choose less with --memory)"

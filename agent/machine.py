@@ -105,6 +105,11 @@ def physical_memory() -> float:
         return inf
 
 
+def usable_memory() -> float:
+    """Return the memory that this process may use in bytes, or infinity if unknown."""
+    return min(physical_memory(), memory_limit())
+
+
 def _windows_physical_memory() -> float:
     if sys.platform != "win32":
         return inf

@@ -45,7 +45,7 @@ class SessionFactory:
             threads=settings.limits.threads,
         )
         self._scheduler = SearchScheduler(usable_cores())
-        self._budget = MemoryBudget(settings.limits.total_hash)
+        self._budget = MemoryBudget(settings.limits.usable_hash)
         self._session_context = SessionContext(permissions, self._scheduler, self._budget)
         self._gtp = _gtp_settings(settings)
         self._factories: dict[str, Callable[[LineWriter, SessionContext], ThreadedLineProtocol]] = {

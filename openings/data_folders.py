@@ -1,19 +1,18 @@
 """Paths to the user's data folders."""
 
-import os
 from pathlib import Path
+
+from agent.io.user_folders import user_folder
 
 DATA_VARIABLE = "KEMPELEN_DATA_DIR"
 
 
 def data_folder() -> Path:
-    """Return the path to the user's data folder, which may not exist."""
-    base = os.environ.get(DATA_VARIABLE)
-    if not base:
-        from platformdirs import user_data_path
+    """Return the path to the user's data folder, which may not exist.
 
-        return user_data_path("kempelen", appauthor=False)
-    return Path(base).expanduser()
+    Raise `NoHomeFolderError` if the folder depends on the home folder, which is unknown.
+    """
+    return user_folder(DATA_VARIABLE, "data")
 
 
 def table_folder() -> Path:

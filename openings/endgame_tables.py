@@ -31,6 +31,7 @@ from agent.chess.endgames.dtm_tables import (
 )
 from agent.chess.endgames.table_index import EndgameType, all_endgames, endgame_from_name
 from agent.io.files import write_atomically
+from agent.io.user_folders import NoHomeFolderError
 from openings.data_folders import table_folder
 
 _SHIPPED = Path(__file__).parent / "data"
@@ -41,7 +42,7 @@ _STALE_AFTER_SECONDS = 600.0  # Older temporary files belong to a killed process
 ProgressCallback = Callable[[str, float], None]
 
 # The folder, and the name, modification time (ns), size and inode of each table.
-_FolderState = tuple[Path, tuple[tuple[str, int, int, int], ...]]
+_FolderState = tuple[Path | None, tuple[tuple[str, int, int, int], ...]]
 _opened: WeakValueDictionary[_FolderState, BuiltinTablebase] = WeakValueDictionary()
 _open_lock = threading.Lock()
 
@@ -54,22 +55,22 @@ def open_tables(folder: Path | None = None) -> tuple[DtmTables, list[str]]:
     """Map all tables in a folder into memory, after unpacking the shipped tables.
 
     Return the tables, and messages about unusable files. The default is the user's tablebase
-    folder. If the folder is not writable, the shipped tables are unpacked into memory.
+    folder. If there is no such folder or it is not writable, the shipped tables are unpacked into
+    memory.
     """
-    folder = table_folder() if folder is None else folder
+    folder = _user_tables() if folder is None else folder
     tables = DtmTables()
-    problems = tables.map_folder(folder)
+    problems = tables.map_folder(folder) if folder else []
     for packed in sorted(_SHIPPED.glob(f"*{_COMPRESSED}")):
         name = packed.name.removesuffix(_COMPRESSED)
         if name in tables:
             continue
         content = lzma.decompress(packed.read_bytes())
-        path = folder / (name + SUFFIX)
-        try:
-            if not path.exists():
-                write_atomically(path, content)
-        except OSError:
-            pass
+        if folder:
+            path = folder / (name + SUFFIX)
+            with contextlib.suppress(OSError):
+                if not path.exists():
+                    write_atomically(path, content)
         tables.add(*parse_table(np.frombuffer(content, dtype=np.uint8), str(packed)))
     return tables, problems
 
@@ -81,14 +82,14 @@ def open_builtin_tablebase(report: Callable[[str], None]) -> BuiltinTablebase:
     tables, which is reopened after a file changes.
     """
     with _open_lock:
-        key = _folder_state(table_folder())
+        key = _folder_state(_user_tables())
         tablebase = _opened.get(key)
         if tablebase is not None:
             return tablebase
         tables, problems = open_tables()
         tablebase = BuiltinTablebase(tables)
         # The files may have changed: shipped tables are unpacked on first use.
-        _opened[_folder_state(table_folder())] = tablebase
+        _opened[_folder_state(_user_tables())] = tablebase
     for problem in problems:
         report(problem)
 
@@ -100,8 +101,17 @@ def open_builtin_tablebase(report: Callable[[str], None]) -> BuiltinTablebase:
     return tablebase
 
 
-def _folder_state(folder: Path) -> _FolderState:
+def _user_tables() -> Path | None:
+    try:
+        return table_folder()
+    except NoHomeFolderError:
+        return None
+
+
+def _folder_state(folder: Path | None) -> _FolderState:
     """Return a value that changes whenever the files in a folder change."""
+    if folder is None:
+        return None, ()
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         states = [(entry.name, entry.stat()) for entry in entries if entry.name.endswith(SUFFIX)]
         return folder, tuple(sorted((n, s.st_mtime_ns, s.st_size, s.st_ino) for n, s in states))

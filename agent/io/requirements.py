@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import operator
+import os
 import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, metadata, requires, version
 from itertools import zip_longest
+
+# Set by the Dockerfile: the extras of the container image. Users set the other one for its health
+# check, to the address of /health.
+IMAGE_VARIABLE = "KEMPELEN_IMAGE_EXTRAS"
+IMAGE_VARIABLES = (IMAGE_VARIABLE, "KEMPELEN_HEALTH_URL")
 
 _REQUIREMENT = re.compile(r"([\w.-]+)\s*(?:\[([^\]]*)\])?\s*\(?([^;()]*)\)?\s*(?:;(.*))?")
 _EXTRA = re.compile(r"""extra\s*==\s*['"]([^'"]+)['"]""")
@@ -64,7 +70,13 @@ def package_requirements(package: str) -> dict[str, list[Requirement]]:
 
 
 def install_command(extra: str) -> str:
-    """Return a pip command that installs the missing packages of one of Kempelen's extras."""
+    """Return how to install the missing packages of one of Kempelen's extras.
+
+    This is a pip command, or in a container image, which has no pip, how to build another image.
+    """
+    if IMAGE_VARIABLE in os.environ:
+        extras = dict.fromkeys([*os.environ[IMAGE_VARIABLE].split(","), extra])
+        return f"docker build --build-arg EXTRAS={','.join(filter(None, extras))} ."
     try:
         needed = package_requirements("kempelen").get(extra, [])
     except PackageNotFoundError:  # run from the sources, without an installation
@@ -72,6 +84,11 @@ def install_command(extra: str) -> str:
     names = [str(each) for each in needed if not each.is_met] or [f".[{extra}]"]
     python = f'"{sys.executable}"' if " " in sys.executable else sys.executable
     return " ".join([python, "-m pip install", *(f'"{name}"' for name in names)])
+
+
+def reinstall_remedy(remedy: str) -> str:
+    """Return `remedy`, or the one for a container image, whose packages cannot be replaced."""
+    return "build the image again" if IMAGE_VARIABLE in os.environ else remedy
 
 
 def missing_packages(what: str, extra: str) -> str:

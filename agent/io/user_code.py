@@ -56,7 +56,7 @@ def source_file(location: str) -> Path | None:
     The parent packages of a module are imported.
     """
     if is_file_name(location):
-        return Path(location).expanduser()
+        return Path(os.path.expanduser(location))
     _add_working_directory()
     spec = None
     with contextlib.suppress(Exception, SystemExit):  # parent packages may raise anything

@@ -25,6 +25,9 @@ from agent.io.files import rename_over
 
 CACHE_VARIABLE = "KEMPELEN_CACHE_DIR"
 
+# Free disk space required for compiled code, in bytes: about three times its size.
+MIN_FREE_BYTES = 20 << 20
+
 _POSIX = sys.platform != "win32"
 _OTHERS_WRITE = 0o022
 _GROUP_READABLE = 0o755
@@ -115,7 +118,13 @@ def write_problem(folder: Path) -> str | None:
         return str(error)
     except OSError as error:
         return _unwritable(folder, error.strerror or str(error))
-    return None if os.access(folder, os.W_OK) else _unwritable(folder, "read-only")
+    if not os.access(folder, os.W_OK):
+        return _unwritable(folder, "read-only")
+    from shutil import disk_usage  # lazy import: rarely used
+
+    if disk_usage(folder).free < MIN_FREE_BYTES:
+        return _unwritable(folder, "disk full")
+    return None
 
 
 def revoke_group_write(base: Path) -> None:

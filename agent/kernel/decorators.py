@@ -21,6 +21,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any, TypeVar
 
+from agent.io.user_folders import NoHomeFolderError, private_temporary_folder, user_folder
 from agent.kernel import code_cache
 from agent.kernel.code_cache import CACHE_VARIABLE
 from agent.kernel.source_digest import sources_digest
@@ -223,14 +224,12 @@ def _warn_once(message: str) -> None:
 @functools.cache
 def cache_folder() -> Path:
     """Return the cache folder for this version of the compiled code. The folder may not exist."""
-    base = os.environ.get(CACHE_VARIABLE)
-    if not base:
-        from platformdirs import user_cache_path
-
-        root = user_cache_path("kempelen", appauthor=False)
-        code_cache.revoke_group_write(root)
-    else:
-        root = Path(base).expanduser()
+    try:
+        root = user_folder(CACHE_VARIABLE, "cache")
+        if not os.environ.get(CACHE_VARIABLE):
+            code_cache.revoke_group_write(root)
+    except NoHomeFolderError:
+        root = private_temporary_folder()
     return root / f"kernel-{_fingerprint()}"
 
 

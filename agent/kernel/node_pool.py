@@ -24,7 +24,7 @@ from agent.kernel.mcts_tree import (
 )
 from agent.kernel.record import allocate
 from agent.kernel.zeroed_memory import allocate_zeroed
-from agent.machine import physical_memory
+from agent.machine import usable_memory
 
 Move = TypeVar("Move")
 
@@ -40,7 +40,7 @@ class NodePool:
         node_bytes = NODE_BYTES + 8 * extra_words_per_node
         capacity = megabytes * (1 << 20) // node_bytes
         try:
-            if capacity * node_bytes > physical_memory():
+            if capacity * node_bytes > usable_memory():
                 raise MemoryError
             extra_words = allocate_zeroed(8 * capacity * extra_words_per_node).view(np.int64)
             self.extra_words = extra_words.reshape(capacity, extra_words_per_node)

@@ -3,7 +3,7 @@ import numpy as np
 from agent.kernel.bits import U64
 from agent.kernel.transposition_table import CLUSTER_BYTES, ENTRY_BYTES, GENERATIONS, HasTable
 from agent.kernel.zeroed_memory import allocate_zeroed
-from agent.machine import physical_memory
+from agent.machine import usable_memory
 
 
 class TableMemory:
@@ -17,7 +17,7 @@ class TableMemory:
     def _allocate(self) -> None:
         size = (self.clusters + 1) * CLUSTER_BYTES
         try:
-            if size > physical_memory():
+            if size > usable_memory():
                 raise MemoryError
             self._memory = allocate_zeroed(size)
         except MemoryError:

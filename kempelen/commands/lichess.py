@@ -7,6 +7,7 @@ import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable
 
+from agent.machine import usable_cores
 from kempelen import __version__
 from kempelen.console import interruption
 from kempelen.console.argument_types import positive_int
@@ -42,7 +43,7 @@ def configure(parser: ArgumentParser) -> None:
         help="name of the engine on lichess (default: %(default)s)",
     )  # fmt: skip
     parser.add_argument(
-        "--threads", type=positive_int, metavar="N", default=os.cpu_count() or 1,
+        "--threads", type=positive_int, metavar="N", default=usable_cores(),
         help="maximum number of threads (default: one per core)",
     )  # fmt: skip
     parser.add_argument(

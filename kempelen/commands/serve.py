@@ -22,6 +22,7 @@ from kempelen.console.settings_codec import SettingsError
 from kempelen.console.terminal import print_error
 from kempelen.server_sessions import NetworkOutput, SessionFactory
 from protocols.server.event_log import EventLog
+from protocols.server.limits import ServerLimits
 from protocols.server.server import Server
 from protocols.server.tokens import TokenError, new_token
 from protocols.stdio import SWITCH_INTERVAL
@@ -132,11 +133,22 @@ def add_token(settings: ServerSettings, name: str, command: str = COMMAND) -> in
     return 0
 
 
+def report_hash(limits: ServerLimits, log: EventLog) -> None:
+    """Log that there is less memory than the limit for hash tables allows."""
+    if limits.usable_hash < limits.total_hash:
+        log.write(
+            "told",
+            text=f"total_hash {limits.total_hash} MB: reduced to {limits.usable_hash} MB, half of "
+            "the memory",
+        )
+
+
 async def _serve(settings: ServerSettings) -> None:
     sys.setswitchinterval(SWITCH_INTERVAL)
     with contextlib.ExitStack() as stack:
         log = EventLog(log_writer(settings, stack), as_json=settings.log_format == "json")
         asyncio.get_running_loop().set_exception_handler(log.write_loop_error)
+        report_hash(settings.limits, log)
         factory = SessionFactory(settings, lambda text: log.write_limited("told", text=text))
         server = Server(
             factory.factories(),

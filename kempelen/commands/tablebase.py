@@ -96,10 +96,10 @@ def _open(arguments: Namespace) -> DtmTables:
 def _build(arguments: Namespace) -> int:
     from openings.endgame_tables import TableBuilder, build_order
 
-    endings = build_order(arguments.endings)
+    endings, folder = build_order(arguments.endings), _folder(arguments)
     load_kernels()
     with _progress_bars(len(endings)) as (watch, advance):
-        build = TableBuilder(endings, _folder(arguments), arguments.threads, watch)
+        build = TableBuilder(endings, folder, arguments.threads, watch)
         for built in build.run():
             advance(built)
             if arguments.json:

@@ -11,7 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.io.command_line import split_command_line
-from kempelen.commands.serve import add_token, configure_access, configure_log, log_writer
+from agent.io.user_folders import NoHomeFolderError
+from kempelen.commands.serve import (
+    add_token,
+    configure_access,
+    configure_log,
+    log_writer,
+    report_hash,
+)
 from kempelen.console import interruption
 from kempelen.console.mqtt_arguments import require_packages
 from kempelen.console.server_settings import ServerSettings, configure_limits, limits_from
@@ -119,9 +126,10 @@ async def _serve(settings: ServerSettings, arguments: argparse.Namespace) -> Non
     with contextlib.ExitStack() as stack:
         log = EventLog(log_writer(settings, stack), as_json=settings.log_format == "json")
         asyncio.get_running_loop().set_exception_handler(log.write_loop_error)
+        report_hash(settings.limits, log)
         try:
             store = Database(arguments.games or _default_database())
-        except DatabaseError as error:
+        except (DatabaseError, NoHomeFolderError) as error:
             raise SettingsError(str(error)) from None
         stack.callback(store.close)
         site = SiteContext(

@@ -25,8 +25,6 @@ from kempelen.diagnostics.diagnosis import Diagnosis
 # Duration of the benchmark search, and the timeout of its process, in seconds.
 SEARCH_SECONDS = 2.0
 SUBPROCESS_TIMEOUT = 120.0
-# Free disk space required for compiled code, in bytes.
-MIN_FREE_BYTES = 100 << 20
 
 # The CPU features that speed up the kernel most, by their LLVM names.
 CPU_FEATURES = {
@@ -118,7 +116,12 @@ def check_packages(diagnosis: Diagnosis) -> None:
     """Report the required packages and the optional dependency groups."""
     from importlib.metadata import PackageNotFoundError
 
-    from agent.io.requirements import install_command, installed_version, package_requirements
+    from agent.io.requirements import (
+        install_command,
+        installed_version,
+        package_requirements,
+        reinstall_remedy,
+    )
 
     try:
         needed = package_requirements("kempelen")
@@ -134,7 +137,7 @@ def check_packages(diagnosis: Diagnosis) -> None:
         if not each.is_met:
             diagnosis.add_problem(
                 f"{each}: {each.installed or 'missing'}",
-                f"pip install '{each}'",
+                reinstall_remedy(f"pip install '{each}'"),
                 broken=True,
             )
     there = {
@@ -157,7 +160,8 @@ def check_packages(diagnosis: Diagnosis) -> None:
     recorded = installed_version("kempelen")
     if recorded != __version__:
         diagnosis.add_problem(
-            f"version {__version__} is running, but {recorded} is installed", "reinstall kempelen"
+            f"version {__version__} is running, but {recorded} is installed",
+            reinstall_remedy("reinstall kempelen"),
         )
 
 
@@ -234,8 +238,6 @@ def check_cache(diagnosis: Diagnosis) -> None:
             f"{lost}: compiled again at every start", found.problem, broken=not playable
         )
     elif not playable:
-        if free is not None and free < MIN_FREE_BYTES:
-            diagnosis.add_problem(f"{base}: disk full", "free some space", broken=True)
         diagnosis.add_problem(
             "the kernel is not compiled; until then, games are played in plain Python",
             "run kempelen warmup",
@@ -245,6 +247,8 @@ def check_cache(diagnosis: Diagnosis) -> None:
 def check_data(diagnosis: Diagnosis) -> None:
     """Report the opening book and the endgame tablebases."""
     import openings
+    from agent.io.requirements import reinstall_remedy
+    from agent.io.user_folders import NoHomeFolderError
     from openings.data_folders import table_folder
 
     shipped = Path(openings.__file__).parent
@@ -254,8 +258,17 @@ def check_data(diagnosis: Diagnosis) -> None:
     packed = sorted(path.name.partition(".")[0] for path in (shipped / "data").glob("*.dtm.xz"))
     if not entries or not packed:
         missing = "opening book" if not entries else "endgame tables"
-        diagnosis.add_problem(f"the package lacks its {missing}", "reinstall kempelen", broken=True)
-    folder = table_folder()
+        diagnosis.add_problem(
+            f"the package lacks its {missing}",
+            reinstall_remedy("reinstall kempelen"),
+            broken=True,
+        )
+    try:
+        folder = table_folder()
+    except NoHomeFolderError as error:
+        diagnosis.add_note("tables", f"none; included in the package: {' '.join(packed)}")
+        diagnosis.add_problem("tables and games cannot be stored", str(error))
+        return
     tables = sorted(folder.glob("*.dtm")) if folder.is_dir() else []
     size = sum(table.stat().st_size for table in tables)
     diagnosis.add_note(
@@ -276,20 +289,23 @@ def check_data(diagnosis: Diagnosis) -> None:
 
 def check_environment(diagnosis: Diagnosis) -> None:
     """Report the environment variables of Kempelen and Numba, without secrets."""
+    from agent.io.requirements import IMAGE_VARIABLES
     from agent.kernel.code_cache import CACHE_VARIABLE
     from openings.data_folders import DATA_VARIABLE
     from protocols.mqtt.broker import PASSWORD_VARIABLE, USER_VARIABLE
+    from protocols.remote.credentials import TOKEN_VARIABLE
 
-    known = {CACHE_VARIABLE, DATA_VARIABLE, USER_VARIABLE, PASSWORD_VARIABLE}
+    paths = {CACHE_VARIABLE, DATA_VARIABLE}
+    known = paths | {USER_VARIABLE, PASSWORD_VARIABLE, TOKEN_VARIABLE}
     found = {name: value for name, value in os.environ.items() if name.startswith("KEMPELEN_")}
     numba = {name: value for name, value in os.environ.items() if name.startswith("NUMBA_")}
     shown = {
-        name: value if name in (CACHE_VARIABLE, DATA_VARIABLE) else "(set)"
+        name: value if name in (*paths, *IMAGE_VARIABLES) else "(set)"
         for name, value in sorted(found.items())
     } | dict(sorted(numba.items()))
     text = ", ".join(f"{name}={value}" for name, value in shown.items())
     diagnosis.add_note("environment", text or "none set", variables=shown)
-    if unknown := sorted(found.keys() - known):
+    if unknown := sorted(found.keys() - known - {*IMAGE_VARIABLES}):
         diagnosis.add_problem(
             f"{', '.join(unknown)}: unknown variable", f"use one of {', '.join(sorted(known))}"
         )
@@ -301,6 +317,7 @@ def check_environment(diagnosis: Diagnosis) -> None:
 
 def check_search(diagnosis: Diagnosis) -> None:
     from agent.chess.parts import ALPHABETA
+    from agent.io.requirements import reinstall_remedy
     from agent.kernel import compilation
 
     try:
@@ -311,11 +328,13 @@ def check_search(diagnosis: Diagnosis) -> None:
         speed = float(_run_subprocess(_SEARCH, str(SEARCH_SECONDS)).split()[-1])
     except RuntimeError as error:
         diagnosis.add_note("search", f"failed: {error}")
-        remedy = "pip install --force-reinstall numba llvmlite numpy"
+        packages = "numba llvmlite numpy"
         if "EvaluationError" in str(error):  # the included network is damaged
-            remedy = "pip install --force-reinstall --no-deps kempelen"
+            packages = "--no-deps kempelen"
         diagnosis.add_problem(
-            f"the search fails: {error}", f"reinstall its packages: {remedy}", broken=True
+            f"the search fails: {error}",
+            reinstall_remedy(f"reinstall its packages: pip install --force-reinstall {packages}"),
+            broken=True,
         )
         return
     text = f"{speed:,.0f} nodes per second, one thread, {SEARCH_SECONDS:g} s"

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from agent.io.requirements import reinstall_remedy
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:
@@ -46,7 +48,7 @@ class Diagnosis:
                 text = f"{type(error).__name__}: {error}"
                 self.add_note(name, text)
                 remedy = "reinstall Kempelen and its packages in a new virtual environment"
-                self.add_problem(f"{name}: {text}", remedy, broken=True)
+                self.add_problem(f"{name}: {text}", reinstall_remedy(remedy), broken=True)
 
     def redact(self, text: str) -> str:
         """Return `text` with the home folder replaced by ~."""

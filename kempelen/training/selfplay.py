@@ -4,6 +4,7 @@ The file is the same for any number of workers, and after any interruption.
 """
 
 import contextlib
+import os
 import sys
 from collections.abc import Generator
 from dataclasses import asdict, dataclass, replace
@@ -106,7 +107,7 @@ def _with_absolute_paths(plan: SelfPlayPlan) -> tuple[SelfPlayPlan, str]:
     if network is not None and network != str(SHIPPED_NETWORK):
         evaluation = f"nnue:{Path(network).absolute()}"
     elif is_file_name(file):
-        evaluation = f"{Path(file.strip()).expanduser().absolute()}:{name}"
+        evaluation = f"{Path(os.path.expanduser(file.strip())).absolute()}:{name}"
     return replace(plan, evaluation=evaluation), evaluation_digest(evaluation)
 
 

@@ -88,7 +88,7 @@ class SiteContext:
             threads=limits.threads,
         )
         self.scheduler = SearchScheduler(usable_cores())
-        self.budget = MemoryBudget(limits.total_hash)
+        self.budget = MemoryBudget(limits.usable_hash)
         self.session_context = SessionContext(permissions, self.scheduler, self.budget)
         # Messages of all channels of a visitor, in which each 1024 characters count as a message.
         self.message_limiter = RateLimiter(limits.request_rate, MESSAGE_BURST_S)

@@ -8,6 +8,8 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
+from agent.machine import usable_memory
+
 MIN_LINE_BYTES, MAX_LINE_BYTES = 1 << 10, 4 << 20
 # A longer line counts as several lines.
 CHARACTERS_PER_LINE = 1 << 10
@@ -58,6 +60,11 @@ class ServerLimits:
             raise ValueError(
                 f"line_bytes: must be {MIN_LINE_BYTES} to {MAX_LINE_BYTES} (got {self.line_bytes})"
             )
+
+    @property
+    def usable_hash(self) -> int:
+        """`total_hash`, limited to half of the memory of this process."""
+        return max(int(min(self.total_hash, usable_memory() / 2 / (1 << 20))), 1)
 
 
 class TokenBucket:

@@ -1,14 +1,21 @@
 import ctypes
 import os
 import platform
+import re
 import sys
+from argparse import ArgumentParser
 from math import inf
+from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
 
 from agent import machine
+from agent.io.user_code import PACKAGES
+from agent.kernel import node_pool, table_memory
 from agent.machine import cpu_model, cpu_quota, memory_limit, usable_cores
+from kempelen.commands import lichess
+from protocols.server import limits
 
 
 @pytest.fixture
@@ -86,6 +93,45 @@ def test_usable_cores_rounds_the_cpu_quota_down(monkeypatch, quota, expected):
 def test_memory_limit_is_read_from_control_groups(system, groups, settings, expected):
     root = system(**{GROUPS: groups, **{f"{TOP}/{name}": text for name, text in settings.items()}})
     assert memory_limit(root) == expected
+
+
+def test_usable_memory_is_the_smaller_of_limit_and_physical_memory(monkeypatch):
+    monkeypatch.setattr(machine, "physical_memory", lambda: 8e9)
+    monkeypatch.setattr(machine, "memory_limit", lambda: inf)
+    assert machine.usable_memory() == 8e9
+    monkeypatch.setattr(machine, "memory_limit", lambda: 1e9)
+    assert machine.usable_memory() == 1e9
+
+
+@pytest.mark.parametrize("module", [table_memory, node_pool], ids=lambda module: module.__name__)
+def test_memory_for_searches_is_limited_to_the_control_group(monkeypatch, module):
+    monkeypatch.setattr(module, "usable_memory", lambda: 20 << 20)
+    create = table_memory.TableMemory if module is table_memory else node_pool.NodePool
+    create(10)
+    with pytest.raises(MemoryError, match=r"not enough memory for a t[a-z]+ of 100 MB"):
+        create(100)
+
+
+@pytest.mark.parametrize(("memory", "expected"), [(inf, 4096), (1 << 30, 512), (100, 1)])
+def test_hash_of_a_server_is_limited_to_half_of_the_memory(monkeypatch, memory, expected):
+    monkeypatch.setattr(limits, "usable_memory", lambda: memory)
+    assert limits.ServerLimits().usable_hash == expected
+
+
+def test_every_default_number_of_threads_counts_usable_cores(monkeypatch):
+    monkeypatch.setattr(lichess, "usable_cores", lambda: 3)
+    parser = ArgumentParser()
+    lichess.configure(parser)
+    assert parser.parse_args([]).threads == 3
+
+
+def test_only_this_module_and_doctor_count_processors_and_memory():
+    """Other modules would ignore the control group."""
+    counts = re.compile(r"cpu_count|sched_getaffinity|SC_(PHYS|NPROC)|physical_memory\(|meminfo")
+    root = Path(machine.__file__).parents[1]
+    files = [path for name in PACKAGES for path in (root / name).rglob("*.py")]
+    found = {path.name for path in files if counts.search(path.read_text(encoding="utf-8"))}
+    assert found == {"machine.py", "checks.py"}
 
 
 def test_processor_name_comes_from_cpuinfo_if_present(system, tmp_path, monkeypatch):

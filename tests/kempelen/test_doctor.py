@@ -152,11 +152,12 @@ def test_cache_writable_by_others_is_reported_as_broken(another_cache):
 
 
 def test_full_disk_is_reported_as_broken(another_cache, monkeypatch):
-    monkeypatch.setattr(checks, "_free_bytes", lambda folder: 1000)
+    usage = shutil.disk_usage(Path.cwd())
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: usage._replace(free=1000))
     diagnosis = Diagnosis()
     checks.check_cache(diagnosis)
     assert diagnosis.broken
-    assert "disk full" in problems(diagnosis)[0]
+    assert "disk full" in diagnosis.problems[0].remedy
 
 
 def test_old_kernels_are_listed_with_a_removal_command(another_cache):
@@ -184,11 +185,14 @@ def test_environment_variables_are_checked(monkeypatch, tmp_path):
         monkeypatch.delenv(name)
     monkeypatch.setenv(DATA_VARIABLE, str(tmp_path))
     monkeypatch.setenv("KEMPELEN_CACHE", "x")
+    monkeypatch.setenv("KEMPELEN_TOKEN", "sesame")
+    monkeypatch.setenv("KEMPELEN_IMAGE_EXTRAS", "mqtt")
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
     diagnosis = Diagnosis()
     checks.check_environment(diagnosis)
     assert diagnosis.notes["environment"]["variables"] == {
-        DATA_VARIABLE: str(tmp_path), "KEMPELEN_CACHE": "(set)", "NUMBA_DISABLE_JIT": "1",
+        DATA_VARIABLE: str(tmp_path), "KEMPELEN_CACHE": "(set)", "KEMPELEN_IMAGE_EXTRAS": "mqtt",
+        "KEMPELEN_TOKEN": "(set)", "NUMBA_DISABLE_JIT": "1",
     }  # fmt: skip
     typo, disabled = diagnosis.problems
     assert "KEMPELEN_CACHE: unknown variable" in typo.what

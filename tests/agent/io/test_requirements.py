@@ -97,6 +97,23 @@ def test_install_command_names_the_missing_packages(package, monkeypatch):
     )
 
 
+def test_messages_in_a_container_image_say_how_to_build_another_one(package, monkeypatch):
+    monkeypatch.setenv(requirements.IMAGE_VARIABLE, "mqtt")
+    assert missing_packages("SGF", "gtp") == (
+        "missing packages for SGF: docker build --build-arg EXTRAS=mqtt,gtp ."
+    )
+    diagnosis = Diagnosis()
+    checks.check_packages(diagnosis)
+
+    def fails(diagnosis):
+        raise ImportError("numpy")
+
+    diagnosis.run_checks({"x": fails})
+    remedies = [each.remedy for each in diagnosis.problems]
+    assert remedies[0] == remedies[-1] == "build the image again"
+    assert not any("pip" in remedy for remedy in remedies)
+
+
 def test_uninstalled_sources_are_not_an_error(monkeypatch):
     def missing(name):
         raise PackageNotFoundError(name)

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import pickle
+import shutil
 import stat
 import subprocess
 import sys
@@ -136,6 +137,16 @@ def test_new_cache_files_are_not_writable_by_others(mask: int, tmp_path: Path) -
     assert modes(folder / "file") == [0o644]
     assert code_cache.read(folder, "file") == b"code"
     assert code_cache.write_problem(folder) is None
+
+
+def test_kernel_is_not_stored_on_a_full_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usage = shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: usage._replace(free=1 << 20))
+    problem = code_cache.write_problem(tmp_path / "base" / "kernel")
+    assert problem is not None
+    assert "disk full (set KEMPELEN_CACHE_DIR to another folder)" in problem
 
 
 def test_nothing_is_written_to_folder_writable_by_others(folder: Path) -> None:
