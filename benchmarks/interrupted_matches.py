@@ -350,7 +350,7 @@ def main() -> int:
     arguments.add_argument("--matches", type=int, default=50)
     arguments.add_argument("--games", type=int, default=20, help="games of a match")
     arguments.add_argument("--faults", type=int, default=3, help="faults during a match")
-    arguments.add_argument("--nodes", type=int, default=8000, help="nodes per move")
+    arguments.add_argument("--nodes", type=int, default=1500, help="nodes per move")
     arguments.add_argument("--first", type=int, default=0, help="number of the first match")
     arguments.add_argument("--seed", type=int, default=1)
     arguments.add_argument("--keep", action="store_true", help="keep the files of wrong matches")
