@@ -66,7 +66,7 @@ def all_forms() -> list[str]:
     found = set()
     folder = Path(kempelen.web.__file__).parent
     for path in folder.rglob("*.py"):
-        if path.name != "database.py":  # its errors are for the operator
+        if path.name not in ("archive.py", "database.py"):  # their errors are for the operator
             found |= set(forms(ast.parse(path.read_text(encoding="utf-8"))))
     return sorted(found)
 
