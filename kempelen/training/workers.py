@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any, Protocol, TypeVar
@@ -90,6 +91,8 @@ def _start(process: BaseProcess) -> None:
     if sys.platform == "win32":
         process.start()
         return
+    # Otherwise the first process would start it, which may unblock the signal.
+    resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         process.start()

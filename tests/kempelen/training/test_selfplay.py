@@ -39,6 +39,7 @@ from kempelen.training.selfplay import (
 )
 from kempelen.training.workers import GamesError
 from tests import in_process
+from tests.systems import posix_only
 from tests.waiting import until
 
 pytestmark = pytest.mark.early
@@ -429,3 +430,27 @@ def members(session: int) -> list[tuple[int, int]]:
             if int(words[3]) == session != int(path.parent.name) and words[0] != "Z":
                 found.append((int(path.parent.name), int(words[11])))
     return found
+
+
+_STARTS_WITH_BLOCKED_SIGNAL = """
+import signal
+from multiprocessing import resource_tracker
+from kempelen.training.workers import _start
+class Process:
+    def start(self):
+        resource_tracker.ensure_running()  # as a spawned process does
+        print(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ()))
+_start(Process())
+print(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ()))
+"""
+
+
+@posix_only("signal masks")
+def test_first_worker_starts_with_blocked_ctrl_c():
+    run = subprocess.run(
+        [sys.executable, "-c", _STARTS_WITH_BLOCKED_SIGNAL],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert run.stdout.split() == ["True", "False"]
