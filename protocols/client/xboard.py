@@ -326,6 +326,6 @@ def _info(fields: chess.engine.InfoDict) -> Info[str] | None:
         depth=fields.get("depth", 0),
         score=Cp(value or 0) if mate is None else Mate(mate),
         pv=tuple(move.uci() for move in fields.get("pv", ())),
-        nodes=fields.get("nodes", 0),
-        time=fields.get("time", 0.0),
+        nodes=max(fields.get("nodes", 0), 0),
+        time=max(fields.get("time", 0.0), 0.0),
     )

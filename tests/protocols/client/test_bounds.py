@@ -113,3 +113,9 @@ async def test_xboard_thinking_with_number_out_of_range_is_ignored(place, number
 def test_xboard_score_out_of_range_is_ignored(score, expected):
     info = _info({"score": chess.engine.PovScore(score, chess.WHITE)})
     assert (info and info.score) == expected
+
+
+def test_xboard_numbers_below_zero_are_ignored():
+    score = chess.engine.PovScore(chess.engine.Cp(20), chess.WHITE)
+    info = _info({"score": score, "time": -0.05, "nodes": -7})
+    assert (info.score, info.time, info.nodes) == (Cp(20), 0.0, 0)
