@@ -275,12 +275,19 @@ class LocalTrialExecutor:
     async def _configure(self) -> None:
         for index, engine in enumerate(self._settings.engines):
             try:
-                player = await self._pool.acquire(index)
-                assert isinstance(player, UciEngine)
-                await player.configure(self._options[engine.name])
+                await self._configure_engine(index, self._options[engine.name])
             except EngineOptionError as error:
                 raise SettingsError(f"engine {engine.name}: {error}") from None
-            await self._pool.release(index, player)
+
+    async def _configure_engine(self, index: int, values: Mapping[str, int]) -> None:
+        player = await self._pool.acquire(index)
+        try:
+            assert isinstance(player, UciEngine)
+            await player.configure(values)
+        except EngineError:
+            await self._pool.discard(player)
+            raise
+        await self._pool.release(index, player)
 
     async def _play_game(self, assignment: GameAssignment) -> float:
         game = await play_game(

@@ -23,6 +23,8 @@ from kempelen.match.tuning import tuning
 from kempelen.match.tuning.spsa import Spsa, Trial, TunableParameter
 from kempelen.match.tuning.tuning import VerificationTrials, engine_options, parse_tunables
 from protocols import tasks
+from protocols.client.process import EngineError
+from protocols.client.uci import UciClient
 from tests.external import program
 from tests.kempelen.match.support import engine, unreliable_program
 from tests.support import failing
@@ -392,3 +394,29 @@ async def test_tuning_stops_if_engine_does_not_start(tmp_path, monkeypatch):
     player = EngineSettings(program, name="x", start_limit=10)
     with pytest.raises(RunStoppedError, match="ended with status 4"):
         await play_trial(trial_executor(player))
+
+
+async def test_engine_that_fails_while_configured_is_closed(monkeypatch):
+    closed = []
+
+    class FailingEngine(UciClient):
+        async def start(self):
+            pass
+
+        async def new_game(self):
+            pass
+
+        async def configure(self, options):
+            raise EngineError("no answer")
+
+        async def close(self):
+            closed.append(self)
+
+    monkeypatch.setattr(tasks, "RETRY_TIMEOUT_S", 0.1)
+    monkeypatch.setattr(tasks, "MIN_RETRY_PAUSE_S", 0.2)
+    monkeypatch.setattr(tuning, "make_player", lambda player, context: FailingEngine("x"))
+    executor = trial_executor(EngineSettings("x", name="x"))
+    with pytest.raises(RunStoppedError, match="no answer"):
+        await executor.play(Trial({"Hash": 5}, {"Hash": 7}, {}), PairKey(1, 1, 0, 1), None)
+    assert len(closed) == 2
+    await executor.close()
