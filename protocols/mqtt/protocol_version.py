@@ -26,8 +26,9 @@ async def supports_mqtt5(broker: Broker) -> bool:
             )
         except ssl.SSLCertVerificationError:
             raise
-        except (ssl.SSLError, ConnectionAbortedError, ConnectionResetError):
-            if not broker.tls:
+        except (ssl.SSLError, ConnectionAbortedError, ConnectionResetError) as error:
+            # A broker that sends a TLS alert uses TLS, but for example another version of it.
+            if not broker.tls or "ALERT" in (getattr(error, "reason", None) or ""):
                 raise
             raise ConnectionError("not a TLS port (use mqtt://, or another port)") from None
     try:
