@@ -278,7 +278,9 @@ class Ledger:
             self._database.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
         if path != MEMORY:
             self._status = os.stat(path)
-            self._log_status = os.stat(f"{os.path.realpath(path)}-wal")
+            # On some network file systems, SQLite uses no such log.
+            with contextlib.suppress(FileNotFoundError):
+                self._log_status = os.stat(f"{os.path.realpath(path)}-wal")
 
     def _set_write_timeout(self) -> None:
         self._connection.execute(f"PRAGMA busy_timeout={round(1000 * WRITE_TIMEOUT)}")
@@ -296,10 +298,24 @@ class Ledger:
                 self._remove_logs(file)
         except OSError as error:
             raise LedgerError(f"ledger {self.path}: {error.strerror}") from None
-        self._connection.close()
-        self._open(str(file))
-        self._set_write_timeout()
+        self._reopen(file)
         print_error(f"ledger {self.path}: removed by another program; written again")
+
+    def _reopen(self, file: Path) -> None:
+        """Open the file in place of the removed one. On failure, keep the games in memory."""
+        memory = sqlite3.connect(MEMORY)
+        with self._wrap_errors():
+            self._connection.backup(memory)
+        # This must come first, because SQLite removes the log beside the file when it is closed.
+        self._connection.close()
+        try:
+            self._open(str(file))
+            self._set_write_timeout()
+        except (LedgerError, OSError) as error:
+            self._connection.close()
+            self._database = memory
+            raise LedgerError(str(error)) from None
+        memory.close()
 
     @staticmethod
     def _remove_logs(file: Path) -> None:

@@ -51,6 +51,9 @@ class PendingRecords:
         games = [game for _, game in self._games]
         if not self._ledger.is_in_place:
             games = [*self._ledger.records(), *games]
+        if not games:
+            self.problem = self._last_error = str(error)
+            return self.problem
         try:
             path = self._ledger.save_pending(games)
             note = f"saved in {path}, which --resume imports"

@@ -25,7 +25,7 @@ from kempelen.match.records.record_file import RecordFile
 from kempelen.match.runner import LocalExecutor, Runner
 from tests.kempelen.match.support import engine, play, settings
 from tests.kempelen.test_match import match
-from tests.systems import module_or_skip
+from tests.systems import module_or_skip, posix_only
 
 resource = module_or_skip("resource")
 
@@ -452,3 +452,19 @@ def test_ledger_with_statements_of_others_is_rejected(ledger, hostile):
         Ledger(str(ledger))
     with pytest.raises(LedgerError, match="not a ledger"):
         saved_settings(str(ledger))
+
+
+@posix_only("the name of SQLite's file system layer")
+async def test_ledger_works_without_write_ahead_log(tmp_path, monkeypatch):
+    connect = sqlite3.connect
+
+    def connect_without_shared_memory(path, **options):
+        return connect(f"file:{path}?vfs=unix-none", uri=True, **options)
+
+    monkeypatch.setattr(sqlite3, "connect", connect_without_shared_memory)
+    path = tmp_path / "run.sqlite"
+    finish, _ = await run(path, quick_settings(games=2), lambda kept: None, lambda event: None)
+    assert finish.complete
+    kept = Ledger(str(path))
+    assert not path.with_name("run.sqlite-wal").exists()
+    kept.close()

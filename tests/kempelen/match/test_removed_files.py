@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import os
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -10,7 +12,8 @@ from kempelen.match import runner
 from kempelen.match.config.settings import Adjudication
 from kempelen.match.live.events import GameFinished, Notice, Status
 from kempelen.match.records.game_record import to_pgn
-from kempelen.match.records.ledger import Ledger
+from kempelen.match.records.ledger import Ledger, LedgerError
+from kempelen.match.records.pending_records import PendingRecords
 from kempelen.match.records.record_file import RecordFile
 from kempelen.match.runner import LocalExecutor, Runner
 from tests.kempelen.match.support import engine, play, settings
@@ -200,3 +203,32 @@ async def test_games_of_a_replaced_ledger_are_saved_beside_it(tmp_path, monkeypa
     assert finish.complete
     assert len(set(games_in(path))) == 6
     assert len(again) == 6 - len(saved)
+
+
+def test_games_survive_if_rewritten_ledger_cannot_be_opened(ledger, monkeypatch):
+    records = list(ledger.records())
+    Path(ledger.path).unlink()
+    pending = PendingRecords(ledger)
+    pending.add(1, records[0])
+
+    def fail(path):
+        raise LedgerError("the disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ledger, "_open", fail)
+        with pytest.raises(LedgerError, match="the disk is full") as problem:
+            pending.write_next()
+    pending.save_backup(problem.value)
+    saved = Path(ledger.pending_path).read_text().splitlines()
+    assert len(saved) == len(records) + 1
+    Path(ledger.path).unlink()
+    assert "can be written again" in pending.flush()
+    assert list(ledger.records()) == records
+
+
+def test_error_without_waiting_games_mentions_no_games(ledger):
+    ledger._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    ledger.restore()
+    os.truncate(ledger.path, 4096)
+    text = PendingRecords(ledger).flush()
+    assert text.endswith("truncated by another program during the run (games in it may be lost)")
