@@ -29,7 +29,7 @@ class CurrentPosition:
     def board(self) -> chess.Board:
         """Return the board with the moves before it, which is initially the start position.
 
-        At least HISTORY_PLIES half-moves are kept.
+        Of a longer game, at least HISTORY_PLIES half-moves are kept.
         """
         if self._board is None:
             self.set(PositionCommand(None, ()), chess960=False)
@@ -53,13 +53,9 @@ class CurrentPosition:
         root = (position.fen, chess960)
         known = len(self._moves)
         if self._board and root == self._root and position.moves[:known] == self._moves:
-            push_all(self._board, position.moves[known:])
+            self._board = play_all(self._board, position.moves[known:])
         else:
-            board = read_board(position.fen, chess960)
-            push_all(board, position.moves)
-            self._board = board
-        if len(self._board.move_stack) > 2 * HISTORY_PLIES:
-            self._board = self.copy_with_history()  # a position of the history takes a kilobyte
+            self._board = play_all(read_board(position.fen, chess960), position.moves)
         self._root, self._moves = root, position.moves
 
     def flip(self) -> None:
@@ -97,6 +93,21 @@ def read_board(fen: str | None, chess960: bool = False) -> chess.Board:
         board.ep_square = None
     board.halfmove_clock = min(board.halfmove_clock, MAX_HALFMOVE_CLOCK)
     board.fullmove_number = min(max(board.fullmove_number, 1), 9999)
+    return board
+
+
+def play_all(board: chess.Board, moves: tuple[str, ...]) -> chess.Board:
+    """Play moves as `push_all` does, and return the board, or a copy with a shorter history.
+
+    A position of the history takes about a kilobyte, so at most 2 * HISTORY_PLIES are kept at any
+    time.
+    """
+    if len(board.move_stack) + len(moves) <= 2 * HISTORY_PLIES:
+        push_all(board, moves)
+        return board
+    for start in range(0, len(moves), HISTORY_PLIES):
+        board = board.copy(stack=HISTORY_PLIES)
+        push_all(board, moves[start : start + HISTORY_PLIES])
     return board
 
 

@@ -22,16 +22,36 @@ def test_extending_line_plays_only_new_moves():
     assert [move.uci() for move in board.move_stack] == ["e2e4", "e7e5", "g1f3"]
 
 
-def test_only_end_of_long_history_is_kept():
+def test_only_end_of_long_history_is_kept(monkeypatch):
+    """The memory of a long line is limited while it is handled, too."""
     current = CurrentPosition()
     shuffle = "g1f3 g8f6 f3g1 f6g8 "
+    longest = 0
+
+    def push(board, move, original=chess.Board.push):
+        nonlocal longest
+        original(board, move)
+        longest = max(longest, len(board.move_stack))
+
+    monkeypatch.setattr(chess.Board, "push", push)
     current.set(position(shuffle * HISTORY_PLIES), chess960=False)
-    assert len(current.board.move_stack) == HISTORY_PLIES
+    assert HISTORY_PLIES <= len(current.board.move_stack) <= longest <= 2 * HISTORY_PLIES
     assert current.board.fullmove_number == 1 + 2 * HISTORY_PLIES
-    board = current.board
     current.set(position(shuffle * HISTORY_PLIES + "e2e4"), chess960=False)
+    board = current.board
+    current.set(position(shuffle * HISTORY_PLIES + "e2e4 e7e5"), chess960=False)
     assert current.board is board  # only the new move has been played
-    assert board.peek() == chess.Move.from_uci("e2e4")
+    assert board.peek() == chess.Move.from_uci("e7e5")
+
+
+def test_illegal_move_late_in_long_line_leaves_board_unchanged():
+    current = CurrentPosition()
+    current.set(position("e2e4"), chess960=False)
+    before = current.board.copy()
+    with pytest.raises(UciError):
+        current.set(position("e2e4" + " g8f6 g1f3 f6g8 f3g1" * HISTORY_PLIES + " e4e6"), False)
+    assert current.board == before
+    assert current.board.move_stack == before.move_stack
 
 
 @pytest.mark.parametrize("moves", ["e2e4", "d2d4 d7d5", ""])
