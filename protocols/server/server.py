@@ -31,6 +31,7 @@ from protocols.server.network_session import CLOSE_TIMEOUT_S, NetworkSession, Pr
 from protocols.server.tls_listener import Handshakes, listening
 from protocols.server.tokens import TokenFile
 from protocols.server.transport import ConnectionLostError, StreamTransport, Transport
+from protocols.server.unused_memory import return_unused_memory
 from protocols.tasks import cancel_all
 
 if TYPE_CHECKING:
@@ -303,6 +304,7 @@ class Server:
     def _collect_garbage(self) -> None:
         self._gc_timer = None
         gc.collect()
+        self._pool.submit(return_unused_memory)
 
 
 async def _send_line(transport: Transport, line: str) -> None:

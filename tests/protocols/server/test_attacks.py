@@ -19,6 +19,7 @@ import pytest
 from protocols.server import event_log, network_session
 from protocols.server.event_log import EventLog
 from protocols.server.tokens import TokenFile
+from protocols.server.unused_memory import return_unused_memory
 from tests.protocols.server.credentials import Certified, Tokens
 from tests.protocols.server.support import PATIENCE, Caller, calling, running
 from tests.systems import posix_only
@@ -333,6 +334,21 @@ def test_errors_of_the_event_loop_are_logged() -> None:
         loop.close()
     assert 'failed error="accept failed: OSError: too many' in lines[0]
     assert 'failed error="no exception"' in lines[1]
+
+
+async def test_memory_of_ended_sessions_is_returned(monkeypatch: pytest.MonkeyPatch) -> None:
+    returned = threading.Event()
+    monkeypatch.setattr("protocols.server.server.GC_INTERVAL_S", 0.0)
+    monkeypatch.setattr("protocols.server.server.return_unused_memory", returned.set)
+    async with running("tcp") as run:
+        await _come_and_go(run.at("tcp"), 2)
+        assert await asyncio.to_thread(returned.wait, PATIENCE)
+
+
+def test_unused_memory_is_returned_with_any_c_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    return_unused_memory()
+    monkeypatch.setattr("ctypes.CDLL", lambda name: object())
+    return_unused_memory()
 
 
 @posix_only("reads /proc")
