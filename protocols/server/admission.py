@@ -248,6 +248,8 @@ class ConnectionSlot:
         admission, limits = self._admission, self._admission.limits
         if self.dropped:
             raise RejectedError("crowd", DROPPED)
+        if self._session_ended:
+            raise RejectedError("lost", "the connection has ended")
         if admission.sessions >= limits.sessions:
             raise RejectedError("sessions", "too many sessions; try again later")
         if name != ANONYMOUS and admission._per_name[name] >= limits.max_sessions_per_token:

@@ -9,6 +9,7 @@ from unittest.mock import MagicMock
 import pytest
 
 from protocols.server import limits, network_session
+from protocols.server.admission import ANONYMOUS, AdmissionControl, RejectedError
 from protocols.server.limits import RateLimiter, ServerLimits, TokenBucket
 from protocols.server.transport import MAX_LINES_AT_ONCE, StreamTransport
 from tests.protocols.server.support import PATIENCE, calling, running
@@ -207,3 +208,13 @@ async def test_requests_before_quit_are_answered() -> None:
         caller.say("later 0.3 done", "quit")
         assert await caller.hear() == "done"
         assert await caller.hear() == ""
+
+
+def test_client_whose_connection_has_ended_is_not_admitted() -> None:
+    """An end of the connection may be reported before its first line is handled."""
+    admission = AdmissionControl(ServerLimits(), None)
+    slot = admission.open_slot("127.0.0.1")
+    slot.close()
+    with pytest.raises(RejectedError, match="connection has ended"):
+        slot.admit(ANONYMOUS)
+    assert admission.sessions == admission.waiting == 0
