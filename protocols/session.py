@@ -154,8 +154,10 @@ def is_hung_up(descriptor: int, *, half: bool = False) -> bool:
         poll = select.poll()
     except (ImportError, AttributeError):  # Windows
         return False
-    poll.register(descriptor, getattr(select, "POLLRDHUP", 0) if half else 0)
-    return bool(poll.poll(0))
+    end = getattr(select, "POLLRDHUP", 0) if half else 0
+    poll.register(descriptor, end)
+    # On macOS, the result is POLLNVAL for open devices, such as a terminal.
+    return any(event & (select.POLLHUP | select.POLLERR | end) for _, event in poll.poll(0))
 
 
 def _duplicate(descriptor: int) -> int:

@@ -1,4 +1,5 @@
 import os
+import select
 import threading
 
 import pytest
@@ -195,3 +196,16 @@ def test_closed_output_is_noticed_while_a_line_is_handled(pipes, echo):
 def test_closed_output_is_noticed_before_any_line(pipes):
     pipes.close(pipes.read_end)
     assert pipes.join()
+
+
+@posix_only("needs poll")
+def test_terminal_that_poll_does_not_support_is_open(monkeypatch):
+    class Poll:
+        def register(self, descriptor, events):
+            self.descriptor = descriptor
+
+        def poll(self, timeout):
+            return [(self.descriptor, select.POLLNVAL)]
+
+    monkeypatch.setattr(select, "poll", Poll)
+    assert not session_module.is_hung_up(1)
