@@ -28,22 +28,38 @@ REPEATED_EXIT_TIMEOUT_S = 2.0
 
 
 class _Interruption:
-    """The signal that this process has received, and what is done about it."""
+    """The first signal that this process received, and how a command handles it."""
 
     def __init__(self) -> None:
         self.signal_number: int | None = None
+        self.sink: int | None = None  # the end of the pipe that receives signal numbers
         self.grace = 0.0
         self.is_server = False
         self.cancel: Callable[[], object] | None = None
 
     def handle(self, number: int, frame: object) -> None:
         """Interrupt the main thread, in which Python calls signal handlers."""
+        self._forward(number)
         if self.signal_number is not None:
             return  # the command is already saving its work
         self.signal_number = number
         if self.cancel is None:
             raise KeyboardInterrupt
         self.cancel()
+
+    def _forward(self, number: int) -> None:
+        """Write a signal number to the pipe if the interpreter wrote it to another descriptor.
+
+        On Windows, asyncio replaces the wake-up descriptor with its own.
+        """
+        if self.sink is None:
+            return
+        current = signal.set_wakeup_fd(self.sink, warn_on_full_buffer=False)
+        if current != self.sink:
+            with contextlib.suppress(BlockingIOError):
+                os.write(self.sink, bytes([number]))
+        if current not in (self.sink, -1):
+            signal.set_wakeup_fd(current)
 
     def enforce(self, source: int, numbers: Collection[int]) -> None:
         """Read signal numbers from a pipe, and end the process some time after each signal."""
@@ -81,10 +97,10 @@ def install() -> None:
     on_console_close(lambda: _thread.interrupt_main(signal.SIGTERM))
     # The interpreter writes the number of a signal at once. It calls the handler only when the main
     # thread returns from C code.
-    source, sink = os.pipe()
+    source, _interruption.sink = os.pipe()
     if hasattr(os, "set_blocking"):  # on Windows since Python 3.12, and not required there
-        os.set_blocking(sink, False)
-    signal.set_wakeup_fd(sink, warn_on_full_buffer=False)
+        os.set_blocking(_interruption.sink, False)
+    signal.set_wakeup_fd(_interruption.sink, warn_on_full_buffer=False)
     threading.Thread(
         target=_interruption.enforce, args=(source, numbers), name="signals", daemon=True
     ).start()
@@ -143,6 +159,6 @@ def finish(status: int) -> int:
     if number is None:
         return status
     for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError, ValueError):
+        with contextlib.suppress(AttributeError, OSError, ValueError):  # None if it is closed
             stream.flush()
     os._exit(status if number == signal.SIGINT else exit_status())

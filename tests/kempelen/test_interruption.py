@@ -449,6 +449,40 @@ def test_process_ends_after_the_grace_or_a_second_signal(
                 thread.cancel()
 
 
+@pytest.mark.parametrize("taken", [True, False])
+def test_signal_reaches_the_pipe_once_if_a_loop_has_taken_the_wakeup_descriptor(
+    interrupted: interruption._Interruption, taken: bool
+) -> None:
+    """As asyncio's event loop does on Windows."""
+    source, interrupted.sink = os.pipe()
+    of_loop, sink_of_loop = os.pipe()
+    for descriptor in (interrupted.sink, sink_of_loop):
+        os.set_blocking(descriptor, False)
+    current = sink_of_loop if taken else interrupted.sink
+    before = signal.set_wakeup_fd(current, warn_on_full_buffer=False)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            interrupted.handle(signal.SIGTERM, None)
+    finally:
+        assert signal.set_wakeup_fd(before) == current
+        os.close(interrupted.sink)
+    assert os.read(source, 9) == (bytes([signal.SIGTERM]) if taken else b"")
+    for descriptor in (source, of_loop, sink_of_loop):
+        os.close(descriptor)
+
+
+@pytest.mark.parametrize("closed", ["stdout", "stderr"])
+def test_command_ends_without_standard_streams(
+    interrupted: interruption._Interruption, monkeypatch: pytest.MonkeyPatch, closed: str
+) -> None:
+    ended: list[int] = []
+    monkeypatch.setattr(os, "_exit", ended.append)
+    monkeypatch.setattr(sys, closed, None)
+    interrupted.signal_number = signal.SIGTERM
+    interruption.finish(1)
+    assert ended == [SIGTERM_STATUS]
+
+
 # Processes.
 
 
