@@ -277,11 +277,14 @@ def _command_list() -> str:
 
 
 def _silence_libraries() -> None:
-    """Print no log messages of libraries. Commands report the errors that concern the user."""
+    """Print no log messages of libraries. Commands report the errors that concern the user.
+
+    A user's evaluation or game may still configure logging.
+    """
     import logging
 
-    # Without a handler, Python prints warnings and errors, and Dask installs a handler that does.
-    logging.getLogger().addHandler(logging.NullHandler())
+    # Without a handler, Python prints warnings and errors.
+    logging.lastResort = logging.NullHandler()
 
 
 def _write_utf8() -> None:

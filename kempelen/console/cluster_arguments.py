@@ -41,7 +41,19 @@ def cluster_from(arguments: Namespace) -> ClusterAddress | None:
         if any(files):
             raise SettingsError("--cluster-ca, --cluster-cert and --cluster-key require --cluster")
         return None
-    require_packages("a cluster", "cluster", lambda: __import__("distributed"))
+    require_packages("a cluster", "cluster", _import_dask)
     from protocols.cluster.client import ClusterAddress
 
     return ClusterAddress(arguments.cluster, *files)
+
+
+def _import_dask() -> None:
+    """Import Dask without its log handlers, which print on standard error."""
+    import logging
+
+    root, handler = logging.getLogger(), logging.NullHandler()
+    root.addHandler(handler)  # Dask adds its handlers only if there is none
+    try:
+        __import__("distributed")
+    finally:
+        root.removeHandler(handler)

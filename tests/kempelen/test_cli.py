@@ -56,12 +56,23 @@ def test_log_messages_of_libraries_are_not_printed():
     pytest.importorskip("distributed")
     code = (
         "import logging; from kempelen.cli import main; "
-        "main(['match', 'sprt', '13', '37', '50', '25', '3']); import distributed; "
+        "from kempelen.console.cluster_arguments import _import_dask; "
+        "main(['match', 'sprt', '13', '37', '50', '25', '3']); _import_dask(); "
         "names = 'mqtt', 'asyncio', 'distributed.client', 'tornado.application'; "
         "[logging.getLogger(name).critical('bare') for name in names]"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert (run.returncode, run.stderr) == (0, "")
+
+
+def test_code_of_a_user_can_configure_logging():
+    code = (
+        "import logging; from kempelen.cli import main; "
+        "main(['match', 'sprt', '13', '37', '50', '25', '3']); logging.basicConfig(); "
+        "logging.getLogger('mine').warning('seen')"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (run.returncode, run.stderr) == (0, "WARNING:mine:seen\n")
 
 
 @pytest.mark.parametrize(("chosen", "encoding"), [(None, "utf-8"), ("cp1252", "cp1252")])
