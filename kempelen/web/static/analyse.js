@@ -7,6 +7,8 @@ import { ask, element, language, words } from "./site.js";
 
 const say = await words("analyse");
 const SIGNS = { inaccuracy: "?!", mistake: "?", blunder: "??" };
+// The server limits the rate of messages by their length, and each of these contains the whole game.
+const LOOK_INTERVAL_MS = 250;
 const EXAMPLE = { text: "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1" };
 
 let games = [];
@@ -14,6 +16,8 @@ let study = null;
 let review = null;
 let at = 0;
 let look = 0;
+let nextLook = 0;  // earliest time of the next search, in milliseconds
+let later;  // the timer of a delayed search
 let chosen = "";
 let found = { lines: [], owners: [] };
 let flipped = false;
@@ -198,8 +202,10 @@ function ownersAt(place) {
   return [...(review?.owners?.[place] ?? "")].map((letter) => (letter.charCodeAt(0) - 107) / 10);
 }
 
+/** Search the shown position. While an arrow key is held, search only some of the positions. */
 function search() {
   look += 1;
+  clearTimeout(later);
   lines.replaceChildren();
   searching.textContent = "";
   if (!study || reviewing) return;
@@ -208,6 +214,12 @@ function search() {
     return;
   }
   searching.textContent = say("searching");
+  const now = performance.now();
+  if (now < nextLook) {
+    later = setTimeout(search, nextLook - now);
+    return;
+  }
+  nextLook = now + LOOK_INTERVAL_MS;
   wire.send({ kind: "look", look, study: sent(), ply: at });
 }
 

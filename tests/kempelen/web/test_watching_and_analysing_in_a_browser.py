@@ -167,6 +167,29 @@ def test_chess_game_is_analysed_in_browser(
     check(browser)
 
 
+def test_held_arrow_key_searches_only_some_positions(browser: Browser, served: Served) -> None:
+    browser.open(f"{served.base}/analyse")
+    browser.wait("return document.querySelectorAll('.lines li').length === 3")
+    browser.run("document.getElementById('sourcing').open = true")
+    browser.run("document.getElementById('source').value = arguments[0]", PGN)
+    browser.find("details button").click()
+    browser.wait("return document.querySelectorAll('.moves button').length === 13")
+    browser.run("""
+        window.sent = [];
+        const send = WebSocket.prototype.send;
+        WebSocket.prototype.send = function (text) {
+          window.sent.push(JSON.parse(text));
+          send.call(this, text);
+        };
+        for (let i = 0; i < 12; i += 1)
+          document.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight" }));
+    """)
+    browser.wait("return window.sent.at(-1)?.ply === 12")
+    browser.wait("return document.querySelectorAll('.lines li').length >= 1")
+    assert len(browser.run("return window.sent")) <= 2
+    check(browser)
+
+
 def test_go_game_is_analysed_in_spanish_and_dark_theme(browser: Browser, served: Served) -> None:
     browser.open(f"{served.base}/analyse")
     browser.run("document.cookie = 'language=es; path=/'; document.cookie = 'theme=dark; path=/'")
