@@ -6,9 +6,10 @@ import argparse
 import dataclasses
 import json
 import math
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from agent.go.parts import GO
 from agent.io.files import write_atomically
@@ -61,7 +62,7 @@ class FileReview:
     engine: str
     limits: TimeControl
     assessments: AnalysisFile
-    assess: Callable[[ProgressCallback], Awaitable[None]]
+    assess: Callable[[ProgressCallback], Coroutine[Any, Any, None]]
 
     def annotated(self) -> str:
         return "".join(
@@ -110,7 +111,7 @@ def run(arguments: argparse.Namespace) -> int:
     problem, status = "", 0
     try:
         with progress_bar("analysing", sum(len(game.plies) for game in work.games)) as show:
-            interruption.run(_assess(work, show))
+            interruption.run(work.assess(show))
     except SettingsError as error:
         problem, status = str(error), 2
     except KeyboardInterrupt:
@@ -133,10 +134,6 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         _print(reviews)
     return status
-
-
-async def _assess(work: FileReview, show: ProgressCallback) -> None:
-    await work.assess(show)
 
 
 def _check_outputs(arguments: argparse.Namespace) -> list[Path]:
@@ -186,7 +183,7 @@ def _chess_review(arguments: argparse.Namespace, concurrency: int) -> FileReview
     limits = _limits(arguments, CHESS_NODES)
     assessments = _assessment_file(arguments, f"chess {engine} {limits}")
 
-    def assess(report: ProgressCallback) -> Awaitable[None]:
+    def assess(report: ProgressCallback) -> Coroutine[Any, Any, None]:
         return chess_review.analyse_chess(
             games, engine, limits, assessments, concurrency=concurrency, report=report
         )
@@ -209,7 +206,7 @@ def _go_review(arguments: argparse.Namespace, concurrency: int) -> FileReview:
     settings = Settings(search_settings=searching, max_workers=min(concurrency, usable_cores()))
     assessments = _assessment_file(arguments, f"go {settings.search_settings} {limits}")
 
-    def assess(report: ProgressCallback) -> Awaitable[None]:
+    def assess(report: ProgressCallback) -> Coroutine[Any, Any, None]:
         return go_review.analyse_go(games, settings, limits, assessments, report=report)
 
     return FileReview(games, "Kempelen", limits, assessments, assess)

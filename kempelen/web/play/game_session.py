@@ -58,7 +58,7 @@ class GameSession:
         self._background_tasks: set[asyncio.Task[None]] = set()  # references keep tasks alive
         self._lock = asyncio.Lock()
         self._watchers = 0
-        self._visitor: Hashable = saved.owner  # who pays for slow calls
+        self._visitor: Hashable = saved.owner  # whose lock slow calls hold
         self._error = ""
         self._draw_policy = DrawPolicy()
         self._clocks: list[GameClock] = []  # empty in a game without clocks
