@@ -13,6 +13,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Collection, Coroutine
 from typing import Any, TypeVar
 
@@ -76,7 +77,11 @@ class _Interruption:
             first = False
             timer = threading.Timer(seconds, self.end, (number,))
             timer.daemon = True
-            timer.start()
+            try:
+                timer.start()
+            except RuntimeError:  # the limit of processes and threads is reached
+                time.sleep(seconds)
+                self.end(number)
 
     def end(self, number: int) -> None:
         self.signal_number = self.signal_number or number  # the main thread may not have seen it

@@ -449,6 +449,21 @@ def test_process_ends_after_the_grace_or_a_second_signal(
                 thread.cancel()
 
 
+def test_process_ends_although_no_thread_can_be_started(
+    interrupted: interruption._Interruption, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended: list[int] = []
+    monkeypatch.setattr(os, "_exit", ended.append)
+    monkeypatch.setattr(interruption, "EXIT_TIMEOUT_S", 0.0)
+    monkeypatch.setattr(threading.Timer, "start", Mock(side_effect=RuntimeError))
+    source, sink = os.pipe()
+    os.write(sink, bytes([signal.SIGTERM]))
+    os.close(sink)
+    interrupted.enforce(source, [signal.SIGTERM])
+    os.close(source)
+    assert ended == [SIGTERM_STATUS]
+
+
 @pytest.mark.parametrize("taken", [True, False])
 def test_signal_reaches_the_pipe_once_if_a_loop_has_taken_the_wakeup_descriptor(
     interrupted: interruption._Interruption, taken: bool
