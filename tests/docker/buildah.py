@@ -103,14 +103,17 @@ class Buildah:
         self("commit", "--quiet", container.name, "base")
         return "localhost/base", container
 
-    def build(self, base: str, source: Path) -> "Image":
-        """Build the image of a Dockerfile in a folder on `base`."""
+    def build(self, base: str, source: Path, target: str = "") -> "Image":
+        """Build the image of a Dockerfile in a folder on `base`, by default its last one."""
         volumes = _volumes(pip_settings(self.folder))
+        name = f"kempelen-{target}" if target else "kempelen"
         self(
             *("build-using-dockerfile", "--isolation", "chroot", "--build-arg", f"BASE={base}"),
-            *(*volumes, "--tag", "kempelen", source),
+            # Images in the format of OCI have no health check.
+            *("--format", "docker", *(["--target", target] if target else [])),
+            *(*volumes, "--tag", name, source),
         )
-        return Image(self, "localhost/kempelen")
+        return Image(self, f"localhost/{name}")
 
 
 class Image:
@@ -119,7 +122,9 @@ class Image:
     def __init__(self, buildah: Buildah, name: str) -> None:
         self._buildah = buildah
         self.name = name
-        self.config = json.loads(buildah("inspect", "--type", "image", name))["OCIv1"]["config"]
+        found = json.loads(buildah("inspect", "--type", "image", name))
+        self.config = found["OCIv1"]["config"]
+        self.healthcheck: list[str] = found["Docker"]["config"]["Healthcheck"]["Test"]
 
     @property
     def megabytes(self) -> float:
@@ -161,12 +166,16 @@ class Container:
         hosts: Path | None = None,
         environment: Mapping[str, str] | None = None,
         confined_to: str = "",
+        user: str = "",
+        as_process_1: bool = False,
         terminal: bool = False,
     ) -> list[str]:
         """Return what runs a command line inside.
 
         volumes: SOURCE:TARGET[:ro]. hosts: a file in place of /etc/hosts. confined_to: a user,
-        who then has a read-only root and no capabilities. terminal: it is to find a terminal.
+        who then has a read-only root and no capabilities. user: a user, or an unknown id, who
+        then has no home. as_process_1: in a namespace of its own, as container engines do.
+        terminal: it is to find a terminal.
         """
         options = [word for name, value in (environment or {}).items()
                    for word in ("--env", f"{name}={value}")]  # fmt: skip
@@ -177,6 +186,12 @@ class Container:
         if confined_to:
             options += ["--user", "root", "--cap-add", "CAP_SYS_ADMIN"]
             line = ("sh", "-c", _CONFINE, confined_to, *line)
+        if user:
+            options += ["--user", user]
+            line = ("env", "--unset", "HOME", *line)
+        if as_process_1:
+            options += ["--user", "root", "--cap-add", "CAP_SYS_ADMIN"]
+            line = ("unshare", "--pid", "--fork", "--kill-child", *line)
         options += ["--isolation", "chroot", *_volumes(volumes), self.name]
         return self._buildah.command("run", *options, "--", *line)
 

@@ -14,12 +14,12 @@ import chess
 import chess.engine
 import pytest
 
-from kempelen.cli import main
+from kempelen.cli import COMMANDS, SUBCOMMANDS, main
 from tests.docker.buildah import Buildah, call
 from tests.docker.compose import Composition
 from tests.docker.network import Network
 from tests.systems import module_or_skip
-from tests.waiting import PATIENCE
+from tests.waiting import PATIENCE, free_port, listens, until
 
 ROOT = Path(__file__).parents[2]
 COMPOSE = ROOT / "compose.yaml"
@@ -28,6 +28,45 @@ GO = ROOT / "docker" / "go.yaml"
 PACKAGES = ["python3", "python3-venv", "ca-certificates", "mosquitto", "netcat-openbsd"]
 MOSQUITTO = "docker.io/library/eclipse-mosquitto:2"
 BROKER = ["mosquitto", "-c", "/mosquitto/config/mosquitto.conf"]
+
+# Words of each command, with which it runs until it is told to end, if it ever does.
+LONG_COMMANDS = {
+    "uci": "uci",
+    "xboard": "xboard",
+    "gtp": "gtp",
+    "web": "web --no-browser --address 127.0.0.1:0",
+    "analyse": "analyse long.pgn --nodes 1000000000",
+    "katago-analysis": "katago-analysis",
+    "suite": "suite long.epd --movetime 600",
+    "match": "match --engine agent=chess,name=A --engine agent=chess,name=B --tc 600 --games 2",
+    "match ratings": "match ratings long.pgn",
+    "match sprt": "match sprt 100 50 20",
+    "serve": "serve --address 127.0.0.1:0",
+    "connect": "connect tcp://127.0.0.1:1 --timeout 600",
+    "mqtt bot": "mqtt bot --name a --engine agent=chess --mqtt mqtt://127.0.0.1:1",
+    "mqtt watch": "mqtt watch --wait 600 --mqtt mqtt://127.0.0.1:1",
+    "lichess": "lichess --token-file token --url http://127.0.0.1:1",
+    "train selfplay": "train selfplay positions.bin --positions 10000000",
+    "train data": "train data info positions.bin",
+    "train fit": "train fit missing.yaml",
+    "train tune": "train tune search --pairs 100000",
+    "learn": "learn show missing",
+    "opponents": "opponents list --file missing",
+    "lab": "lab learn connect_four --steps 100000 -o learned",
+    "book": "book build long.pgn -o long.bin",
+    "tablebase": "tablebase build --folder tables",
+    "bench": "bench --depth 60",
+    "perft": "perft 12",
+    "check-eval": "check-eval long_eval.py:evaluate --tc 600",
+    "warmup": "warmup",
+    "doctor": "doctor",
+}
+LONG_FILES = {
+    "long.pgn": '[Event "A"]\n\n' + " ".join("Nf3 Nf6 Ng1 Ng8" for _ in range(100)) + " *\n",
+    "long.epd": "".join(f"{chess.STARTING_BOARD_FEN} w - - bm e4;\n" for _ in range(50)),
+    "long_eval.py": "def evaluate(board):\n    return len(board.piece_map())\n",
+    "token": "lip_token\n",
+}
 
 fcntl, pty, termios = map(module_or_skip, ("fcntl", "pty", "termios"))
 
@@ -50,6 +89,13 @@ def built(request):
 @pytest.fixture(scope="module")
 def image(built):
     return built[2]
+
+
+@pytest.fixture(scope="module")
+def full(built):
+    """A container of the image with all extras."""
+    buildah, _, _ = built
+    return buildah.build("localhost/base", ROOT, "full").container()
 
 
 @pytest.fixture(scope="module")
@@ -99,6 +145,118 @@ def test_commands_give_same_results_in_container(image, container, capsys):
     )  # fmt: skip
     assert "distinct games of 2" in match
     assert (container.root() / "data" / "games.pgn").read_text().count("[Event ") == 2
+
+
+def test_unknown_user_without_home_folder_can_play_and_store_games(image):
+    container = image.container()  # in which no other user has stored anything
+    output = container.run(*image.line("doctor"), user="12345:12345")
+    assert "nothing is broken" in output
+    assert "warning: " not in output, output
+    match = ("match", "--engine", "agent=chess,name=A", "--engine", "agent=chess,name=B")
+    line = image.line(*match, "--nodes", "100", "--games", "2", "--pgn", "unknown.pgn")
+    output = container.run(*line, user="12345:12345")
+    assert "distinct games of 2" in output
+    assert "error" not in output.lower()
+    assert (container.root() / "data" / "kempelen" / "tables" / "KQK.dtm").exists()
+
+
+def test_messages_of_the_image_say_how_to_build_one_with_more_extras(image, container):
+    (container.root() / "data" / "game.sgf").write_text("(;GM[1]SZ[9];B[aa];W[bb])")
+    line = image.line("analyse", "game.sgf")
+    assert "docker build --build-arg EXTRAS=mqtt,gtp ." in failed(container.command(*line))
+    doctor = container.run(*image.line("doctor"))
+    assert "not web" in doctor
+    assert "pip" not in doctor
+
+
+def test_full_image_has_all_extras(image, full):
+    doctor = full.run(*image.line("doctor"))
+    assert "not dev" in doctor
+    for extra in ("broker", "cluster", "gtp", "lab", "mqtt", "server", "train", "web"):
+        assert f"not {extra}" not in doctor
+
+
+def test_health_check_asks_the_server(image, full):
+    kind, check = image.healthcheck
+    assert kind == "CMD-SHELL"
+    port = free_port()
+    health = {"KEMPELEN_HEALTH_URL": f"http://127.0.0.1:{port}/health"}
+    command = full.command("sh", "-c", check, environment=health)
+    assert subprocess.run(command, capture_output=True, timeout=60).returncode != 0
+    full.run("sh", "-c", check)
+    web = ("web", "--no-browser", "--insecure", "--address", f"0.0.0.0:{port}")
+    server = start(full.command(*image.line(*web)))
+    try:
+        assert until(lambda: listens(port))
+        full.run("sh", "-c", check, environment=health)
+    finally:
+        end(server)
+
+
+def test_every_command_is_ended_below():
+    nested = {f"{name} {each}" for name, those in SUBCOMMANDS.items() for each in those}
+    single = {name for name in COMMANDS if name not in ("mqtt", "train")}
+    assert LONG_COMMANDS.keys() == single | nested
+
+
+@pytest.mark.parametrize("command", LONG_COMMANDS)
+def test_every_command_ends_on_sigterm_as_process_1(image, full, command, record_property):
+    """Container engines send SIGTERM, and kill after 10 s. Process 1 has no default handlers."""
+    for name, text in LONG_FILES.items():
+        (full.root() / "data" / name).write_text(text)
+    line = image.line(*LONG_COMMANDS[command].split())
+    with subprocess.Popen(
+        full.command(*line, as_process_1=True), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL, start_new_session=True,
+    ) as process:  # fmt: skip
+        try:
+            assert until(lambda: process.poll() is not None or catches_sigterm(process.pid))
+            with suppress(subprocess.TimeoutExpired):  # let it begin
+                process.wait(3.0)
+            began = time.perf_counter()
+            if (number := process_1_of(process.pid)) is not None:
+                with suppress(ProcessLookupError):
+                    os.kill(number, signal.SIGTERM)
+            process.wait(PATIENCE)
+            record_property("seconds", took := round(time.perf_counter() - began, 2))
+            assert took < 5.0  # 2 s on a machine that is not busy
+        finally:
+            end(process)
+
+
+def process_1_of(ancestor):
+    """Return the id of the first process in another namespace that a process has started."""
+    parents, found = {}, []
+    for path in Path("/proc").glob("[0-9]*/status"):
+        with suppress(OSError):
+            entries = dict(row.split(":", 1) for row in path.read_text().splitlines())
+            number = int(entries["Pid"])
+            parents[number] = int(entries["PPid"])
+            if len(ids := entries["NSpid"].split()) > 1 and ids[-1] == "1":
+                found.append(number)
+    for number in found:
+        above = number
+        while above in parents:
+            above = parents[above]
+            if above == ancestor:
+                return number
+    return None
+
+
+def catches_sigterm(ancestor):
+    number = process_1_of(ancestor)
+    if number is None:
+        return False
+    with suppress(OSError):
+        caught = re.search(r"^SigCgt:\s*(\w+)$", Path(f"/proc/{number}/status").read_text(), re.M)
+        return bool(int(caught[1], 16) >> signal.SIGTERM - 1 & 1)
+    return False
+
+
+def failed(command):
+    run = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert run.returncode != 0
+    return run.stdout + run.stderr
 
 
 def test_image_is_small(image):
