@@ -190,6 +190,7 @@ NEEDS = {
 
 # Too slow: only the existence of the script and its options is checked.
 TOO_LONG = [
+    "python benchmarks/soak.py",
     "python benchmarks/broker_restarts.py",
     "python benchmarks/duel.py NEW OLD",
     "python benchmarks/go_duel.py nakade=0 --games 400 --ledger duels.jsonl",
