@@ -4,6 +4,7 @@ import errno
 import itertools
 import os
 import shutil
+import stat
 from pathlib import Path
 from typing import IO, Any, Self
 
@@ -50,7 +51,8 @@ class AppendFile:
         if is_in_place(self._file, self._path):
             return
         path = self._path if not self._path.exists() else free_name(self._path)
-        with name_in_errors(path), atomic_writer(path) as copy:
+        mode = 0o600 | stat.S_IMODE(os.fstat(self._file.fileno()).st_mode)
+        with name_in_errors(path), atomic_writer(path, mode=mode) as copy:
             self._file.seek(0)
             shutil.copyfileobj(self._file, copy)
         self._file.close()

@@ -8,6 +8,7 @@ import contextlib
 import json
 import os
 import sqlite3
+import stat
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -287,8 +288,10 @@ class Ledger:
 
     def _write_again(self, file: Path) -> None:
         """Copy the open file, which another program has removed, to its old path."""
+        assert self._status is not None
+        mode = 0o600 | stat.S_IMODE(self._status.st_mode)
         try:
-            with atomic_writer(file) as temporary:
+            with atomic_writer(file, mode=mode) as temporary:
                 with (
                     self._wrap_errors(),
                     contextlib.closing(sqlite3.connect(temporary.name)) as copy,

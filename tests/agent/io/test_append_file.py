@@ -67,3 +67,10 @@ def test_failed_write_leaves_no_part(path: Path) -> None:
         assert path.read_bytes() == b"begin"
         file.write(b" two")
     assert path.read_bytes() == b"begin two"
+
+
+def test_file_that_is_written_again_keeps_its_permissions(path: Path) -> None:
+    path.chmod(0o600)
+    with AppendFile(path, len(b"begin")):
+        path.unlink()
+    assert path.stat().st_mode & 0o777 == 0o600
