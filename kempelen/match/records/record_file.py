@@ -11,7 +11,7 @@ from agent.io.write_checks import require_writable
 from kempelen.console.settings_codec import SettingsError
 from kempelen.console.terminal import print_error
 from kempelen.match.records.game_record import GameRecord
-from kempelen.match.records.ledger import DECODE_ERRORS, Ledger
+from kempelen.match.records.ledger import DECODE_ERRORS, Ledger, LedgerError
 
 IN_USE = "in use by another run (use another name)"
 CHUNK_SIZE = 1 << 16
@@ -22,8 +22,8 @@ class RecordFile:
 
     The file is locked and rewritten when a run starts, and new games are appended. After a write
     error, or if another program removes the file, it is rewritten by the next call of `add` or
-    `close`. `problem` contains a write error until then. Games of other runs are kept in a file
-    with another name.
+    `close`. `problem` contains an error of the file or the ledger until then. Games of other runs
+    are kept in a file with another name.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class RecordFile:
         """Append a game that has been written to the ledger."""
         self._close_unless_intact()
         if self._file is None:
-            self._rewrite()
+            self._try_to_rewrite()
             return
         try:
             self._file.write(self._write(record))
@@ -78,7 +78,7 @@ class RecordFile:
         with self._stack:
             self._close_unless_intact()
             if self._file is None:
-                self._rewrite()
+                self._try_to_rewrite()
             if self._file is not None:
                 self._file.close()
 
@@ -122,6 +122,12 @@ class RecordFile:
             self.problem = ""
         except OSError as error:
             self._fail(error)
+
+    def _try_to_rewrite(self) -> None:
+        try:
+            self._rewrite()
+        except LedgerError as error:
+            self.problem = f"file of games {self._path}: {error}"
 
     def _flush(self) -> None:
         assert self._file is not None

@@ -232,3 +232,21 @@ def test_error_without_waiting_games_mentions_no_games(ledger):
     os.truncate(ledger.path, 4096)
     text = PendingRecords(ledger).flush()
     assert text.endswith("truncated by another program during the run (games in it may be lost)")
+
+
+def test_rewritten_ledger_keeps_permissions(ledger):
+    path = Path(ledger.path)
+    path.chmod(0o600)
+    ledger.restore()
+    path.unlink()
+    ledger.restore()
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_file_of_games_reports_damaged_ledger(tmp_path, ledger):
+    path = tmp_path / "games.pgn"
+    file = RecordFile(str(path), ledger, pgn)
+    ledger._connection.execute("UPDATE game SET record = 'damaged' WHERE game = 1")
+    path.unlink()
+    file.close()
+    assert "is damaged" in file.problem
