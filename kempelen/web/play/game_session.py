@@ -60,6 +60,7 @@ class GameSession:
         self._watchers = 0
         self._visitor: Hashable = saved.owner  # whose lock slow calls hold
         self._error = ""
+        self._unsaved = False
         self._draw_policy = DrawPolicy()
         self._clocks: list[GameClock] = []  # empty in a game without clocks
         if (base := saved.setup.base) is not None:
@@ -68,8 +69,9 @@ class GameSession:
 
     @property
     def idle(self) -> bool:
-        """Whether there are no viewers, no search and no running opponent."""
-        return not self._watchers and self._search_task is None and self._opponent is None
+        """Whether there are no viewers, no search, no running opponent and no unsaved moves."""
+        busy = self._watchers or self._search_task or self._opponent or self._unsaved
+        return not busy
 
     async def serve(self, channel: Channel) -> None:
         """Serve a page until it disconnects. Only the owner may change the game."""
@@ -143,6 +145,8 @@ class GameSession:
             await cancel_all({hint})
         await self._stop_search()
         await self._close_opponent()
+        if self._unsaved:
+            self._save()
 
     def _call_later(
         self, seconds: float, action: Callable[[], Coroutine[Any, Any, None]]
@@ -425,11 +429,17 @@ class GameSession:
 
     def _save_and_broadcast(self) -> None:
         self.saved.clocks = self._times() or None
+        self._save()
+        self.subscribers.broadcast(self.state())
+
+    def _save(self) -> None:
+        """Save the game. After an error, try again with the next move or when the session ends."""
         try:
             self._archive.save(self.saved)
-        except sqlite3.Error as error:  # such as a full disk: the next move is saved with this one
+            self._unsaved = False
+        except sqlite3.Error as error:  # for example a full disk
+            self._unsaved = True
             self._site.log.write("failed", game=self.saved.id, error=f"not saved: {error}")
-        self.subscribers.broadcast(self.state())
 
     def _require_unfinished(self) -> None:
         if self.saved.game_result is not None:

@@ -358,3 +358,28 @@ async def test_games_of_one_visitor_are_scored_one_at_a_time(
         page.leave()
     await asyncio.gather(*visits)
     assert len(set(scored)) == 3
+
+
+async def test_end_of_a_game_on_a_full_disk_is_saved_when_the_session_ends(
+    site: SiteContext,
+) -> None:
+    session, page = make_session(site), Page()
+    name, database = session.saved.id, site.database
+    archive = Archive(database)
+    database.execute(
+        "CREATE TEMP TRIGGER full BEFORE INSERT ON played BEGIN "
+        "SELECT RAISE(ABORT, 'database or disk is full'); END"
+    )
+    attending = attend(session, page)
+    page.do("resign")
+    page.leave()
+    await attending
+    assert session.saved.game_result is not None
+    assert archive.find(name) is None
+    assert not session.idle  # so that it stays in memory
+    database.execute("DROP TRIGGER full")
+    await session.suspend()
+    saved = archive.find(name)
+    assert saved is not None
+    assert saved.game_result == session.saved.game_result
+    assert session.idle
