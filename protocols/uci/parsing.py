@@ -3,6 +3,7 @@
 import re
 from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
+from sys import intern
 
 # Upper limit of all numbers in `go`: plies, nodes, milliseconds and moves.
 MAX_NUMBER = 10**15
@@ -97,7 +98,8 @@ def parse_position(text: str) -> PositionCommand:
     start = words[0].lower() if words else ""
     lowered = [word.lower() for word in words]
     end = lowered.index("moves") if "moves" in lowered else len(words)
-    moves = tuple(lowered[end + 1 :])
+    # Sessions keep the moves. Interned, each different move takes memory only once.
+    moves = tuple(map(intern, lowered[end + 1 :]))
     if start == "startpos" and end == 1:
         return PositionCommand(None, moves)
     if start == "fen" and end > 1:
