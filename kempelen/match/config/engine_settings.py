@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from math import isfinite
 
+from agent.io.strict_json import MAX_NUMBER
 from kempelen.console.settings_codec import SettingsError
 from kempelen.match.config.time_control import TimeControl
 
@@ -60,5 +60,6 @@ class EngineSettings:
 
     def __post_init__(self) -> None:
         for name in ("start_limit", "ready_limit", "quit_limit"):
-            if not (isfinite(value := getattr(self, name)) and value >= 0):
-                raise SettingsError(f"{name}: must be at least 0 seconds (got {value})")
+            if not 0 <= (value := getattr(self, name)) <= MAX_NUMBER:  # also if it is NaN
+                limits = f"from 0 to {MAX_NUMBER:g} seconds"
+                raise SettingsError(f"{name}: must be {limits} (got {value})")

@@ -1,9 +1,9 @@
 import re
 from dataclasses import dataclass
-from math import isfinite
 from typing import Any
 
 from agent.game_clock import GameClock, TimeSystem
+from agent.io.strict_json import MAX_NUMBER
 from kempelen.console.settings_codec import SettingsError
 
 # The entries of a time control that do not limit a search.
@@ -34,8 +34,9 @@ class TimeControl:
         if all(limit is None for limit in limits):
             raise SettingsError("time: a clock, movetime, nodes, depth or playouts is required")
         tolerances = (self.increment, self.margin, self.patience)
-        if not all(isfinite(value) for value in (*limits, *tolerances) if value is not None):
-            raise SettingsError("time: times, margin and patience must be finite numbers")
+        numbers = [value for value in (*limits, self.moves, *tolerances) if value is not None]
+        if not all(abs(value) <= MAX_NUMBER for value in numbers):  # also if one is NaN
+            raise SettingsError(f"time: numbers must be finite and at most {MAX_NUMBER:g}")
         if any(limit is not None and limit <= 0 for limit in limits):
             raise SettingsError("time: times, nodes, depth and playouts must be greater than 0")
         if any(value < 0 for value in (self.moves, *tolerances)):
