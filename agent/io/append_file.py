@@ -60,7 +60,7 @@ class AppendFile:
         self._cut_off()
         if path != self._path:
             replaced, self._path = self._path, path
-            reason = f"replaced by another file while it was written (what it had is in {path})"
+            reason = f"replaced by another file while it was written (its contents are in {path})"
             raise OSError(errno.EEXIST, reason, os.fspath(replaced))
 
     def close(self) -> None:

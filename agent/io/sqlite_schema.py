@@ -1,4 +1,4 @@
-"""Check the schema of an SQLite file that somebody else may have written."""
+"""Check the schema of an untrusted SQLite file."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _STATISTICS = "CREATE TABLE sqlite_stat"  # by ANALYZE
 def unknown_object(database: sqlite3.Connection, schema: str) -> str | None:
     """Return the name of an object in the file that `schema` does not create, or None.
 
-    Views, triggers and expressions in the file would run as part of our statements: such a file
-    could search without end, or delete what is written to it.
+    Views, triggers and expressions in the file would run as part of our statements. They could run
+    endless queries, or delete new rows.
     """
     known = _statements(schema)
     for name, sql in database.execute(_OBJECTS):

@@ -105,7 +105,7 @@ class DaskExecutor:
 
 
 async def play_pair(
-    errand: WorkerTask, settings: Settings, pair: Pair, opening: Opening, check: bool
+    task: WorkerTask, settings: Settings, pair: Pair, opening: Opening, check: bool
 ) -> tuple[list[GameRecord], str]:
     """Play a pair on a worker. Return the games, and why the others could not be played, or "".
 
@@ -115,8 +115,8 @@ async def play_pair(
 
     def report_event(event: Event) -> None:
         if isinstance(event, Notice):
-            event = Notice(f"worker {errand.worker}: {event.text}")
-        errand.report(to_json(event))
+            event = Notice(f"worker {task.worker}: {event.text}")
+        task.report(to_json(event))
 
     records: list[GameRecord] = []
     # An engine that fails to start on one worker must not end the run on the others.
@@ -125,7 +125,7 @@ async def play_pair(
         await local.open(report_event, check=check)
         await local.play(pair, opening, 0, records.append)
     except RunStoppedError as error:
-        return records, f"worker {errand.worker}: {error}"
+        return records, f"worker {task.worker}: {error}"
     finally:
         await local.close()
     return records, ""

@@ -58,7 +58,7 @@ RecordCallback = Callable[[GameRecord], None]
 
 
 class RunStoppedError(Exception):
-    """A failure that is not the players' and lasts. The finished games are in the ledger."""
+    """A lasting failure, not caused by a player. The finished games are in the ledger."""
 
 
 class GameExecutor(Protocol):

@@ -329,7 +329,7 @@ class _DaskTrialExecutor:
 
 
 async def play_trial(
-    errand: WorkerTask, settings: Settings, trial: Trial, key: PairKey, opening: Opening
+    task: WorkerTask, settings: Settings, trial: Trial, key: PairKey, opening: Opening
 ) -> Scores:
     if settings.game.name == GO and not compilation.is_cached(GO_PART):
         # Load the kernels first: otherwise the first games use the slower Python search.

@@ -38,7 +38,7 @@ def test_file_that_replaced_it_is_not_touched(path: Path) -> None:
     file.write(b" one")
     path.unlink()
     path.write_bytes(b"other")
-    with pytest.raises(OSError, match=r"replaced by another file.*what it had is in .*kept\.1\)"):
+    with pytest.raises(OSError, match=r"replaced by another file.*its contents are in .*kept\.1\)"):
         file.write(b" two")
     file.close()
     assert path.read_bytes() == b"other"
