@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import os
 import select
 import socket
 import ssl
@@ -136,7 +137,8 @@ async def test_gone_client_is_noticed_while_its_lines_are_delayed() -> None:
     async with running(line_rate=0.001) as run, calling(run) as caller:
         assert await caller.ask("say 1", "say 2", "say 3") == "1"
         Client(caller.writer.transport, caller.say).reset()
-        await run.logged("reason=lost")
+        if os.name != "nt":  # there a reset may be reported as the end of the input
+            await run.logged("reason=lost")
         await run.empty()
 
 
