@@ -47,7 +47,11 @@ OLD_FLAGS = [
     ("suite none.epd --depth 1 --patience 5", "--patience", "--timeout"),
     ("mqtt bot --name / --longest 5", "--longest", "--max-time"),
     ("mqtt bot --name / --broker-patience 5", "--broker-patience", "--broker-timeout"),
-    ("mqtt watch --once --mqtt x --broker-patience=5", "--broker-patience", "--broker-timeout"),
+    (
+        "mqtt watch --once --wait 0.5 --mqtt x --broker-patience=5",
+        "--broker-patience",
+        "--broker-timeout",
+    ),
     ("lab run --game chess --fold", "--fold", "--symmetry"),
     ("lab run --game none --factor 3", "--factor", "--beam"),
     ("lab solve --game none --whole", "--whole", "--full-tree"),
