@@ -39,6 +39,8 @@ class WorkerPool(Generic[WorkerMemory]):
         self._work: Callable[[WorkerMemory, int], object] | None = None
         self._stopped = False
         self._wait: Callable[[], object] | None = None  # set if a pause is requested
+        # Without it, a pause that the search thread already resumes could still interrupt.
+        self._pause_lock = threading.Lock()
 
     def __len__(self) -> int:
         return len(self._all_workers)
@@ -76,8 +78,9 @@ class WorkerPool(Generic[WorkerMemory]):
 
     def pause(self, wait: Callable[[], object]) -> None:
         """Request a pause. The search thread calls `wait` and then resumes the search."""
-        self._wait = wait
-        self._interrupt()
+        with self._pause_lock:
+            self._wait = wait
+            self._interrupt()
 
     def _interrupt(self) -> None:
         for memory in self._all_workers:
@@ -124,7 +127,8 @@ class WorkerPool(Generic[WorkerMemory]):
             return False
         work = self._work if self._threads else None
         self.join()
-        wait, self._wait = self._wait, None
+        with self._pause_lock:
+            wait, self._wait = self._wait, None
         wait()
         for memory in self._active:
             memory.worker.stop = 0

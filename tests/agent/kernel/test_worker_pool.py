@@ -100,3 +100,24 @@ def test_crew_can_be_resized_and_renewed(pool: WorkerPool[FakeWorker]) -> None:
     assert len(pool) == 4
     assert pool.first is first
     assert second not in list(pool)
+
+
+def test_pause_does_not_interrupt_a_search_that_has_resumed(
+    pool: WorkerPool[FakeWorker], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The search returns by itself while another thread is requesting a pause."""
+    pool.begin(load)
+    interrupt = pool._interrupt
+    resuming = threading.Thread(target=pool.resume_after_pause)
+
+    def resume_first() -> None:
+        monkeypatch.undo()
+        resuming.start()
+        resuming.join(0.2)  # it must wait for the request, so it does not end
+        interrupt()
+
+    monkeypatch.setattr(pool, "_interrupt", resume_first)
+    pool.pause(lambda: None)
+    resuming.join()
+    assert not pool.interrupted
+    assert not pool.first.worker.stop
