@@ -193,7 +193,7 @@ async def test_bot_resignation_ends_game(mosquitto):
 @pytest.mark.parametrize(
     ("game", "names", "message"),
     [
-        (GameSettings("othello"), ("chess", "go"), "chess: bot chess plays chess, not othello"),
+        (GameSettings("othello"), ("chess", "chess"), "bot chess plays chess, not othello"),
         (GameSettings(), ("chess", "go"), "engine go: bot go plays go, not chess"),
         (GameSettings("nim"), ("nim", "nim"), r"nim with heaps=\[2, 1\], not \(3, 4, 5\)"),
     ],

@@ -62,7 +62,7 @@ async def test_request_survives_a_broker_restart(tmp_path, settings):
         assert answer.move == "a7a5"
         assert answer.elapsed < 1.0
         assert len(thinker.requests) == 1
-        assert len(reports) == 2
+        await eventually(lambda: len(reports) == 2)
         assert "no connection" in reports[0]
         assert "connected after" in reports[1]
         await client.wait_for_bot("bot", PATIENCE)
