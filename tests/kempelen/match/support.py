@@ -3,7 +3,7 @@
 import shlex
 
 from kempelen.match.config.engine_settings import EngineProtocol, EngineSettings
-from kempelen.match.config.settings import Settings
+from kempelen.match.config.settings import Adjudication, Settings
 from kempelen.match.config.time_control import TimeControl
 from kempelen.match.records.ledger import Ledger
 from kempelen.match.runner import LocalExecutor, Runner
@@ -47,6 +47,11 @@ def bots(*names, **changes):
 def settings(*engines, **changes):
     time = changes.pop("time", TimeControl(nodes=100, patience=5))
     return Settings(engines=engines, time=time, **changes).with_unique_names()
+
+
+def quick_settings(**changes):
+    """Return settings of games that end after six moves."""
+    return settings(engine(), engine(), adjudication=Adjudication(maxmoves=6), **changes)
 
 
 async def play(chosen, *, boards=1, **options):

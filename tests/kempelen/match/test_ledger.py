@@ -17,34 +17,21 @@ import pytest
 from kempelen.cli import main
 from kempelen.console.settings_codec import SettingsError
 from kempelen.match import runner
-from kempelen.match.config.settings import Adjudication
 from kempelen.match.live.events import GameFinished, Notice, Status
 from kempelen.match.records.game_record import to_pgn
 from kempelen.match.records.ledger import Ledger, LedgerError, saved_settings
 from kempelen.match.records.record_file import RecordFile
 from kempelen.match.runner import LocalExecutor, Runner
-from tests.kempelen.match.support import engine, play, settings
+from tests.kempelen.match.support import play, quick_settings
 from tests.kempelen.test_match import match
 from tests.systems import module_or_skip, posix_only
 
 resource = module_or_skip("resource")
 
 
-def quick_settings(**changes):
-    return settings(engine(), engine(), adjudication=Adjudication(maxmoves=6), **changes)
-
-
 @pytest.fixture(autouse=True)
 def short_retry(monkeypatch):
     monkeypatch.setattr(runner, "LEDGER_RETRY", 0.05)
-
-
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory):
-    """A ledger with a finished tournament of four games."""
-    path = tmp_path_factory.mktemp("ledger") / "run.sqlite"
-    asyncio.run(play(quick_settings(games=4), path=str(path)))
-    return path
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """No game is lost if files of a run are removed, replaced or shared with another run."""
 
-import asyncio
 import json
 import os
 import shutil
@@ -9,30 +8,17 @@ from pathlib import Path
 import pytest
 
 from kempelen.match import runner
-from kempelen.match.config.settings import Adjudication
 from kempelen.match.live.events import GameFinished, Notice, Status
 from kempelen.match.records.game_record import to_pgn
 from kempelen.match.records.ledger import Ledger, LedgerError
 from kempelen.match.records.pending_records import PendingRecords
 from kempelen.match.records.record_file import RecordFile
 from kempelen.match.runner import LocalExecutor, Runner
-from tests.kempelen.match.support import engine, play, settings
+from tests.kempelen.match.support import quick_settings
 from tests.kempelen.test_match import match
 from tests.systems import posix_only
 
 pytestmark = posix_only("Windows does not let others remove an open file")
-
-
-def quick_settings(**changes):
-    return settings(engine(), engine(), adjudication=Adjudication(maxmoves=6), **changes)
-
-
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory):
-    """A ledger with a finished tournament of four games."""
-    path = tmp_path_factory.mktemp("ledger") / "run.sqlite"
-    asyncio.run(play(quick_settings(games=4), path=str(path)))
-    return path
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from kempelen.match.records.game_record import to_pgn
 from kempelen.match.records.ledger import Ledger, LedgerError, saved_settings
 from kempelen.match.records.record_file import RecordFile
 from tests.external import program
-from tests.kempelen.match.support import engine, play, settings
+from tests.kempelen.match.support import engine, play, quick_settings, settings
 from tests.support import FAILING
 from tests.systems import module_or_skip, posix_signal
 from tests.waiting import PATIENCE, alive, until
@@ -154,10 +154,6 @@ def test_nohup_is_respected(tmp_path):
         time.sleep(0.01)
     run.send_signal(signal.SIGHUP)
     assert run.wait(PATIENCE) == 0
-
-
-def quick_settings(**changes):
-    return settings(engine(), engine(), adjudication=Adjudication(maxmoves=6), **changes)
 
 
 async def test_resume_can_increase_number_of_games(tmp_path):
