@@ -140,14 +140,18 @@ def test_unusable_files_are_rejected_and_kept(file, tmp_path):
         LearnedMoveDatabase(newer.path)
 
 
-@pytest.mark.parametrize("change", ["found = 9e999", "predicted = -9e999", "times = 0"])
-def test_invalid_lesson_values_are_rejected(file, change):
-    file.add([lesson()])
+def assert_change_is_rejected(file, change):
     with sqlite3.connect(file.path) as database:
         database.execute(f"UPDATE lesson SET {change}")
     database.close()
     with pytest.raises(LearningDatabaseError, match="file is damaged; restore it"):
         LearnedMoveDatabase(file.path)
+
+
+@pytest.mark.parametrize("change", ["found = 9e999", "predicted = -9e999", "times = 0"])
+def test_invalid_lesson_values_are_rejected(file, change):
+    file.add([lesson()])
+    assert_change_is_rejected(file, change)
 
 
 @posix_only("~name expands to a folder there")
@@ -202,8 +206,4 @@ def test_statistics_of_sqlite_are_accepted(file):
 @pytest.mark.parametrize("value", [2**63 - 1, -(2**63)])
 def test_counts_that_would_overflow_are_rejected(file, name, value):
     file.add([lesson()])
-    with sqlite3.connect(file.path) as database:
-        database.execute(f"UPDATE lesson SET {name} = {value}")
-    database.close()
-    with pytest.raises(LearningDatabaseError, match="file is damaged; restore it"):
-        LearnedMoveDatabase(file.path)
+    assert_change_is_rejected(file, f"{name} = {value}")
