@@ -42,8 +42,8 @@ class AppendFile:
     def restore(self) -> None:
         """Write the file again if it has been removed.
 
-        Raise OSError if another program has changed or replaced it. What was written before is
-        then saved under another name, if the other program has not overwritten it.
+        Raise OSError if another program has changed or replaced it. The contents of a replaced file
+        are saved under another name.
         """
         if os.fstat(self._file.fileno()).st_size != self._size:
             reason = "changed by another program while it was written"

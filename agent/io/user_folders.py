@@ -34,7 +34,7 @@ def user_folder(variable: str, kind: Literal["data", "cache"]) -> Path:
 def private_temporary_folder() -> Path:
     """Return a folder for a user without a home folder.
 
-    Its name is predictable: whoever uses it must check its owner.
+    Its name is predictable, so the caller must check its owner.
     """
     import tempfile  # lazy import: rarely used
 

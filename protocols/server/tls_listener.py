@@ -84,5 +84,5 @@ def listening(address: Address, handshakes: Handshakes) -> dict[str, Any]:
     if not version:
         return {"host": address.host, "port": address.port}
     family = socket.AF_INET if version == 4 else socket.AF_INET6
-    listening = socket.create_server((address.host, address.port), family=family)
-    return {"sock": TlsListener(listening, handshakes)}
+    listener = socket.create_server((address.host, address.port), family=family)
+    return {"sock": TlsListener(listener, handshakes)}
