@@ -50,6 +50,9 @@ HERE: dict[str, dict[str, str]] = {
         "chomp.py:": f"{ROOT}/tests/data/games/chomp.py:",
     },
     "kempelen match --help": {},
+    "kempelen match --compliance ENGINE": {
+        "ENGINE": f'"{sys.executable} {ROOT}/tests/compliant_engine.py"',
+    },
     "kempelen lab --help": {},
     "kempelen lab learn": {"learn": "learn --game nim --steps 1 --games 2 --playouts 8"},
     "kempelen serve --help": {},

@@ -1,13 +1,16 @@
 """`kempelen match`: play a match or a tournament, described by flags or by a YAML file."""
 
 import argparse
+import json
+import re
 from typing import Any
 
 from agent.games import catalogue
+from kempelen.console import interruption
 from kempelen.console.game_options import options_for, read_option
 from kempelen.console.old_names import add_alias
-from kempelen.console.settings_codec import SettingsError
-from kempelen.console.terminal import print_error
+from kempelen.console.settings_codec import SettingsError, decode, encode
+from kempelen.console.terminal import print_error, print_text
 from kempelen.match.config.engine_arguments import (
     ENGINE_HELP,
     LIMIT_NAMES,
@@ -16,11 +19,14 @@ from kempelen.match.config.engine_arguments import (
     parse_entries,
     time_entries,
 )
+from kempelen.match.config.engine_settings import EngineProtocol, EngineSettings
 from kempelen.match.config.game_settings import CHESS
 from kempelen.match.config.settings import OpeningOrder, Settings, parse_settings
 from kempelen.match.config.tournament_file import read_tournament
 from kempelen.match.pairing.formats import Format
+from kempelen.match.suites.uci_compliance import StepResult, check_compliance
 from kempelen.match.tournament_run import configure_run, run_tournament
+from protocols.client.process import EngineError
 
 # Parsed names of the flags that describe the match. Each is None or [] unless it is given. They are
 # not allowed together with a file.
@@ -105,6 +111,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "model=normalized|logistic",
     )
     configure_run(parser)
+    parser.add_argument(
+        "--compliance", metavar="ENGINE",
+        help="play no games, but check step by step that a UCI engine follows the protocol; ENGINE "
+        "is a program with its arguments, or cmd=PROGRAM,... as for --engine; the exit status is 1 "
+        "if a step fails",
+    )  # fmt: skip
 
 
 def configure_game(group: argparse._ArgumentGroup) -> None:
@@ -123,6 +135,8 @@ def configure_game(group: argparse._ArgumentGroup) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    if arguments.compliance is not None:
+        return _run_compliance(arguments)
     try:
         settings = settings_from(arguments)
     except SettingsError as error:
@@ -135,16 +149,57 @@ def settings_from(arguments: argparse.Namespace) -> Settings:
     """Return the settings in the YAML file or the flags. Raise SettingsError if one is invalid."""
     if arguments.file is None:
         return _settings_from_flags(arguments)
-    given = [
-        flag
-        for name, flag in DESCRIPTION_FLAGS.items()
-        if getattr(arguments, name) not in (None, [])
-    ]
-    if given:
+    if given := _description_flags(arguments):
         raise SettingsError(
             f"{', '.join(given)}: not allowed with {arguments.file}, which describes the match"
         )
     return read_tournament(arguments.file)
+
+
+def _description_flags(arguments: argparse.Namespace) -> list[str]:
+    return [
+        flag
+        for name, flag in DESCRIPTION_FLAGS.items()
+        if getattr(arguments, name) not in (None, [])
+    ]
+
+
+def _run_compliance(arguments: argparse.Namespace) -> int:
+    """Return 0 if the engine passes all steps, 1 if it fails, or 2 if it cannot be checked."""
+
+    def report(step: StepResult) -> None:
+        if not arguments.json:
+            detail = f": {step.detail}" if step.detail else ""
+            print_text(f"{step.outcome:7} {step.number:2} {step.description}{detail}")
+
+    try:
+        engine = _compliance_engine(arguments)
+        result = interruption.run(check_compliance(engine, report))
+    except (SettingsError, EngineError) as error:
+        print_error(error)
+        return 2
+    except KeyboardInterrupt:
+        print_error("interrupted")
+        return interruption.exit_status()
+    if arguments.json:
+        print(json.dumps({"passed": result.passed, **encode(result)}))
+    else:
+        name = result.name or engine.command
+        print_text(f"{name}: {result.failures} of {len(result.steps)} steps failed")
+    return 0 if result.passed else 1
+
+
+def _compliance_engine(arguments: argparse.Namespace) -> EngineSettings:
+    given = _description_flags(arguments) + ([arguments.file] if arguments.file else [])
+    if given:
+        raise SettingsError(f"{', '.join(given)}: not allowed with --compliance")
+    text = arguments.compliance
+    is_spec = re.match(r"[\w.]+=", text)
+    entries = engine_entries(parse_entries(text, "--compliance") if is_spec else {"cmd": text})
+    engine = decode(EngineSettings, entries)
+    if engine.protocol is not EngineProtocol.UCI:
+        raise SettingsError(f"--compliance: protocol must be uci (got {engine.protocol})")
+    return engine
 
 
 def _settings_from_flags(arguments: argparse.Namespace) -> Settings:
