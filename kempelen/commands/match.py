@@ -55,7 +55,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--each", metavar="SPEC", help="defaults for every --engine")
     parser.add_argument("--name", help="name of the tournament (default: match)")
     time = parser.add_argument_group("time control (in seconds)")
-    time.add_argument("--tc", metavar="MOVES/BASE+INC", help="clock, such as 10+0.1 or 40/60")
+    time.add_argument(
+        "--tc", metavar="MOVES/BASE+INC",
+        help="clock, such as 10+0.1 or 40/60; hg60 is an hourglass; with inf, only the other "
+        "limits apply, or the engine ends its searches itself",
+    )  # fmt: skip
     time.add_argument("--movetime", type=float, help="seconds per move")
     time.add_argument("--nodes", type=int, help="nodes per move")
     time.add_argument("--depth", type=int, help="plies per move")

@@ -115,6 +115,8 @@ class SearchRequest:
                 words += [name, str(limit)]
         if self.movetime is not None:
             words += ["movetime", _milliseconds(self.movetime, 1)]
+        if len(words) == 1:
+            words.append("infinite")  # the engine ends the search (`tc=inf`)
         return " ".join(words)
 
 

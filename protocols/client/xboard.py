@@ -59,6 +59,8 @@ _OWN_COMMANDS = ("random", "computer", "cores", "memory")
 _THINKING_LINE = re.compile(r"\s*\d+(?:\s+[-+]?\d+){3}(?:\s|$)")
 # Longer numbers are invalid.
 _MAX_DIGITS = 18
+# Seconds per move of a search without limits, in place of the engine's default clock.
+_NO_LIMIT = 86400.0
 
 # Warnings about an engine's unexpected lines are not shown to the user.
 logging.getLogger("chess.engine").addHandler(logging.NullHandler())
@@ -311,6 +313,8 @@ def _limit(request: SearchRequest, game: object) -> chess.engine.Limit:
     if request.white and request.black:
         limit.white_clock, limit.white_inc = request.white.time, request.white.increment
         limit.black_clock, limit.black_inc = request.black.time, request.black.increment
+    elif request.movetime is None and request.depth is None:
+        limit.time = _NO_LIMIT
     return limit
 
 

@@ -421,3 +421,10 @@ def test_engine_with_a_failing_evaluation_loses_the_game(capsys, tmp_path, warm_
 def test_non_finite_times_are_rejected(capsys, option, word):
     assert match(option, word) == 2
     assert "finite" in capsys.readouterr().err
+
+
+def test_infinite_time_control_replaces_a_clock(capsys):
+    line = ["match", "--engine", spec(tc="inf", nodes=5), "--engine", spec("no-info")]
+    assert main([*line, "--tc", "inf", "--maxmoves", "2", "--games", "1"]) == 0
+    assert main([*line, "--tc", "hg9", "--maxmoves", "2", "--games", "1"]) == 2
+    assert "hourglass requires one for every engine" in capsys.readouterr().err

@@ -179,6 +179,8 @@ class Settings:
             if self.chess960 and protocol_spec(engine).start_position_only:
                 name = engine.name or engine.command
                 raise SettingsError(f"engine {name}: Chess960 is not supported by its protocol")
+        if len({self.time_control(player).hourglass for player in range(len(self.engines))}) > 1:
+            raise SettingsError("time: an hourglass requires one for every engine")
         if self.is_chess and self.game.options:
             raise SettingsError("game: chess has no options (use `openings` for start positions)")
         chess_only = (self.adjudication.draw, self.adjudication.resign, self.adjudication.tables)

@@ -135,7 +135,11 @@ class MatchGame:
         if allowance is not None and answer.elapsed > allowance:
             late = answer.elapsed - (allowance - control.margin)
             return self.failure(side, Termination.TIME, f"{late * 1000:.0f} ms over")
-        clock.spend(min(answer.elapsed, clock.remaining or 0.0))
+        used = min(answer.elapsed, clock.remaining or 0.0)
+        clock.spend(used)
+        if control.hourglass:
+            opponent = self._clocks[1 - side]
+            opponent.set_remaining((opponent.remaining or 0.0) + used)
         return await self._accept(side, answer)
 
     async def _accept(self, side: int, answer: PlayResult) -> GameResult | None:

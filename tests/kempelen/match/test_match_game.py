@@ -19,7 +19,7 @@ from kempelen.match.game.match_game import GameAssignment, MatchGame
 from kempelen.match.game.openings import Opening, load_openings, select_opening
 from kempelen.match.game.referee import ChessReferee
 from kempelen.match.pairing.pairs import PairKey
-from protocols.client.uci import PlayResult
+from protocols.client.uci import PlayResult, SearchRequest
 from tests.kempelen.match.support import engine, play, settings
 
 
@@ -67,6 +67,50 @@ async def test_moves_may_be_late_by_margin():
 def test_time_control_is_parsed(text, expected):
     control = TimeControl.from_text(text)
     assert (control.moves, control.base, control.increment) == expected
+
+
+def test_hourglass_and_infinite_time_control_are_parsed():
+    for text in ("hg60", "*60", "hg1:00"):
+        control = TimeControl.from_text(text)
+        assert (control.base, control.hourglass, str(control)) == (60, True, "*60")
+    assert (TimeControl.from_text("inf").infinite, str(TimeControl(infinite=True))) == (True, "inf")
+    assert str(TimeControl(infinite=True, nodes=100)) == "100 nodes"
+    for text in ("hg40/60", "hg60+1", "infinite"):
+        with pytest.raises(SettingsError):
+            TimeControl.from_text(text)
+
+
+async def test_hourglass_gives_the_time_of_a_move_to_the_opponent():
+    seen = []
+
+    class Player:
+        async def search(self, request, limit, on_info=None):
+            seen.append((request.white.time, request.black.time))
+            return PlayResult(["e2e4", "e7e5", "d2d4", "a1a1"][len(seen) - 1], None, None, 2.0)
+
+    chosen = settings(engine(), engine(), time=TimeControl.from_text("hg10"))
+    assignment = GameAssignment(PairKey(1, 1, 0, 1), 1, Opening())
+    game = MatchGame(chosen, assignment, Adjudicator(Adjudication()), lambda event: None)
+    record = await game.play((Player(), Player()))
+    assert seen == [(10, 10), (8, 12), (10, 10), (8, 12)]
+    assert record.white_time == "*10"
+
+
+def test_hourglass_of_one_engine_only_is_rejected():
+    with pytest.raises(SettingsError, match="hourglass requires one for every engine"):
+        settings(engine(), engine(time=TimeControl.from_text("hg10")))
+
+
+@pytest.mark.parametrize(
+    ("limits", "line"),
+    [
+        ({}, "go infinite"),
+        ({"nodes": 5}, "go nodes 5"),
+        ({"movetime": 0.5}, "go movetime 500"),
+    ],
+)
+def test_search_without_limits_is_infinite(limits, line):
+    assert SearchRequest(None, **limits).go_line() == line
 
 
 LONG = [f"{'9' * digits}{rest}" for digits in (400, 5000) for rest in ("", "/60", ":30", "+1")]
