@@ -36,6 +36,7 @@ DESCRIPTION_FLAGS = {
     **{name: f"--{name}" for name in ("game", "size", "komi", "option", "format", "games")},
     **{name: f"--{name}" for name in ("rounds", "seed", "chess960", "openings", "order")},
     "plies": "--opening-plies",
+    "start": "--opening-start",
     **{name: f"--{name}" for name in ("draw", "resign", "maxmoves", "tables", "sprt")},
 }
 
@@ -95,6 +96,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="plies used from each opening; for other games, number of random plies (default: 4)",
     )  # fmt: skip
     add_alias(games, "--plies", plies)
+    games.add_argument(
+        "--opening-start", dest="start", type=int, metavar="N",
+        help="number of the first opening that is used, in the given order (default: 1)",
+    )  # fmt: skip
     ends = parser.add_argument_group("adjudication and test")
     ends.add_argument(
         "--draw",
@@ -220,7 +225,7 @@ def _settings_from_flags(arguments: argparse.Namespace) -> Settings:
                     f"agents of the lab), or tc=..., movetime=..., nodes=... or depth=... to "
                     f"--engine {engine.get('name') or engine['command']}"
                 )
-    openings = {name: getattr(arguments, name) for name in ("order", "plies")}
+    openings = {name: getattr(arguments, name) for name in ("order", "plies", "start")}
     data = {
         "game": game_entries(arguments),
         "engines": engines,

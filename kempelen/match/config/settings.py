@@ -96,6 +96,8 @@ class Adjudication:
 class OpeningSettings:
     """The source of the openings, which are cut to `plies` plies.
 
+    `start` is the number of the first opening in the order, from 1.
+
     For chess, `file` is an EPD, FEN, PGN or YAML file, and None selects the built-in set. For other
     games, it is a text file with one move sequence per line, and None selects `plies` random moves.
     """
@@ -104,9 +106,10 @@ class OpeningSettings:
     order: OpeningOrder = OpeningOrder.RANDOM
     plies: int | None = None
     digest: str = ""
+    start: int = 1
 
     def __post_init__(self) -> None:
-        _require_min("openings", plies=(self.plies, 0))
+        _require_min("openings", plies=(self.plies, 0), start=(self.start, 1))
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,8 @@ def opening_selector(settings: Settings) -> Callable[[int, int], Opening]:
     Raise SettingsError if the openings cannot be used.
     """
     if settings.openings.file is None and _needs_start(settings):
-        return lambda round_, pair: _random_opening(settings, round_, pair)
+        skipped = settings.openings.start - 1
+        return lambda round_, pair: _random_opening(settings, round_, pair + skipped)
     if settings.is_chess:
         openings = load_openings(settings.openings, chess960=settings.chess960)
     else:
@@ -172,6 +173,7 @@ def select_opening(openings: list[Opening], settings: Settings, round_: int, pai
     The choice depends only on the arguments, and does not change when games are added.
     """
     count = len(openings)
+    pair += settings.openings.start - 1
     if settings.openings.order is OpeningOrder.SEQUENTIAL:
         per_round = (settings.games + 1) // 2
         return openings[((round_ - 1) * per_round + pair - 1) % count]

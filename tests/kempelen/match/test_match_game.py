@@ -263,6 +263,21 @@ def test_opening_order_is_seeded_or_sequential():
     assert [select_opening(openings, in_order, 1, n).name for n in range(1, 7)] == list("012340")
 
 
+@pytest.mark.parametrize("order", OpeningOrder)
+def test_start_index_skips_openings(order):
+    openings = [Opening(name=str(n)) for n in range(5)]
+
+    def names(start, pairs):
+        chosen = settings(engine(), engine(), openings=OpeningSettings(order=order, start=start))
+        return [select_opening(openings, chosen, 1, pair).name for pair in pairs]
+
+    assert names(3, (1, 2, 3)) == names(1, (3, 4, 5))
+    if order is OpeningOrder.SEQUENTIAL:
+        assert names(3, (1, 2, 3, 4)) == ["2", "3", "4", "0"]
+    with pytest.raises(SettingsError, match="start must be at least 1"):
+        OpeningSettings(start=0)
+
+
 async def test_pairs_share_an_opening_with_colours_swapped():
     chosen = settings(
         engine("none"), engine("no-info"), games=4, adjudication=Adjudication(maxmoves=6)
