@@ -35,6 +35,7 @@ DESCRIPTION_FLAGS = {
     "patience": "--timeout",
     **{name: f"--{name}" for name in ("game", "size", "komi", "option", "format", "games")},
     **{name: f"--{name}" for name in ("rounds", "seed", "chess960", "openings", "order")},
+    **{name: f"--{name}" for name in ("noswap", "reverse")},
     "plies": "--opening-plies",
     "start": "--opening-start",
     **{name: f"--{name}" for name in ("draw", "resign", "maxmoves", "tables", "sprt")},
@@ -81,6 +82,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     games.add_argument("--games", type=int, help="games per pairing (default: 2)")
     games.add_argument("--rounds", type=int, help="number of rounds (default: 1)")
     games.add_argument("--seed", type=int, help="random seed for the openings (default: 0)")
+    games.add_argument(
+        "--noswap", action="store_true", default=None,
+        help="do not swap colours: the first engine of a pairing is always White, and each game "
+        "has its own opening",
+    )  # fmt: skip
+    games.add_argument(
+        "--reverse", action="store_true", default=None,
+        help="begin each pairing with reversed colours",
+    )  # fmt: skip
     games.add_argument("--chess960", action="store_true", default=None, help="play Chess960")
     games.add_argument(
         "--openings", metavar="FILE",
@@ -242,7 +252,7 @@ def _settings_from_flags(arguments: argparse.Namespace) -> Settings:
         },
         "sprt": arguments.sprt and parse_entries(arguments.sprt, "--sprt"),
     }
-    for name in ("name", "format", "games", "rounds", "seed", "chess960"):
+    for name in ("name", "format", "games", "rounds", "seed", "noswap", "reverse", "chess960"):
         if (value := getattr(arguments, name)) is not None:
             data[name] = value
     return parse_settings(data)

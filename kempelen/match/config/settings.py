@@ -140,6 +140,9 @@ class Settings:
 
     `games` is the number of games per pairing and round. `time` is the default time control of the
     engines. `evaluations` maps engine names to digests of their evaluation files.
+
+    With `noswap`, the first engine of a pairing is always White, and each game has its own opening.
+    With `reverse`, the second engine is White in the first game.
     """
 
     engines: tuple[EngineSettings, ...]
@@ -155,6 +158,8 @@ class Settings:
     sprt: SprtSettings | None = None
     game: GameSettings = field(default_factory=GameSettings)
     evaluations: Mapping[str, str] = field(default_factory=dict)
+    noswap: bool = False
+    reverse: bool = False
 
     @property
     def is_chess(self) -> bool:
@@ -162,7 +167,9 @@ class Settings:
 
     @property
     def tournament_size(self) -> TournamentSize:
-        return TournamentSize(len(self.engines), self.rounds, self.games)
+        return TournamentSize(
+            len(self.engines), self.rounds, self.games, not self.noswap, self.reverse
+        )
 
     @property
     def needs_bots(self) -> bool:
@@ -177,6 +184,10 @@ class Settings:
             raise SettingsError(f"games and rounds: must give at most {MAX_GAMES} games in total")
         if self.sprt and (len(self.engines) != 2 or not self.format.rules.allows_sprt):
             raise SettingsError("sprt: requires exactly two engines and a round robin")
+        if self.sprt and self.noswap:
+            raise SettingsError("sprt: requires pairs with swapped colours (without noswap)")
+        if (self.noswap or self.reverse) and not self.format.rules.has_fixed_pairings:
+            raise SettingsError("noswap and reverse: require a round robin or a gauntlet")
         for engine in self.engines:
             _check_engine(engine, engine.time or self.time, self.game)
             if self.chess960 and protocol_spec(engine).start_position_only:

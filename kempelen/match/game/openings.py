@@ -175,7 +175,7 @@ def select_opening(openings: list[Opening], settings: Settings, round_: int, pai
     count = len(openings)
     pair += settings.openings.start - 1
     if settings.openings.order is OpeningOrder.SEQUENTIAL:
-        per_round = (settings.games + 1) // 2
+        per_round = settings.games if settings.noswap else (settings.games + 1) // 2
         return openings[((round_ - 1) * per_round + pair - 1) % count]
     cycle, index = divmod(pair - 1, count)
     return openings[_shuffled(count, f"{settings.seed}/{round_}/{cycle}")[index]]

@@ -41,6 +41,7 @@ class FormatRules:
     bracket: Callable[[TournamentSize, Results], list[list[KnockoutMatch]]] | None = None
     extendable_settings: frozenset[str] = frozenset({"rounds"})
     allows_sprt: bool = True
+    has_fixed_pairings: bool = False  # they do not depend on results
 
 
 def _everyone(players: int) -> Iterable[tuple[int, int]]:
@@ -55,8 +56,11 @@ def _same_each_round(
     pairings: Callable[[int], Iterable[tuple[int, int]]],
 ) -> Callable[[TournamentSize, Results], Iterator[PlannedPair]]:
     def plan_pairs(tournament_size: TournamentSize, results: Results) -> Iterator[PlannedPair]:
+        pairs = list(pairings(tournament_size.players))
+        if tournament_size.reverse:
+            pairs = [(second, first) for first, second in pairs]
         for number in range(1, tournament_size.rounds + 1):
-            yield from round_pairs(number, pairings(tournament_size.players), tournament_size.games)
+            yield from round_pairs(number, pairs, tournament_size.games, swap=tournament_size.swap)
 
     return plan_pairs
 
@@ -73,12 +77,14 @@ FORMATS = {
         ),
         rank_players=_by_elo,
         extendable_settings=frozenset({"rounds", "games"}),
+        has_fixed_pairings=True,
     ),
     Format.GAUNTLET: FormatRules(
         plan_pairs=_same_each_round(_first_against_others),
         match_count=lambda tournament_size: (tournament_size.players - 1) * tournament_size.rounds,
         rank_players=_by_elo,
         extendable_settings=frozenset({"rounds", "games"}),
+        has_fixed_pairings=True,
     ),
     Format.SWISS: FormatRules(
         plan_pairs=swiss.plan_pairs,

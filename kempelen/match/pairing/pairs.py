@@ -56,24 +56,30 @@ PlannedPair = tuple[PairKey, tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class TournamentSize:
-    """The numbers of players and rounds, and of games per pairing and round."""
+    """The numbers of players and rounds, and of games per pairing and round.
+
+    If `swap` is false, the first player of a pairing is always White. If `reverse` is true, the
+    second player begins with White.
+    """
 
     players: int
     rounds: int
     games: int
+    swap: bool = True
+    reverse: bool = False
 
 
 def round_pairs(
-    round_: int, pairings: Iterable[tuple[int, int]], games: int
+    round_: int, pairings: Iterable[tuple[int, int]], games: int, *, swap: bool = True
 ) -> Iterator[PlannedPair]:
     """Yield pair 1 of every pairing in a round, then pair 2 of every pairing, and so on.
 
-    `games` is the number of games per pairing.
+    `games` is the number of games per pairing. If `swap` is false, each pair has one game.
     """
     pairings = list(pairings)
-    for number in range(1, (games + 1) // 2 + 1):
+    for number in range(1, (games + 1) // 2 + 1 if swap else games + 1):
         for first, second in pairings:
-            game_numbers = (1, 2) if 2 * number <= games else (1,)
+            game_numbers = (1, 2) if swap and 2 * number <= games else (1,)
             yield PairKey(round_, number, first, second), game_numbers
 
 

@@ -6,8 +6,14 @@ import pytest
 
 from kempelen.console.settings_codec import SettingsError
 from kempelen.match.config.engine_settings import EngineSettings
-from kempelen.match.config.settings import Settings, check_resumable
+from kempelen.match.config.settings import (
+    OpeningOrder,
+    OpeningSettings,
+    Settings,
+    check_resumable,
+)
 from kempelen.match.config.time_control import TimeControl
+from kempelen.match.game.openings import Opening, select_opening
 from kempelen.match.pairing.formats import FORMATS, Format
 from kempelen.match.pairing.pairs import PairKey, match_points
 from kempelen.match.pairing.schedule import due_pairs, total_games
@@ -53,6 +59,33 @@ def test_every_pairing_plays_its_games(format_, players, games, rounds):
         expected = {(0, other) for other in range(1, players)}
     assert set(meetings) == expected
     assert set(meetings.values()) == {games * rounds}
+
+
+def test_colours_are_reversed_or_not_swapped():
+    def colours(**changes):
+        results, _ = play_all(settings(3, format=Format.GAUNTLET, games=4, **changes))
+        games = [(key, number) for key, played in results.items() for number in played]
+        return Counter((key.white(number), key.black(number)) for key, number in games)
+
+    both = {(0, 1): 2, (1, 0): 2, (0, 2): 2, (2, 0): 2}
+    assert colours() == colours(reverse=True) == both
+    assert colours(noswap=True) == {(0, 1): 4, (0, 2): 4}
+    assert colours(noswap=True, reverse=True) == {(1, 0): 4, (2, 0): 4}
+    first = due_pairs(settings(2, reverse=True), {})[0]
+    assert (first.key.white(1), first.key.white(2)) == (1, 0)
+    for changes in ({"format": Format.SWISS, "reverse": True}, {"format": "knockout"}):
+        with pytest.raises(SettingsError, match="round robin or a gauntlet"):
+            settings(4, **{"noswap": True, **changes, "format": Format(changes["format"])})
+
+
+def test_each_game_without_swap_has_its_own_opening():
+    openings = [Opening(name=str(n)) for n in range(8)]
+    order = OpeningSettings(order=OpeningOrder.SEQUENTIAL)
+    chosen = settings(2, games=4, rounds=2, noswap=True, openings=order)
+    pairs = due_pairs(chosen, {})
+    names = [select_opening(openings, chosen, p.key.round, p.key.number).name for p in pairs]
+    assert names == list("01234567")
+    assert {pair.games for pair in pairs} == {(1,)}
 
 
 def test_increasing_games_schedules_only_missing_games():
