@@ -35,7 +35,7 @@ DESCRIPTION_FLAGS = {
     "patience": "--timeout",
     **{name: f"--{name}" for name in ("game", "size", "komi", "option", "format", "games")},
     **{name: f"--{name}" for name in ("rounds", "seed", "chess960", "openings", "order")},
-    **{name: f"--{name}" for name in ("noswap", "reverse")},
+    **{name: f"--{name}" for name in ("noswap", "reverse", "seeds")},
     "plies": "--opening-plies",
     "start": "--opening-start",
     **{name: f"--{name}" for name in ("draw", "resign", "maxmoves", "tables", "sprt")},
@@ -81,6 +81,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     games.add_argument("--games", type=int, help="games per pairing (default: 2)")
     games.add_argument("--rounds", type=int, help="number of rounds (default: 1)")
+    games.add_argument(
+        "--seeds", type=int, metavar="N",
+        help="in a gauntlet, the first N engines play against all others (default: 1)",
+    )  # fmt: skip
     games.add_argument("--seed", type=int, help="random seed for the openings (default: 0)")
     games.add_argument(
         "--noswap", action="store_true", default=None,
@@ -252,7 +256,8 @@ def _settings_from_flags(arguments: argparse.Namespace) -> Settings:
         },
         "sprt": arguments.sprt and parse_entries(arguments.sprt, "--sprt"),
     }
-    for name in ("name", "format", "games", "rounds", "seed", "noswap", "reverse", "chess960"):
+    plain = ("name", "format", "games", "rounds", "seeds", "seed", "noswap", "reverse", "chess960")
+    for name in plain:
         if (value := getattr(arguments, name)) is not None:
             data[name] = value
     return parse_settings(data)

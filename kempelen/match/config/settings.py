@@ -142,7 +142,8 @@ class Settings:
     engines. `evaluations` maps engine names to digests of their evaluation files.
 
     With `noswap`, the first engine of a pairing is always White, and each game has its own opening.
-    With `reverse`, the second engine is White in the first game.
+    With `reverse`, the second engine is White in the first game. In a gauntlet, the first `seeds`
+    engines play against all others.
     """
 
     engines: tuple[EngineSettings, ...]
@@ -160,6 +161,7 @@ class Settings:
     evaluations: Mapping[str, str] = field(default_factory=dict)
     noswap: bool = False
     reverse: bool = False
+    seeds: int = 1
 
     @property
     def is_chess(self) -> bool:
@@ -168,7 +170,7 @@ class Settings:
     @property
     def tournament_size(self) -> TournamentSize:
         return TournamentSize(
-            len(self.engines), self.rounds, self.games, not self.noswap, self.reverse
+            len(self.engines), self.rounds, self.games, not self.noswap, self.reverse, self.seeds
         )
 
     @property
@@ -184,6 +186,13 @@ class Settings:
             raise SettingsError(f"games and rounds: must give at most {MAX_GAMES} games in total")
         if self.sprt and (len(self.engines) != 2 or not self.format.rules.allows_sprt):
             raise SettingsError("sprt: requires exactly two engines and a round robin")
+        if self.seeds != 1 and self.format is not Format.GAUNTLET:
+            raise SettingsError("seeds: require a gauntlet")
+        if not 1 <= self.seeds < len(self.engines):
+            raise SettingsError(
+                f"seeds: must be from 1 to {len(self.engines) - 1}, so that a seed has an opponent "
+                f"(got {self.seeds})"
+            )
         if self.sprt and self.noswap:
             raise SettingsError("sprt: requires pairs with swapped colours (without noswap)")
         if (self.noswap or self.reverse) and not self.format.rules.has_fixed_pairings:

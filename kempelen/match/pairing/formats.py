@@ -44,19 +44,20 @@ class FormatRules:
     has_fixed_pairings: bool = False  # they do not depend on results
 
 
-def _everyone(players: int) -> Iterable[tuple[int, int]]:
-    return itertools.combinations(range(players), 2)
+def _everyone(tournament_size: TournamentSize) -> Iterable[tuple[int, int]]:
+    return itertools.combinations(range(tournament_size.players), 2)
 
 
-def _first_against_others(players: int) -> Iterable[tuple[int, int]]:
-    return [(0, other) for other in range(1, players)]
+def _seeds_against_others(tournament_size: TournamentSize) -> Iterable[tuple[int, int]]:
+    others = range(tournament_size.seeds, tournament_size.players)
+    return itertools.product(range(tournament_size.seeds), others)
 
 
 def _same_each_round(
-    pairings: Callable[[int], Iterable[tuple[int, int]]],
+    pairings: Callable[[TournamentSize], Iterable[tuple[int, int]]],
 ) -> Callable[[TournamentSize, Results], Iterator[PlannedPair]]:
     def plan_pairs(tournament_size: TournamentSize, results: Results) -> Iterator[PlannedPair]:
-        pairs = list(pairings(tournament_size.players))
+        pairs = list(pairings(tournament_size))
         if tournament_size.reverse:
             pairs = [(second, first) for first, second in pairs]
         for number in range(1, tournament_size.rounds + 1):
@@ -80,8 +81,10 @@ FORMATS = {
         has_fixed_pairings=True,
     ),
     Format.GAUNTLET: FormatRules(
-        plan_pairs=_same_each_round(_first_against_others),
-        match_count=lambda tournament_size: (tournament_size.players - 1) * tournament_size.rounds,
+        plan_pairs=_same_each_round(_seeds_against_others),
+        match_count=lambda tournament_size: (
+            len(list(_seeds_against_others(tournament_size))) * tournament_size.rounds
+        ),
         rank_players=_by_elo,
         extendable_settings=frozenset({"rounds", "games"}),
         has_fixed_pairings=True,

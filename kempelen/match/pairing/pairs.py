@@ -59,7 +59,7 @@ class TournamentSize:
     """The numbers of players and rounds, and of games per pairing and round.
 
     If `swap` is false, the first player of a pairing is always White. If `reverse` is true, the
-    second player begins with White.
+    second player begins with White. In a gauntlet, the first `seeds` players play all others.
     """
 
     players: int
@@ -67,6 +67,7 @@ class TournamentSize:
     games: int
     swap: bool = True
     reverse: bool = False
+    seeds: int = 1
 
 
 def round_pairs(

@@ -61,6 +61,20 @@ def test_every_pairing_plays_its_games(format_, players, games, rounds):
     assert set(meetings.values()) == {games * rounds}
 
 
+def test_seeds_of_a_gauntlet_play_all_others():
+    chosen = settings(5, format=Format.GAUNTLET, games=2, seeds=2)
+    results, _ = play_all(chosen)
+    assert {(key.first, key.second) for key in results} == set(itertools.product((0, 1), (2, 3, 4)))
+    assert count(results) == total_games(chosen) == 12
+    for changes, message in [
+        ({"seeds": 2}, "require a gauntlet"),
+        ({"seeds": 5, "format": Format.GAUNTLET}, "must be from 1 to 4"),
+        ({"seeds": 0, "format": Format.GAUNTLET}, "must be from 1 to 4"),
+    ]:
+        with pytest.raises(SettingsError, match=message):
+            settings(5, **changes)
+
+
 def test_colours_are_reversed_or_not_swapped():
     def colours(**changes):
         results, _ = play_all(settings(3, format=Format.GAUNTLET, games=4, **changes))
