@@ -1,6 +1,7 @@
 """`kempelen match`: play a match or a tournament, described by flags or by a YAML file."""
 
 import argparse
+import dataclasses
 import json
 import re
 from typing import Any
@@ -40,6 +41,10 @@ DESCRIPTION_FLAGS = {
     "start": "--opening-start",
     **{name: f"--{name}" for name in ("draw", "resign", "maxmoves", "tables", "sprt")},
 }
+
+
+# Names of the flags that set fields of RunSettings. They are also allowed with a file.
+RUN_FLAGS = ("wait",)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -134,6 +139,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "model=normalized|logistic",
     )
     configure_run(parser)
+    details = parser.add_argument_group("details of the run")
+    details.add_argument(
+        "--wait", type=int, metavar="MS",
+        help="milliseconds to wait before the next game on a board (default: 0)",
+    )  # fmt: skip
     parser.add_argument(
         "--compliance", metavar="ENGINE",
         help="play no games, but check step by step that a UCI engine follows the protocol; ENGINE "
@@ -171,12 +181,17 @@ def run(arguments: argparse.Namespace) -> int:
 def settings_from(arguments: argparse.Namespace) -> Settings:
     """Return the settings in the YAML file or the flags. Raise SettingsError if one is invalid."""
     if arguments.file is None:
-        return _settings_from_flags(arguments)
-    if given := _description_flags(arguments):
+        settings = _settings_from_flags(arguments)
+    elif given := _description_flags(arguments):
         raise SettingsError(
             f"{', '.join(given)}: not allowed with {arguments.file}, which describes the match"
         )
-    return read_tournament(arguments.file)
+    else:
+        settings = read_tournament(arguments.file)
+    given_run = {
+        name: value for name in RUN_FLAGS if (value := getattr(arguments, name)) is not None
+    }
+    return dataclasses.replace(settings, run=dataclasses.replace(settings.run, **given_run))
 
 
 def _description_flags(arguments: argparse.Namespace) -> list[str]:

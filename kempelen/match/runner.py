@@ -107,6 +107,7 @@ class LocalExecutor:
         self._all_must_start = all_must_start
         self._emit: Emit = _ignore
         self._adjudicator = Adjudicator(settings.adjudication)
+        self._used_boards: set[int] = set()
         idle = max(2, len(settings.engines)) * boards
         self._pool = EnginePool(
             settings.engines, self._make_player, idle=min(idle, 64), report=self._report
@@ -132,6 +133,9 @@ class LocalExecutor:
 
     async def play(self, pair: Pair, opening: Opening, board: int, record: RecordCallback) -> None:
         for number in pair.games:
+            if self._settings.run.wait and board in self._used_boards:
+                await asyncio.sleep(self._settings.run.wait / 1000)
+            self._used_boards.add(board)
             assignment = GameAssignment(pair.key, number, opening, board)
             record(await self._play(assignment))
 

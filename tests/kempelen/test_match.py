@@ -1,5 +1,6 @@
 """The commands match, match ratings and match sprt."""
 
+import asyncio
 import json
 import sys
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 
 from kempelen.cli import main
 from kempelen.console.settings_codec import SettingsError
+from kempelen.match import runner
 from kempelen.match.config.engine_arguments import engine_entries, parse_entries
 from kempelen.match.config.settings import parse_settings
 from kempelen.match.config.time_control import TimeControl
@@ -421,6 +423,22 @@ def test_engine_with_a_failing_evaluation_loses_the_game(capsys, tmp_path, warm_
 def test_non_finite_times_are_rejected(capsys, option, word):
     assert match(option, word) == 2
     assert "finite" in capsys.readouterr().err
+
+
+def test_run_waits_between_games_of_a_board(monkeypatch, tmp_path):
+    waits = []
+
+    async def sleep(seconds, sleep=asyncio.sleep):
+        waits.append(seconds)
+        await sleep(0)
+
+    monkeypatch.setattr(runner.asyncio, "sleep", sleep)
+    ledger = tmp_path / "l"
+    assert match("--games", 3, "--wait", 250, "--ledger", ledger) == 0
+    assert waits.count(0.25) == 2
+    assert match("--games", 4, "--ledger", ledger, "--resume") == 0  # without --wait
+    assert waits.count(0.25) == 2
+    assert match("--wait", -1) == 2
 
 
 def test_infinite_time_control_replaces_a_clock(capsys):

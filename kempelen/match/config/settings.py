@@ -1,7 +1,7 @@
 """Tournament settings, which are stored in the ledger (SQLite) and compared on resume.
 
-Options that may change between runs, such as concurrency and output files, are not included. Times
-are in seconds.
+Options that may change between runs are in `run`, or, such as concurrency and output files, not
+included. Times are in seconds.
 """
 
 import dataclasses
@@ -16,6 +16,7 @@ from agent.io.sanitize import sanitize_name
 from kempelen.console.settings_codec import SettingsError, decode, differences, encode
 from kempelen.match.config.engine_settings import EngineSettings
 from kempelen.match.config.game_settings import CHESS, GameSettings
+from kempelen.match.config.run_settings import RunSettings
 from kempelen.match.config.time_control import TOLERANCE_KEYS, TimeControl, parse_clock
 from kempelen.match.engines.engine_protocols import check_game_supported, protocol_spec
 from kempelen.match.pairing.formats import Format
@@ -162,6 +163,7 @@ class Settings:
     noswap: bool = False
     reverse: bool = False
     seeds: int = 1
+    run: RunSettings = field(default_factory=RunSettings)
 
     @property
     def is_chess(self) -> bool:
@@ -284,6 +286,7 @@ def _time_entries(time: Any) -> Any:
 
 def check_resumable(kept: Settings, asked: Settings) -> None:
     """Raise SettingsError unless `asked` equals the saved settings `kept`. Games may be added."""
+    kept = dataclasses.replace(kept, run=asked.run)
     changed = differences(encode(kept), encode(asked))
     extendable_settings = asked.format.rules.extendable_settings
     if "games" in extendable_settings and kept.rounds == asked.rounds == 1:

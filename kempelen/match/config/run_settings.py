@@ -1,0 +1,20 @@
+from dataclasses import dataclass
+
+from kempelen.console.settings_codec import SettingsError
+
+MAX_WAIT = 3_600_000
+
+
+@dataclass(frozen=True, slots=True)
+class RunSettings:
+    """Settings that may differ when a tournament is resumed.
+
+    `wait` is the time before the next game on a board, in milliseconds as in fastchess and
+    cutechess.
+    """
+
+    wait: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.wait <= MAX_WAIT:
+            raise SettingsError(f"wait: must be from 0 to {MAX_WAIT} ms (got {self.wait})")
