@@ -5,6 +5,7 @@ import asyncio
 import contextlib
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Group
@@ -26,6 +27,7 @@ from kempelen.match.game.referee import GameFailedError
 from kempelen.match.live.events import Event, GameFinished, Listener, TournamentFinished, to_json
 from kempelen.match.live.live_file import LiveFile, live_file_path
 from kempelen.match.live.progress_curve import build_curve
+from kempelen.match.records.game_record import PGN_FIELDS, Notation, PgnFormat
 from kempelen.match.records.ledger import Ledger, LedgerError
 from kempelen.match.records.record_file import RecordFile
 from kempelen.match.records.record_formats import make_writer
@@ -71,6 +73,16 @@ def configure_run(parser: argparse.ArgumentParser, *, network: bool = True) -> N
         help="also write all games to FILE: chess as PGN, Go as SGF, other games as text; "
         "if FILE ends in .json, one JSON object per line",
     )  # fmt: skip
+    run.add_argument("--event", help="event of the records (default: the name of the tournament)")
+    run.add_argument("--site", default="?", help="site of the games, for PGN")
+    run.add_argument(
+        "--pgn-fields", metavar="NAME,NAME,...", type=_pgn_fields, default=("nodes",),
+        help=f"fields of the comments in PGN, of {', '.join(PGN_FIELDS)} (default: nodes)",
+    )  # fmt: skip
+    run.add_argument(
+        "--notation", choices=[str(notation) for notation in Notation], default=Notation.SAN,
+        help="notation of the moves in PGN (default: san)",
+    )  # fmt: skip
     run.add_argument(
         "--log-dir", metavar="DIR", help="write a log of the input and output of each engine to DIR"
     )
@@ -88,6 +100,14 @@ def configure_run(parser: argparse.ArgumentParser, *, network: bool = True) -> N
     )
 
 
+def _pgn_fields(text: str) -> tuple[str, ...]:
+    fields = tuple(text.split(",")) if text else ()
+    if unknown := [field for field in fields if field not in PGN_FIELDS]:
+        names = ", ".join(PGN_FIELDS)
+        raise argparse.ArgumentTypeError(f"unknown field {unknown[0]!r} (expected of: {names})")
+    return fields
+
+
 def run_tournament(settings: Settings, arguments: argparse.Namespace) -> int:
     """Play a tournament and print its result. Return the exit status.
 
@@ -97,6 +117,8 @@ def run_tournament(settings: Settings, arguments: argparse.Namespace) -> int:
     if arguments.resume and arguments.ledger is None:
         print_error("--resume requires --ledger")
         return 2
+    if "pv" in arguments.pgn_fields:
+        settings = replace(settings, run=replace(settings.run, pv=True))
     try:
         return interruption.run(_run(with_file_digests(settings.with_unique_names()), arguments))
     except (SettingsError, LedgerError, GameFailedError) as error:
@@ -228,7 +250,8 @@ def _record_file(
         return None
     read = [settings.openings.file, arguments.ledger, getattr(arguments, "file", None)]
     sources = [path for path in read if path]
-    write = make_writer(settings, arguments.records)
+    form = PgnFormat(arguments.pgn_fields, Notation(arguments.notation), arguments.site)
+    write = make_writer(settings, arguments.records, arguments.event, form)
     file = RecordFile(arguments.records, ledger, write, sources, resume=arguments.resume)
     stack.callback(_close_record_file, file, arguments)
     return file

@@ -425,6 +425,18 @@ def test_non_finite_times_are_rejected(capsys, option, word):
     assert "finite" in capsys.readouterr().err
 
 
+def test_pgn_has_the_requested_event_site_fields_and_notation(capsys, tmp_path):
+    pgn = tmp_path / "g.pgn"
+    line = ("--games", 1, "--pgn", pgn, "--event", "Cup", "--site", "Home", "--notation", "uci")
+    assert match(*line, "--pgn-fields", "nodes,pv,latency") == 0
+    text = pgn.read_text()
+    assert '[Event "Cup"]\n[Site "Home"]' in text
+    assert "n=1 pv=" in " ".join(text.split())
+    with pytest.raises(SystemExit):
+        match("--pgn-fields", "nodes,x")
+    assert "unknown field 'x'" in capsys.readouterr().err
+
+
 def test_run_waits_between_games_of_a_board(monkeypatch, tmp_path):
     waits = []
 

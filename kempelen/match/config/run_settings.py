@@ -10,10 +10,11 @@ class RunSettings:
     """Settings that may differ when a tournament is resumed.
 
     `wait` is the time before the next game on a board, in milliseconds as in fastchess and
-    cutechess.
+    cutechess. `pv` stores the principal variation of each move in the ledger.
     """
 
     wait: int = 0
+    pv: bool = False
 
     def __post_init__(self) -> None:
         if not 0 <= self.wait <= MAX_WAIT:

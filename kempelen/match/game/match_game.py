@@ -35,6 +35,8 @@ SIDES = ("white", "black")
 # Seconds to wait for a move beyond the move's time limit. The move may have arrived in time while
 # this process was busy.
 GRACE = 2.0
+# Plies of a stored principal variation.
+MAX_PV_LENGTH = 64
 Emit = Callable[[Event], None]
 
 
@@ -157,7 +159,8 @@ class MatchGame:
             return self.failure(side, Termination.ILLEGAL_MOVE, f"{shown!r} in {position}")
         move, *events = self._referee.moves[ply - 1 :]
         self._scores.append(answer.info.score if answer.info else None)
-        record = _move_record(move, answer, self._clocks[side].remaining)
+        clock, keep_pv = self._clocks[side].remaining, self._settings.run.pv
+        record = _move_record(move, answer, clock, keep_pv=keep_pv)
         for number, played in enumerate((record, *map(MoveRecord, events)), start=ply):
             self._moves.append(played)
             self._emit_move(side, number, played)
@@ -365,7 +368,9 @@ def _failed_sides(record: GameRecord) -> tuple[int, ...]:
     return (BLACK,) if record.result == "1-0" else (WHITE,)
 
 
-def _move_record(move: str, answer: PlayResult, clock: float | None) -> MoveRecord:
+def _move_record(
+    move: str, answer: PlayResult, clock: float | None, *, keep_pv: bool
+) -> MoveRecord:
     record = MoveRecord(
         move, time=round(answer.elapsed, 4), clock=None if clock is None else round(clock, 3)
     )
@@ -378,6 +383,11 @@ def _move_record(move: str, answer: PlayResult, clock: float | None) -> MoveReco
         mate=_mate(info.score),
         depth=info.depth,
         nodes=info.nodes,
+        seldepth=info.seldepth or None,
+        hashfull=info.hashfull,
+        tbhits=info.tbhits,
+        reported_time=round(info.time, 4),
+        pv=info.pv[:MAX_PV_LENGTH] if keep_pv else (),
     )
 
 

@@ -2,8 +2,9 @@
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 import chess
 import chess.pgn
@@ -22,7 +23,8 @@ class MoveRecord:
 
     `move` is in UCI notation for chess. The score is `cp` or `mate`, from the point of view of the
     player who moved. `time` is measured by the runner, and `clock` is the time left after the move,
-    both in seconds.
+    both in seconds. `reported_time` is the time of the search by the engine's own clock. `pv` is
+    stored only on request, because it doubles the size of a record.
     """
 
     move: str
@@ -32,6 +34,23 @@ class MoveRecord:
     nodes: int | None = None
     time: float = 0.0
     clock: float | None = None
+    seldepth: int | None = None
+    hashfull: int | None = None
+    tbhits: int | None = None
+    reported_time: float | None = None
+    pv: tuple[str, ...] = ()
+
+    @property
+    def nps(self) -> int | None:
+        """The nodes per second by the engine's clock, or by ours if it reports no time."""
+        if self.nodes is None:
+            return None
+        return round(self.nodes / max(self.reported_time or self.time, 0.001))
+
+    @property
+    def latency(self) -> float | None:
+        """The time of the move that the engine does not report, for example of the transport."""
+        return None if self.reported_time is None else self.time - self.reported_time
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,29 +99,108 @@ class GameRecord:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def to_pgn(record: GameRecord, event: str) -> str:
-    """Return a game in PGN, with the score, depth, time and nodes of each move in comments."""
+class Notation(StrEnum):
+    """The notation of moves, with the names of fastchess."""
+
+    SAN = "san"
+    LAN = "lan"
+    UCI = "uci"
+
+    def write(self, board: chess.Board, move: chess.Move) -> str:
+        if self is Notation.UCI:
+            return board.uci(move)
+        return board.san(move) if self is Notation.SAN else board.lan(move)
+
+
+def _number(name: str) -> Callable[[MoveRecord, str], str | None]:
+    def text(move: MoveRecord, pv: str) -> str | None:
+        value = getattr(move, name)
+        return None if value is None else str(value)
+
+    return text
+
+
+def _seconds(name: str, unit: str) -> Callable[[MoveRecord, str], str | None]:
+    def text(move: MoveRecord, pv: str) -> str | None:
+        value = getattr(move, name)
+        return None if value is None else f"{value:z.3f}{unit}"
+
+    return text
+
+
+# Fields of comments in PGN, with the names and keys of fastchess.
+PGN_FIELDS: dict[str, tuple[str, Callable[[MoveRecord, str], str | None]]] = {
+    "nodes": ("n", _number("nodes")),
+    "seldepth": ("sd", _number("seldepth")),
+    "nps": ("nps", _number("nps")),
+    "hashfull": ("hashfull", _number("hashfull")),
+    "tbhits": ("tbhits", _number("tbhits")),
+    "timeleft": ("tl", _seconds("clock", "s")),
+    "latency": ("latency", _seconds("latency", "s")),
+    "pv": ("pv", lambda move, pv: f'"{pv}"' if pv else None),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PgnFormat:
+    """The form of games in PGN. `fields` are names of PGN_FIELDS."""
+
+    fields: tuple[str, ...] = ("nodes",)
+    notation: Notation = Notation.SAN
+    site: str = "?"
+
+
+PLAIN_PGN = PgnFormat()
+
+
+class _Exporter(chess.pgn.StringExporter):
+    def __init__(self, notation: Notation) -> None:
+        super().__init__(columns=100)
+        self._notation = notation
+
+    def visit_move(self, board: chess.Board, move: chess.Move) -> None:
+        if board.turn or self.force_movenumber:
+            self.write_token(f"{board.fullmove_number}{'.' if board.turn else '...'} ")
+        self.write_token(f"{self._notation.write(board, move)} ")
+        self.force_movenumber = False
+
+
+def to_pgn(record: GameRecord, event: str, form: PgnFormat = PLAIN_PGN) -> str:
+    """Return a game in PGN, with the score, depth, time and `form.fields` of each move."""
     board = chess.Board(record.fen, chess960=record.chess960)
     game = chess.pgn.Game()
     game.setup(board)
-    _set_headers(game.headers, record, event)
+    _set_headers(game.headers, record, event, form.site)
     node: chess.pgn.GameNode = game
     # Use one board: node.board() would replay the game for every move.
     for text in record.opening:
         node = node.add_variation(board.push_uci(text))
     for move in record.moves:
+        pv = _pv_text(board, move.pv, form.notation) if "pv" in form.fields else ""
         node = node.add_variation(board.push_uci(move.move))
-        node.comment = _comment(move)
+        node.comment = _comment(move, form.fields, pv)
     reason = sanitize_line(record.detail) or str(record.termination)
     node.comment = f"{node.comment}; {reason}" if node.comment else reason
-    exporter = chess.pgn.StringExporter(columns=100)
-    return game.accept(exporter) + "\n\n"
+    return game.accept(_Exporter(form.notation)) + "\n\n"
 
 
-def _set_headers(headers: chess.pgn.Headers, record: GameRecord, event: str) -> None:
+def _pv_text(board: chess.Board, pv: Sequence[str], notation: Notation) -> str:
+    """Return the legal beginning of a principal variation."""
+    board, words = board.copy(stack=False), []
+    for text in pv:
+        try:
+            move = board.parse_uci(text)
+        except ValueError:
+            break
+        words.append(notation.write(board, move))
+        board.push(move)
+    return " ".join(words)
+
+
+def _set_headers(headers: chess.pgn.Headers, record: GameRecord, event: str, site: str) -> None:
     started = record.started
     headers["Event"] = escape_tag_value(event)
-    headers["Site"] = "?"
+    headers["Site"] = escape_tag_value(site)
     headers["Date"] = started[:10].replace("-", ".") or "????.??.??"
     headers["Round"] = f"{record.pair}.{record.game}"
     headers["White"] = escape_tag_value(record.white)
@@ -130,15 +228,17 @@ def unescape_tag_value(value: str) -> str:
     return sanitize_line(re.sub(r"\\([\\\"])", r"\1", value))
 
 
-def _comment(move: MoveRecord) -> str:
+def _comment(move: MoveRecord, fields: Sequence[str], pv: str) -> str:
     parts = []
     if move.mate is not None:
         parts.append(f"{'-' if move.mate <= 0 else '+'}M{abs(move.mate)}/{move.depth or 0}")
     elif move.cp is not None:
         parts.append(f"{move.cp / 100:+.2f}/{move.depth or 0}")
     parts.append(f"{move.time:.3f}s")
-    if move.nodes is not None:
-        parts.append(f"n={move.nodes}")
+    for field in fields:
+        key, text = PGN_FIELDS[field]
+        if (value := text(move, pv)) is not None:
+            parts.append(f"{key}={value}")
     return " ".join(parts)
 
 

@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from agent.io import strict_json
 from agent.io.file_lock import lock_or_raise
@@ -390,7 +390,7 @@ class Ledger:
                 record.black,
                 record.result,
                 str(record.termination),
-                json.dumps(encode(record), separators=(",", ":")),
+                json.dumps(_without_defaults(encode(record)), separators=(",", ":")),
             ),
         )
         return cursor.rowcount == 1
@@ -482,6 +482,12 @@ def _settings(text: str, where: str) -> Settings:
             f"{where}: invalid settings: {error}; if no other version of Kempelen wrote them, "
             f"{DAMAGED_REMEDY}"
         ) from None
+
+
+def _without_defaults(record: dict[str, Any]) -> dict[str, Any]:
+    """Return an encoded record with only the known values of each move, which saves a third."""
+    moves = [{k: v for k, v in move.items() if v not in (None, [])} for move in record["moves"]]
+    return {**record, "moves": moves}
 
 
 def _tournament_row(settings: Settings) -> tuple[str, str, str]:

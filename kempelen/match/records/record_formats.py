@@ -16,7 +16,7 @@ from kempelen.console.settings_codec import SettingsError, encode
 from kempelen.match.config.game_settings import GameSettings, new_game
 from kempelen.match.config.settings import Settings
 from kempelen.match.game.game_result import Termination
-from kempelen.match.records.game_record import GameRecord, to_pgn
+from kempelen.match.records.game_record import PLAIN_PGN, GameRecord, PgnFormat, to_pgn
 from protocols.gtp.rules import DEFAULT_RULES
 from protocols.gtp.sgf import new_tree, read_point, set_move
 
@@ -36,16 +36,19 @@ SGF_REASONS = {
 Writer = Callable[[GameRecord], str]
 
 
-def make_writer(settings: Settings, path: str) -> Writer:
+def make_writer(
+    settings: Settings, path: str, event: str | None = None, form: PgnFormat = PLAIN_PGN
+) -> Writer:
     """Return a function that formats a game, depending on the suffix of `path` and the game.
 
-    Raise SettingsError if a required package is missing.
+    `event` is the name of the event, by default that of the tournament. `form` is for PGN. Raise
+    SettingsError if a required package is missing.
     """
-    game, event = settings.game, settings.name
+    game, event = settings.game, settings.name if event is None else event
     if Path(path).suffix.lower() in (".json", ".jsonl"):
         return lambda record: to_json(record, game, event)
     if settings.is_chess:
-        return lambda record: to_pgn(record, event)
+        return lambda record: to_pgn(record, event, form)
     if game.name == "go":
         try:
             import sgfmill  # noqa: F401 - fail before the first game

@@ -18,9 +18,12 @@ from kempelen.match.config.settings import Settings
 from kempelen.match.config.time_control import TimeControl
 from kempelen.match.game.game_result import Termination
 from kempelen.match.records.game_record import (
+    PGN_FIELDS,
     TAG_LENGTH,
     GameRecord,
     MoveRecord,
+    Notation,
+    PgnFormat,
     to_pgn,
     unescape_tag_value,
 )
@@ -50,6 +53,51 @@ def test_pgn_is_valid_for_any_names_and_details(white, black, detail, event):
     for tag, value in [("White", white), ("Black", black), ("Event", event)]:
         assert unescape_tag_value(game.headers[tag]) == sanitize_line(value, TAG_LENGTH)
     assert chess.pgn.read_game(file) is None
+
+
+def detailed_record():
+    first = MoveRecord(
+        "g1f3", cp=31, depth=9, nodes=2000, time=0.5, clock=9.5, seldepth=14, hashfull=2, tbhits=0,
+        reported_time=0.4, pv=("g1f3", "d7d5", "e1g1"),
+    )  # fmt: skip
+    moves = (first, MoveRecord("d7d5", mate=-2, depth=3, time=0.25))
+    end = Termination.MAX_MOVES
+    return GameRecord("1.1-2.1", 1, "A", "B", chess.STARTING_FEN, (), moves, "1/2-1/2", end)
+
+
+def test_pgn_has_the_requested_fields():
+    every = PgnFormat(fields=tuple(PGN_FIELDS), site="Home")
+    text = " ".join(to_pgn(detailed_record(), "match", every).split())
+    assert (
+        "{ +0.31/9 0.500s n=2000 sd=14 nps=5000 hashfull=2 tbhits=0 tl=9.500s latency=0.100s "
+        'pv="Nf3 d5" }'
+    ) in text
+    assert "{ -M2/3 0.250s; maximum number of moves }" in text
+    assert '[Site "Home"]' in text
+    assert "{ +0.31/9 0.500s }" in to_pgn(detailed_record(), "match", PgnFormat(fields=()))
+    assert "{ +0.31/9 0.500s n=2000 }" in to_pgn(detailed_record(), "match")
+
+
+@pytest.mark.parametrize(
+    ("notation", "moves"), [("san", "1. Nf3"), ("lan", "1. Ng1-f3"), ("uci", "1. g1f3")]
+)
+def test_pgn_in_every_notation_is_readable(notation, moves):
+    text = to_pgn(detailed_record(), "match", PgnFormat(notation=Notation(notation)))
+    assert moves in text
+    game = chess.pgn.read_game(io.StringIO(text))
+    assert [move.uci() for move in game.mainline_moves()] == ["g1f3", "d7d5"]
+
+
+def test_ledger_keeps_the_fields_of_a_move():
+    chosen = Settings(
+        engines=(EngineSettings("a", name="A"), EngineSettings("b", name="B")),
+        time=TimeControl(depth=1),
+    )
+    ledger = Ledger()
+    ledger.begin(chosen, resume=False)
+    assert ledger.record(detailed_record())
+    assert list(ledger.records()) == [detailed_record()]
+    ledger.close()
 
 
 @pytest.mark.thorough
