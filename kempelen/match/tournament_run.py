@@ -4,7 +4,7 @@ import argparse
 import asyncio
 import contextlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +27,7 @@ from kempelen.match.game.referee import GameFailedError
 from kempelen.match.live.events import Event, GameFinished, Listener, TournamentFinished, to_json
 from kempelen.match.live.live_file import LiveFile, live_file_path
 from kempelen.match.live.progress_curve import build_curve
-from kempelen.match.records.game_record import PGN_FIELDS, Notation, PgnFormat
+from kempelen.match.records.game_record import PGN_FIELDS, Notation, PgnFormat, to_epd
 from kempelen.match.records.ledger import Ledger, LedgerError
 from kempelen.match.records.record_file import RecordFile
 from kempelen.match.records.record_formats import make_writer
@@ -73,6 +73,9 @@ def configure_run(parser: argparse.ArgumentParser, *, network: bool = True) -> N
         help="also write all games to FILE: chess as PGN, Go as SGF, other games as text; "
         "if FILE ends in .json, one JSON object per line",
     )  # fmt: skip
+    run.add_argument(
+        "--epdout", metavar="FILE", help="write the final position of each game of chess as EPD"
+    )
     run.add_argument("--event", help="event of the records (default: the name of the tournament)")
     run.add_argument("--site", default="?", help="site of the games, for PGN")
     run.add_argument(
@@ -150,8 +153,8 @@ async def _run(settings: Settings, arguments: argparse.Namespace) -> int:
             )
         else:
             executor = _local_executor(settings, arguments, boards, broker)
-        file = _record_file(settings, arguments, ledger, stack)
-        listeners = _listeners(file, stack)
+        files = _record_files(settings, arguments, ledger, stack)
+        listeners = _listeners(files, stack)
         curve = build_curve(settings, list(ledger.records())) if arguments.resume else []
         if arguments.ledger is not None:
             live = LiveFile(live_file_path(arguments.ledger), curve)
@@ -166,7 +169,7 @@ async def _run(settings: Settings, arguments: argparse.Namespace) -> int:
             print_error(f"ledger {arguments.ledger}: resuming after {runner.played} games")
         finish = await runner.run(executor)
     _print_finish(finish, arguments)
-    return 0 if finish.complete and not (file is not None and file.problem) else 1
+    return 0 if finish.complete and not any(file.problem for file in files) else 1
 
 
 async def _cluster_executor(
@@ -240,21 +243,30 @@ def _close_broadcast(broadcast: "MqttPublisher") -> None:
         print_error(unpublished)
 
 
-def _record_file(
+def _record_files(
     settings: Settings,
     arguments: argparse.Namespace,
     ledger: Ledger,
     stack: contextlib.ExitStack,
-) -> RecordFile | None:
-    if not arguments.records:
-        return None
+) -> list[RecordFile]:
+    writers = {}
+    if arguments.records:
+        form = PgnFormat(arguments.pgn_fields, Notation(arguments.notation), arguments.site)
+        writers[arguments.records] = make_writer(settings, arguments.records, arguments.event, form)
+    if arguments.epdout:
+        if not settings.is_chess:
+            raise SettingsError(f"--epdout: requires chess (got {settings.game.name})")
+        if arguments.epdout in writers:
+            raise SettingsError(f"--epdout {arguments.epdout}: also given as --records")
+        writers[arguments.epdout] = to_epd
     read = [settings.openings.file, arguments.ledger, getattr(arguments, "file", None)]
     sources = [path for path in read if path]
-    form = PgnFormat(arguments.pgn_fields, Notation(arguments.notation), arguments.site)
-    write = make_writer(settings, arguments.records, arguments.event, form)
-    file = RecordFile(arguments.records, ledger, write, sources, resume=arguments.resume)
-    stack.callback(_close_record_file, file, arguments)
-    return file
+    files = []
+    for path, write in writers.items():
+        file = RecordFile(path, ledger, write, sources, resume=arguments.resume)
+        stack.callback(_close_record_file, file, arguments)
+        files.append(file)
+    return files
 
 
 def _close_record_file(file: RecordFile, arguments: argparse.Namespace) -> None:
@@ -264,10 +276,8 @@ def _close_record_file(file: RecordFile, arguments: argparse.Namespace) -> None:
         print_error(f"{file.problem}{hint}")
 
 
-def _listeners(file: RecordFile | None, stack: contextlib.ExitStack) -> list[Listener]:
-    listeners: list[Listener] = []
-    if file is not None:
-        listeners.append(_write_games(file))
+def _listeners(files: Sequence[RecordFile], stack: contextlib.ExitStack) -> list[Listener]:
+    listeners: list[Listener] = [_write_games(file) for file in files]
     display = Display()
     stack.callback(display.close)
     listeners.append(display)

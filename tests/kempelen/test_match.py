@@ -5,6 +5,7 @@ import json
 import sys
 from pathlib import Path
 
+import chess.pgn
 import pytest
 
 from kempelen.cli import main
@@ -435,6 +436,24 @@ def test_pgn_has_the_requested_event_site_fields_and_notation(capsys, tmp_path):
     with pytest.raises(SystemExit):
         match("--pgn-fields", "nodes,x")
     assert "unknown field 'x'" in capsys.readouterr().err
+
+
+def test_epdout_has_the_final_position_of_each_game(capsys, tmp_path):
+    epd, pgn, ledger = tmp_path / "g.epd", tmp_path / "g.pgn", tmp_path / "l"
+    line = ("--games", 2, "--epdout", epd, "--pgn", pgn, "--ledger", ledger)
+    assert match(*line) == 0
+    assert match(*line, "--games", 4, "--resume") == 0
+    finals = []
+    with pgn.open() as file:
+        while game := chess.pgn.read_game(file):
+            finals.append(game.end().board())
+    boards = [chess.Board.from_epd(line) for line in epd.read_text().splitlines()]
+    assert [(b.epd(), o["hmvc"], o["fmvn"]) for b, o in boards] == [
+        (board.epd(), board.halfmove_clock, board.fullmove_number) for board in finals
+    ]
+    assert len(finals) == 4
+    assert match("--epdout", tmp_path / "x", "--pgn", tmp_path / "x") == 2
+    assert "also given as --records" in capsys.readouterr().err
 
 
 def test_run_waits_between_games_of_a_board(monkeypatch, tmp_path):

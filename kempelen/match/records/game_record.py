@@ -184,6 +184,14 @@ def to_pgn(record: GameRecord, event: str, form: PgnFormat = PLAIN_PGN) -> str:
     return game.accept(_Exporter(form.notation)) + "\n\n"
 
 
+def to_epd(record: GameRecord) -> str:
+    """Return the final position of a game as a line of EPD, with both move counters."""
+    board = chess.Board(record.fen, chess960=record.chess960)
+    for text in (*record.opening, *(move.move for move in record.moves)):
+        board.push_uci(text)
+    return board.epd(hmvc=board.halfmove_clock, fmvn=board.fullmove_number) + "\n"
+
+
 def _pv_text(board: chess.Board, pv: Sequence[str], notation: Notation) -> str:
     """Return the legal beginning of a principal variation."""
     board, words = board.copy(stack=False), []
