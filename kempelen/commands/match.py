@@ -44,7 +44,7 @@ DESCRIPTION_FLAGS = {
 
 
 # Names of the flags that set fields of RunSettings. They are also allowed with a file.
-RUN_FLAGS = ("wait",)
+RUN_FLAGS = ("wait", "check_mate_pvs")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -143,6 +143,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     details.add_argument(
         "--wait", type=int, metavar="MS",
         help="milliseconds to wait before the next game on a board (default: 0)",
+    )  # fmt: skip
+    details.add_argument(
+        "--check-mate-pvs", action="store_true", default=None,
+        help="report the first principal variation of each player in a game that does not show "
+        "the mate of its score",
     )  # fmt: skip
     parser.add_argument(
         "--compliance", metavar="ENGINE",

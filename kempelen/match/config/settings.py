@@ -208,6 +208,8 @@ class Settings:
             raise SettingsError("time: an hourglass requires one for every engine")
         if self.is_chess and self.game.options:
             raise SettingsError("game: chess has no options (use `openings` for start positions)")
+        if self.run.check_mate_pvs and not self.is_chess:
+            raise SettingsError("check_mate_pvs: requires chess")
         chess_only = (self.adjudication.draw, self.adjudication.resign, self.adjudication.tables)
         if not self.is_chess and (self.chess960 or any(chess_only)):
             raise SettingsError(

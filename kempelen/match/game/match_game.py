@@ -16,8 +16,8 @@ from kempelen.match.engines.players import EnginePlayer
 from kempelen.match.game.adjudication import Adjudicator
 from kempelen.match.game.game_result import BLACK, WHITE, GameResult, Termination, win
 from kempelen.match.game.openings import Opening
-from kempelen.match.game.referee import ChessReferee, Referee, wrap_errors
-from kempelen.match.live.events import Event, GameStarted, MovePlayed, SearchInfo
+from kempelen.match.game.referee import ChessReferee, Referee, mate_pv_problem, wrap_errors
+from kempelen.match.live.events import Event, GameStarted, MovePlayed, Notice, SearchInfo
 from kempelen.match.pairing.pairs import PairKey
 from kempelen.match.records.game_record import GameRecord, MoveRecord
 from protocols.client.engine import (
@@ -79,6 +79,7 @@ class MatchGame:
         self._scores: list[Score | None] = []
         self._started = datetime.now(UTC)
         self._start_time = time.monotonic()
+        self._sides_with_bad_pv: set[int] = set()
 
     async def play(self, players: tuple[EnginePlayer, EnginePlayer]) -> GameRecord:
         """Play the game to its end and return its record. A player that fails loses the game."""
@@ -150,6 +151,8 @@ class MatchGame:
         if answer.move == RESIGNATION:
             return self.failure(side, Termination.RESIGNATION, "resigned")
         ply = len(self._referee.moves) + 1
+        if self._settings.run.check_mate_pvs:
+            self._check_mate_pv(side, answer)
         try:
             with wrap_errors(self._settings.game):
                 self._referee.play(answer.move)
@@ -167,6 +170,16 @@ class MatchGame:
         return await self._game_result() or self._referee.adjudicate(
             self._adjudicator, self._scores, first=self._first
         )
+
+    def _check_mate_pv(self, side: int, answer: PlayResult) -> None:
+        """Report the first incomplete principal variation of each player in the game."""
+        assert isinstance(self._referee, ChessReferee)
+        problem = mate_pv_problem(self._referee.board, answer.info)
+        if problem and side not in self._sides_with_bad_pv:
+            self._sides_with_bad_pv.add(side)
+            name = self._settings.engines[self._assignment.players[side]].name
+            ply = len(self._referee.moves) + 1
+            self._emit(Notice(sanitize_line(f"{self._assignment}, ply {ply}, {name}: {problem}")))
 
     async def _game_result(self) -> GameResult | None:
         """Return the result by the rules, computed in a thread if the game is not chess."""

@@ -13,7 +13,7 @@ from agent.games.game_state import MAX_PLIES, GameState
 from agent.games.go import Go
 from agent.games.plain_chess import PlainChess
 from agent.io.user_code import describe
-from agent.limits import Score
+from agent.limits import Info, Mate, Score
 from kempelen.match.config.game_settings import GameSettings
 from kempelen.match.game.adjudication import Adjudicator
 from kempelen.match.game.game_result import BLACK, WHITE, GameResult, Termination, draw, win
@@ -141,6 +141,23 @@ class ChessReferee(Referee):
         self, adjudicator: Adjudicator, scores: Sequence[Score | None], *, first: int
     ) -> GameResult | None:
         return adjudicator.adjudicate(self.board, scores, first=first)
+
+
+def mate_pv_problem(board: chess.Board, info: Info[str] | None) -> str:
+    """Return why the principal variation of a mate score does not show that mate, or ""."""
+    if info is None or not isinstance(info.score, Mate) or info.bound:
+        return ""
+    moves = info.score.moves
+    plies = 2 * moves - 1 if moves > 0 else -2 * moves
+    if len(info.pv) != plies:
+        return f"mate {moves}: the PV has {len(info.pv)} plies (expected {plies})"
+    board = board.copy(stack=False)
+    for text in info.pv:
+        try:
+            board.push_uci(text)
+        except ValueError:
+            return f"mate {moves}: illegal move {text[:20]!r} in the PV {' '.join(info.pv)}"
+    return "" if board.is_checkmate() else f"mate {moves}: the PV does not end in checkmate"
 
 
 def result_by_rules(

@@ -3,8 +3,9 @@
 import chess
 import pytest
 
-from agent.limits import Cp, Mate
+from agent.limits import Cp, Info, Mate
 from kempelen.console.settings_codec import SettingsError
+from kempelen.match.config.run_settings import RunSettings
 from kempelen.match.config.settings import (
     Adjudication,
     DrawRule,
@@ -17,7 +18,8 @@ from kempelen.match.game.adjudication import Adjudicator
 from kempelen.match.game.game_result import Termination
 from kempelen.match.game.match_game import GameAssignment, MatchGame
 from kempelen.match.game.openings import Opening, load_openings, select_opening
-from kempelen.match.game.referee import ChessReferee
+from kempelen.match.game.referee import ChessReferee, mate_pv_problem
+from kempelen.match.live.events import Notice
 from kempelen.match.pairing.pairs import PairKey
 from protocols.client.uci import PlayResult, SearchRequest
 from tests.kempelen.match.support import engine, play, settings
@@ -111,6 +113,45 @@ def test_hourglass_of_one_engine_only_is_rejected():
 )
 def test_search_without_limits_is_infinite(limits, line):
     assert SearchRequest(None, **limits).go_line() == line
+
+
+BACK_RANK = "6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1"
+MATED = "7k/R7/1R6/8/8/8/8/6K1 b - - 0 1"
+
+
+@pytest.mark.parametrize(
+    ("fen", "score", "pv", "problem"),
+    [
+        (BACK_RANK, Mate(1), "d1d8", ""),
+        (BACK_RANK, Mate(2), "d1d8", "mate 2: the PV has 1 plies (expected 3)"),
+        (BACK_RANK, Mate(1), "g1f1", "mate 1: the PV does not end in checkmate"),
+        (BACK_RANK, Mate(1), "d1d9", "mate 1: illegal move 'd1d9' in the PV d1d9"),
+        (MATED, Mate(-1), "h8g8 b6b8", ""),
+        (MATED, Mate(-1), "h8g8", "mate -1: the PV has 1 plies (expected 2)"),
+        (BACK_RANK, Cp(500), "g1f1", ""),
+    ],
+)
+def test_mate_score_is_compared_with_its_pv(fen, score, pv, problem):
+    info = Info(depth=3, score=score, pv=tuple(pv.split()))
+    assert mate_pv_problem(chess.Board(fen), info) == problem
+
+
+async def test_first_bad_mate_pv_of_a_player_is_reported():
+    infos = [Info(3, Mate(4), ("e2e4",)), Info(3, Cp(1), ()), Info(3, Mate(3), ()), None]
+    moves = iter(["e2e4", "e7e5", "d2d4", "a1a1"])
+
+    class Player:
+        async def search(self, request, limit, on_info=None):
+            return PlayResult(next(moves), None, infos[len(request.moves)], 0.0)
+
+    events = []
+    chosen = settings(engine(), engine(), run=RunSettings(check_mate_pvs=True))
+    assignment = GameAssignment(PairKey(1, 1, 0, 1), 1, Opening())
+    await MatchGame(chosen, assignment, Adjudicator(Adjudication()), events.append).play(
+        (Player(), Player())
+    )
+    notices = [event.text for event in events if isinstance(event, Notice)]
+    assert notices == ["game 1.1-2.1.1, ply 1, none: mate 4: the PV has 1 plies (expected 7)"]
 
 
 LONG = [f"{'9' * digits}{rest}" for digits in (400, 5000) for rest in ("", "/60", ":30", "+1")]
