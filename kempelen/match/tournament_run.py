@@ -19,12 +19,13 @@ from kempelen.console.mqtt_arguments import (
     require_packages,
 )
 from kempelen.console.settings_codec import SettingsError, encode
-from kempelen.console.terminal import print_error, table_console
+from kempelen.console.terminal import print_error, print_text, table_console
 from kempelen.match.config.settings import Settings
 from kempelen.match.display import Display, standings_view
 from kempelen.match.game.openings import with_file_digests
 from kempelen.match.game.referee import GameFailedError
 from kempelen.match.live.events import Event, GameFinished, Listener, TournamentFinished, to_json
+from kempelen.match.live.latency import LatencyMeter
 from kempelen.match.live.live_file import LiveFile, live_file_path
 from kempelen.match.live.progress_curve import build_curve
 from kempelen.match.records.game_record import PGN_FIELDS, Notation, PgnFormat, to_epd
@@ -85,6 +86,10 @@ def configure_run(parser: argparse.ArgumentParser, *, network: bool = True) -> N
     run.add_argument(
         "--notation", choices=[str(notation) for notation in Notation], default=Notation.SAN,
         help="notation of the moves in PGN (default: san)",
+    )  # fmt: skip
+    run.add_argument(
+        "--show-latency", action="store_true",
+        help="show the latency of each engine in chess: the measured minus the reported time",
     )  # fmt: skip
     run.add_argument(
         "--log-dir", metavar="DIR", help="write a log of the input and output of each engine to DIR"
@@ -155,6 +160,9 @@ async def _run(settings: Settings, arguments: argparse.Namespace) -> int:
             executor = _local_executor(settings, arguments, boards, broker)
         files = _record_files(settings, arguments, ledger, stack)
         listeners = _listeners(files, stack)
+        meter = LatencyMeter()
+        if arguments.show_latency and settings.is_chess:
+            listeners.append(meter)
         curve = build_curve(settings, list(ledger.records())) if arguments.resume else []
         if arguments.ledger is not None:
             live = LiveFile(live_file_path(arguments.ledger), curve)
@@ -168,7 +176,7 @@ async def _run(settings: Settings, arguments: argparse.Namespace) -> int:
         if arguments.resume:
             print_error(f"ledger {arguments.ledger}: resuming after {runner.played} games")
         finish = await runner.run(executor)
-    _print_finish(finish, arguments)
+    _print_finish(finish, arguments, meter)
     return 0 if finish.complete and not any(file.problem for file in files) else 1
 
 
@@ -298,12 +306,19 @@ def _write_games(file: RecordFile) -> Callable[[Event], None]:
     return listen
 
 
-def _print_finish(result: RunResult, arguments: argparse.Namespace) -> None:
+def _print_finish(result: RunResult, arguments: argparse.Namespace, meter: LatencyMeter) -> None:
     summary = result.summary
     if arguments.json:
-        print(json.dumps(to_json(TournamentFinished(result.status, summary, result.reason))))
+        finish = to_json(TournamentFinished(result.status, summary, result.reason))
+        latencies = {
+            name: {"mean": round(latency.mean, 6), "max": round(latency.max, 6)}
+            for name, latency in meter.players.items()
+        }
+        print(json.dumps({**finish, **({"latency": latencies} if latencies else {})}))
     else:
         table_console().print(Group(*standings_view(encode(summary))))
+        for line in meter.lines():
+            print_text(line)
     if not result.complete:
         hint = _resume_hint(arguments) if summary.played < summary.asked else ""
         print_error(f"{result.reason or result.status}{hint}")

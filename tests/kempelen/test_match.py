@@ -456,6 +456,13 @@ def test_epdout_has_the_final_position_of_each_game(capsys, tmp_path):
     assert "also given as --records" in capsys.readouterr().err
 
 
+def test_latency_is_shown_on_request(capsys):
+    assert match("--games", 1, "--show-latency") == 0
+    assert "latency of none: " in capsys.readouterr().out
+    assert match("--games", 1, "--show-latency", "--json") == 0
+    assert set(json.loads(capsys.readouterr().out)["latency"]) == {"none"}
+
+
 def test_run_waits_between_games_of_a_board(monkeypatch, tmp_path):
     waits = []
 

@@ -17,6 +17,8 @@ from kempelen.match.config.game_settings import GameSettings
 from kempelen.match.config.settings import Settings
 from kempelen.match.config.time_control import TimeControl
 from kempelen.match.game.game_result import Termination
+from kempelen.match.live.events import GameFinished
+from kempelen.match.live.latency import LatencyMeter
 from kempelen.match.records.game_record import (
     PGN_FIELDS,
     TAG_LENGTH,
@@ -98,6 +100,29 @@ def test_ledger_keeps_the_fields_of_a_move():
     assert ledger.record(detailed_record())
     assert list(ledger.records()) == [detailed_record()]
     ledger.close()
+
+
+@pytest.mark.parametrize(
+    ("fen", "opening", "slow"),
+    [
+        (chess.STARTING_FEN, (), "A"),
+        (chess.STARTING_FEN, ("e2e4",), "B"),
+        ("4k3/8/8/8/8/8/8/4K2R b - - 0 1", (), "B"),
+    ],
+)
+def test_latency_is_the_time_that_an_engine_does_not_report(fen, opening, slow):
+    moves = tuple(
+        MoveRecord("e2e4", time=time, reported_time=reported)
+        for time, reported in [(0.5, 0.4), (0.2, 0.2), (0.4, 0.1), (0.1, None)]
+    )
+    played = GameRecord("1.1-2.1", 1, "A", "B", fen, opening, moves, "1-0", Termination.RESIGNATION)
+    meter = LatencyMeter()
+    meter(GameFinished(1, played))
+    fast = {"A": "B", "B": "A"}[slow]
+    assert set(meter.lines()) == {
+        f"latency of {slow}: 200.0 ms, at most 300.0 ms",
+        f"latency of {fast}: 0.0 ms, at most 0.0 ms",
+    }
 
 
 @pytest.mark.thorough
