@@ -22,6 +22,7 @@ from kempelen.match.config.engine_arguments import (
 )
 from kempelen.match.config.engine_settings import EngineProtocol, EngineSettings
 from kempelen.match.config.game_settings import CHESS
+from kempelen.match.config.run_settings import parse_cpus, usable_cpus
 from kempelen.match.config.settings import OpeningOrder, Settings, parse_settings
 from kempelen.match.config.tournament_file import read_tournament
 from kempelen.match.pairing.formats import Format
@@ -44,7 +45,7 @@ DESCRIPTION_FLAGS = {
 
 
 # Names of the flags that set fields of RunSettings. They are also allowed with a file.
-RUN_FLAGS = ("wait", "check_mate_pvs")
+RUN_FLAGS = ("wait", "check_mate_pvs", "affinity")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -145,6 +146,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="milliseconds to wait before the next game on a board (default: 0)",
     )  # fmt: skip
     details.add_argument(
+        "--use-affinity", dest="affinity", type=_cpus, nargs="?", const=usable_cpus(),
+        metavar="CPUS",
+        help="bind the engines of each game to their own CPUs, of a list such as 3,5,7-11 "
+        "(default: all; Linux only)",
+    )  # fmt: skip
+    details.add_argument(
         "--check-mate-pvs", action="store_true", default=None,
         help="report the first principal variation of each player in a game that does not show "
         "the mate of its score",
@@ -155,6 +162,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "is a program with its arguments, or cmd=PROGRAM,... as for --engine; the exit status is 1 "
         "if a step fails",
     )  # fmt: skip
+
+
+def _cpus(text: str) -> tuple[int, ...]:
+    try:
+        return parse_cpus(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"invalid CPUs {text!r} (such as 3,5,7-11)") from None
 
 
 def configure_game(group: argparse._ArgumentGroup) -> None:

@@ -108,6 +108,7 @@ class LocalExecutor:
         self._emit: Emit = _ignore
         self._adjudicator = Adjudicator(settings.adjudication)
         self._used_boards: set[int] = set()
+        settings.run.cpus_of(boards, settings.cpus_per_board)  # fails if there are too few
         idle = max(2, len(settings.engines)) * boards
         self._pool = EnginePool(
             settings.engines, self._make_player, idle=min(idle, 64), report=self._report
@@ -136,7 +137,8 @@ class LocalExecutor:
             if self._settings.run.wait and board in self._used_boards:
                 await asyncio.sleep(self._settings.run.wait / 1000)
             self._used_boards.add(board)
-            assignment = GameAssignment(pair.key, number, opening, board)
+            has_affinity = bool(self._settings.run.affinity)
+            assignment = GameAssignment(pair.key, number, opening, board, has_affinity)
             record(await self._play(assignment))
 
     async def close(self) -> None:
@@ -170,12 +172,13 @@ class LocalExecutor:
     def _report(self, text: str) -> None:
         self._emit(Notice(text))
 
-    def _make_player(self, engine: EngineSettings) -> EnginePlayer:
+    def _make_player(self, engine: EngineSettings, board: int) -> EnginePlayer:
         context = MatchContext(
             game=self._settings.game,
             chess960=self._settings.chess960,
             log=self._logs.log_for(engine.name),
             bots=self._bots,
+            cpus=self._settings.run.cpus_of(board, self._settings.cpus_per_board),
         )
         return make_player(engine, context)
 

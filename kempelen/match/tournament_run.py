@@ -187,6 +187,8 @@ async def _cluster_executor(
 
     if settings.needs_bots:
         raise SettingsError("--cluster: bots behind a broker are not supported")
+    if settings.run.affinity:
+        raise SettingsError("--cluster: --use-affinity is not supported")
     return await DaskExecutor.connect(settings, address, boards)
 
 

@@ -71,7 +71,8 @@ class EngineState(Enum):
 class EngineClient:
     """The base class of clients for engine programs. All limits are in seconds.
 
-    `settings` contains the options to set at the start.
+    `settings` contains the options to set at the start, and `cpus` the only CPUs to use, by default
+    all.
     """
 
     command: str
@@ -83,6 +84,7 @@ class EngineClient:
     quit_limit: float = QUIT_LIMIT
     log: IoLog | None = None
     settings: Settings = field(default_factory=dict)
+    cpus: Sequence[int] = ()
     state: EngineState = EngineState.NEW
     name: str = ""
     _process: EngineProcess | None = None
@@ -114,6 +116,7 @@ class EngineClient:
             directory=self.directory,
             environment=self.environment,
             log=self.log,
+            cpus=self.cpus,
         )
         return self._process
 

@@ -83,12 +83,16 @@ def find_program(command: str, directory: str | None = None) -> str:
     raise EngineNotFoundError("engine command {!r}: program not found or not executable", command)
 
 
-def supervised_command(line: Sequence[str]) -> list[str]:
-    """Return a command that runs `line` under `supervisor.py`, or just `line` outside Linux."""
+def supervised_command(line: Sequence[str], cpus: Sequence[int] = ()) -> list[str]:
+    """Return a command that runs `line` under `supervisor.py`, or just `line` outside Linux.
+
+    `cpus` are the CPUs that the program may use, by default all.
+    """
     if sys.platform != "linux":
         return list(line)
     supervisor = str(Path(__file__).with_name("supervisor.py"))
-    return [sys.executable, "-I", "-S", supervisor, str(os.getpid()), *line]
+    allowed = ",".join(map(str, cpus))
+    return [sys.executable, "-I", "-S", supervisor, str(os.getpid()), allowed, *line]
 
 
 def creation_flags() -> int:
@@ -128,6 +132,7 @@ class EngineProcess:
         directory: str | None = None,
         environment: Mapping[str, str] | None = None,
         log: IoLog | None = None,
+        cpus: Sequence[int] = (),
     ) -> "EngineProcess":
         """Start a program that is killed when this process ends, or raise `EngineNotFoundError`."""
         line = [find_program(command, directory), *arguments]
@@ -140,7 +145,7 @@ class EngineProcess:
             raise EngineNotFoundError(f"engine command {command!r}: {error}") from error
         try:
             process = await asyncio.create_subprocess_exec(
-                *supervised_command(line),
+                *supervised_command(line, cpus),
                 stdin=subprocess.PIPE,
                 stdout=child_output,
                 stderr=subprocess.PIPE,

@@ -1,7 +1,8 @@
 """Run a program on Linux, and kill all of its descendants when it ends.
 
-Usage: `python -I -S supervisor.py PARENT COMMAND [ARGUMENT...]`. The exit status is that of the
-program. The descendants are also killed on SIGTERM and when the process with the id PARENT ends. As
+Usage: `python -I -S supervisor.py PARENT CPUS COMMAND [ARGUMENT...]`. The exit status is that of
+the program. CPUS, such as 0,3, are the only ones that it may use; if empty, it may use all. The
+descendants are also killed on SIGTERM and when the process with the id PARENT ends. As
 a subreaper, the supervisor also finds descendants that have left the program's session. It is a
 separate process because its system calls are not safe between fork and exec in a process with
 threads.
@@ -22,7 +23,9 @@ WAITED_SIGNALS = {signal.SIGCHLD, signal.SIGTERM}
 
 def main() -> int:
     """Run the program and return its exit status, or end by the signal that killed the program."""
-    parent, *command = sys.argv[1:]
+    parent, cpus, *command = sys.argv[1:]
+    if cpus:
+        os.sched_setaffinity(0, map(int, cpus.split(",")))
     control = ctypes.CDLL(None).prctl
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     original_mask = signal.pthread_sigmask(signal.SIG_BLOCK, WAITED_SIGNALS)

@@ -12,9 +12,10 @@ from kempelen.cli import main
 from kempelen.console.settings_codec import SettingsError
 from kempelen.match import runner
 from kempelen.match.config.engine_arguments import engine_entries, parse_entries
+from kempelen.match.config.run_settings import RunSettings, parse_cpus, usable_cpus
 from kempelen.match.config.settings import parse_settings
 from kempelen.match.config.time_control import TimeControl
-from tests.support import failing
+from tests.support import FAILING, failing
 
 
 def spec(failure="none", **entries):
@@ -461,6 +462,42 @@ def test_latency_is_shown_on_request(capsys):
     assert "latency of none: " in capsys.readouterr().out
     assert match("--games", 1, "--show-latency", "--json") == 0
     assert set(json.loads(capsys.readouterr().out)["latency"]) == {"none"}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux only")
+def test_engines_are_bound_to_the_cpus_of_their_board(capsys, tmp_path):
+    script = tmp_path / "engine.py"
+    script.write_text(
+        "import os, runpy, sys\n"
+        f"open(r'{tmp_path}/cpus', 'a').write(f'{{sorted(os.sched_getaffinity(0))}}\\n')\n"
+        f"sys.argv = [r'{FAILING}']\nrunpy.run_path(r'{FAILING}', run_name='__main__')\n"
+    )
+    cpu = usable_cpus()[-1]
+    engine = f"cmd={sys.executable},args={script}"
+    line = ["match", "--engine", engine, "--engine", engine, "--nodes", "1", "--maxmoves", "2"]
+    assert main([*line, "--games", "2", "--use-affinity", str(cpu)]) == 0
+    assert set((tmp_path / "cpus").read_text().splitlines()) == {f"[{cpu}]"}
+    two = ["--concurrency", "2", "--oversubscribe"]
+    for extra, message in [
+        ([*two, "--use-affinity", str(cpu)], "2 games at a time require 2 CPUs (got 1)"),
+        (["--use-affinity", "99999"], "CPU 99999 is not usable"),
+        (["--use-affinity", "--engine", "agent=chess"], "Kempelen is not a process of its own"),
+    ]:
+        assert main([*line, "--games", "2", *extra]) == 2
+        assert message in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main([*line, "--use-affinity", "x"])
+
+
+def test_cpus_are_divided_among_boards():
+    assert parse_cpus("3,5,7-9") == (3, 5, 7, 8, 9)
+    assert RunSettings().cpus_of(5, 2) == ()
+    cpus = usable_cpus()[:2]
+    if len(cpus) == 2:
+        assert [RunSettings(affinity=cpus).cpus_of(board, 1) for board in (1, 2)] == [
+            (cpus[0],), (cpus[1],)
+        ]  # fmt: skip
+        assert RunSettings(affinity=cpus).cpus_of(1, 2) == cpus
 
 
 def test_run_waits_between_games_of_a_board(monkeypatch, tmp_path):

@@ -1,3 +1,4 @@
+import os
 from dataclasses import dataclass
 
 from kempelen.console.settings_codec import SettingsError
@@ -11,13 +12,49 @@ class RunSettings:
 
     `wait` is the time before the next game on a board, in milliseconds as in fastchess and
     cutechess. `pv` stores the principal variation of each move in the ledger. `check_mate_pvs`
-    reports principal variations with a mate score that do not end in that mate.
+    reports principal variations with a mate score that do not end in that mate. `affinity` contains
+    the CPUs among which the boards are divided; without any, engines may use all.
     """
 
     wait: int = 0
     pv: bool = False
     check_mate_pvs: bool = False
+    affinity: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         if not 0 <= self.wait <= MAX_WAIT:
             raise SettingsError(f"wait: must be from 0 to {MAX_WAIT} ms (got {self.wait})")
+
+    def cpus_of(self, board: int, size: int) -> tuple[int, ...]:
+        """Return the `size` CPUs of a board (from 1), or () for all.
+
+        Raise SettingsError if there are too few.
+        """
+        if missing := set(self.affinity) - set(usable_cpus()):
+            raise SettingsError(
+                f"affinity: CPU {min(missing)} is not usable by this process "
+                f"(usable: {', '.join(map(str, usable_cpus())) or 'none on this system'})"
+            )
+        if not self.affinity:
+            return ()
+        cpus = self.affinity[(board - 1) * size : board * size]
+        if len(cpus) < size:
+            raise SettingsError(
+                f"affinity: {board} games at a time require {board * size} CPUs "
+                f"(got {len(self.affinity)})"
+            )
+        return cpus
+
+
+def usable_cpus() -> tuple[int, ...]:
+    """Return the numbers of the CPUs to which an engine can be bound (Linux only)."""
+    return tuple(sorted(os.sched_getaffinity(0))) if hasattr(os, "sched_getaffinity") else ()
+
+
+def parse_cpus(text: str) -> tuple[int, ...]:
+    """Parse a list of CPUs such as 3,5,7-11. Raise ValueError if it is invalid."""
+    cpus: list[int] = []
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        cpus.extend(range(int(first), int(last or first) + 1))
+    return tuple(dict.fromkeys(cpus))

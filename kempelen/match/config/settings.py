@@ -208,6 +208,10 @@ class Settings:
             raise SettingsError("time: an hourglass requires one for every engine")
         if self.is_chess and self.game.options:
             raise SettingsError("game: chess has no options (use `openings` for start positions)")
+        for engine in self.engines if self.run.affinity else ():
+            if not protocol_spec(engine).is_process:
+                name = engine.name or engine.command
+                raise SettingsError(f"affinity: engine {name} is not a process of its own")
         if self.run.check_mate_pvs and not self.is_chess:
             raise SettingsError("check_mate_pvs: requires chess")
         chess_only = (self.adjudication.draw, self.adjudication.resign, self.adjudication.tables)
@@ -244,6 +248,17 @@ class Settings:
             for engine, name in zip(self.engines, names, strict=True)
         )
         return dataclasses.replace(self, engines=engines)
+
+    @property
+    def cpus_per_board(self) -> int:
+        """The number of CPUs that a game needs: that of the threads of one engine."""
+        values = (
+            value
+            for engine in self.engines
+            for name, value in engine.options.items()
+            if name.lower() in ("threads", "cores") and str(value).isdecimal()
+        )
+        return max(map(int, map(str, values)), default=1)
 
     def time_control(self, player: int) -> TimeControl:
         control = self.engines[player].time or self.time

@@ -8,11 +8,15 @@ from kempelen.match.engines.players import EnginePlayer
 from protocols.client.engine import EngineOptionError
 from protocols.client.process import EngineError, EngineNotFoundError
 
-PlayerFactory = Callable[[EngineSettings], EnginePlayer]
+# Creates a player for a board.
+PlayerFactory = Callable[[EngineSettings, int], EnginePlayer]
 
 
 class EnginePool:
-    """A pool of running engines, which are reused for many games and replaced after a failure."""
+    """A pool of running engines, which are reused for many games and replaced after a failure.
+
+    An engine that was started for a board is reused only there. All callers may use board 1.
+    """
 
     def __init__(
         self,
@@ -27,19 +31,19 @@ class EnginePool:
         self._engines = engines
         self._make = make
         self._max_idle = idle
-        self._idle: list[tuple[int, EnginePlayer]] = []
+        self._idle: list[tuple[tuple[int, int], EnginePlayer]] = []
         self._in_use: set[EnginePlayer] = set()
 
-    async def acquire(self, index: int) -> EnginePlayer:
+    async def acquire(self, index: int, board: int = 1) -> EnginePlayer:
         """Return an engine that is ready for a new game. Raise EngineError if it does not start."""
-        while (idle := self._pop_idle(index)) is not None:
+        while (idle := self._pop_idle(index, board)) is not None:
             try:
                 await idle.new_game()
                 return idle
             except EngineError as error:
                 self._report(f"engine {self._engines[index].name}, between games: {error}")
                 await self.discard(idle)
-        player = self._make(self._engines[index])
+        player = self._make(self._engines[index], board)
         self._in_use.add(player)
         try:
             await player.start()
@@ -49,21 +53,21 @@ class EnginePool:
             raise
         return player
 
-    def _pop_idle(self, index: int) -> EnginePlayer | None:
+    def _pop_idle(self, index: int, board: int) -> EnginePlayer | None:
         for i in range(len(self._idle) - 1, -1, -1):
-            if self._idle[i][0] == index:
+            if self._idle[i][0] == (index, board):
                 player = self._idle.pop(i)[1]
                 self._in_use.add(player)
                 return player
         return None
 
-    async def release(self, index: int, player: EnginePlayer) -> None:
+    async def release(self, index: int, player: EnginePlayer, board: int = 1) -> None:
         """Return an engine to the pool, or close it if it must restart before each game."""
         if self._engines[index].restart is Restart.ON:
             await self.discard(player)
             return
         self._in_use.discard(player)
-        self._idle.append((index, player))
+        self._idle.append(((index, board), player))
         while len(self._idle) > self._max_idle:
             await self._idle.pop(0)[1].close()
 

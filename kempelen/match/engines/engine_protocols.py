@@ -39,6 +39,7 @@ class MatchContext:
     """The resources shared by the players of a match.
 
     `bots` is the MQTT client for bots. `session_context` is for sessions of the built-in engine.
+    `cpus` are the only CPUs that an engine process may use, by default all.
     """
 
     game: GameSettings = field(default_factory=GameSettings)
@@ -46,6 +47,7 @@ class MatchContext:
     log: IoLog | None = None
     bots: "BotClient | None" = None
     session_context: SessionContext = STANDALONE
+    cpus: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,8 @@ class ProtocolSpec:
     command or the game is not supported. `make` returns a player that has not been started. `plays`
     is empty if the protocol supports only chess. Otherwise it names the players in messages, for
     example "bots".
-    Engines with `uses_broker` are reached over MQTT and may come online late.
+    Engines with `uses_broker` are reached over MQTT and may come online late. Those with
+    `is_process` are processes of this machine.
     """
 
     name: str
@@ -67,6 +70,7 @@ class ProtocolSpec:
     start_position_only: bool = False
     speaks_uci: bool = False
     uses_broker: bool = False
+    is_process: bool = True
 
     @property
     def plays_any_game(self) -> bool:
@@ -93,16 +97,18 @@ def _check_bot(settings: EngineSettings, game: GameSettings) -> None:
 
 
 def _make_uci(settings: EngineSettings, context: MatchContext) -> EnginePlayer:
-    return UciClient(**process_arguments(settings, context.log), defaults=NO_BOOK)
+    return UciClient(**process_arguments(settings, context.log, context.cpus), defaults=NO_BOOK)
 
 
 def _make_xboard(settings: EngineSettings, context: MatchContext) -> EnginePlayer:
-    return XboardClient(**process_arguments(settings, context.log), chess960=context.chess960)
+    return XboardClient(
+        **process_arguments(settings, context.log, context.cpus), chess960=context.chess960
+    )
 
 
 def _make_gtp(settings: EngineSettings, context: MatchContext) -> EnginePlayer:
     return GtpClient(
-        **process_arguments(settings, context.log),
+        **process_arguments(settings, context.log, context.cpus),
         setup_commands=setup_commands(context.game),
         # The program cannot know the name of a game that is loaded from a file.
         game_id="" if ":" in context.game.name else context.game.name,
@@ -111,7 +117,7 @@ def _make_gtp(settings: EngineSettings, context: MatchContext) -> EnginePlayer:
 
 def _make_lab(settings: EngineSettings, context: MatchContext) -> EnginePlayer:
     program = replace(lab_agent_settings(settings, context.game), options={})
-    arguments = process_arguments(program, context.log)
+    arguments = process_arguments(program, context.log, context.cpus)
     return GtpClient(**arguments, setup_commands=setup_commands(context.game))
 
 
@@ -154,7 +160,7 @@ PROTOCOL_SPECS = {
         start_position_only=True,
     ),
     EngineProtocol.AGENT: ProtocolSpec(
-        "the built-in engine", _check_own, _make_own, speaks_uci=True
+        "the built-in engine", _check_own, _make_own, speaks_uci=True, is_process=False
     ),
     EngineProtocol.MQTT: ProtocolSpec(
         "MQTT",
@@ -163,6 +169,7 @@ PROTOCOL_SPECS = {
         limits=frozenset({"nodes", "depth", "playouts"}),
         plays="bots",
         uses_broker=True,
+        is_process=False,
     ),
 }
 

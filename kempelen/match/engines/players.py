@@ -1,6 +1,7 @@
 """Players for engine processes, the built-in engine, and MQTT bots."""
 
 import secrets
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from agent.games import catalogue
@@ -105,7 +106,9 @@ def setup_commands(game: GameSettings) -> tuple[str, ...]:
     return ("clear_board",)
 
 
-def process_arguments(settings: EngineSettings, log: IoLog | None) -> dict[str, Any]:
+def process_arguments(
+    settings: EngineSettings, log: IoLog | None, cpus: Sequence[int]
+) -> dict[str, Any]:
     """Return the constructor arguments that all engine clients share."""
     return {
         "command": settings.command,
@@ -117,4 +120,5 @@ def process_arguments(settings: EngineSettings, log: IoLog | None) -> dict[str, 
         "quit_limit": settings.quit_limit,
         "log": log,
         "settings": settings.options,
+        "cpus": cpus,
     }

@@ -52,6 +52,12 @@ class GameAssignment:
     game: int
     opening: Opening
     board: int = 0
+    own_engines: bool = False  # the board has engines that play nowhere else
+
+    @property
+    def engine_board(self) -> int:
+        """The board of the engines in the pool."""
+        return self.board if self.own_engines else 1
 
     @property
     def players(self) -> tuple[int, int]:
@@ -293,7 +299,7 @@ async def play_game(
     if len(players) < 2:
         for side, player in enumerate(acquired):
             if not isinstance(player, BaseException):
-                await pool.release(assignment.players[side], player)
+                await pool.release(assignment.players[side], player, assignment.engine_board)
         raise _start_error(settings, assignment, acquired)
     try:
         record = await game.play((players[WHITE], players[BLACK]))
@@ -309,7 +315,7 @@ async def play_game(
         if not is_usable:
             await pool.discard(player)
         else:
-            await pool.release(assignment.players[side], player)
+            await pool.release(assignment.players[side], player, assignment.engine_board)
     return record
 
 
@@ -317,7 +323,7 @@ async def _ready_player(
     settings: Settings, assignment: GameAssignment, pool: EnginePool, side: int
 ) -> EnginePlayer:
     """Return a player that is ready for the game and knows the name of its opponent."""
-    player = await pool.acquire(assignment.players[side])
+    player = await pool.acquire(assignment.players[side], assignment.engine_board)
     try:
         await player.set_opponent(settings.engines[assignment.players[1 - side]].name)
     except (EngineOptionError, EngineRefusalError):

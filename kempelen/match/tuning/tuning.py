@@ -266,7 +266,7 @@ class LocalTrialExecutor:
     def _make_pool(self, engines: Sequence[EngineSettings]) -> EnginePool:
         return EnginePool(engines, self._make_player, idle=2, report=lambda text: None)
 
-    def _make_player(self, engine: EngineSettings) -> EnginePlayer:
+    def _make_player(self, engine: EngineSettings, board: int) -> EnginePlayer:
         # An engine that is restarted during a trial needs its values, too.
         options = {**engine.options, **self._options.get(engine.name, {})}
         engine = dataclasses.replace(engine, options=options)
