@@ -500,6 +500,11 @@ def test_cpus_are_divided_among_boards():
         assert RunSettings(affinity=cpus).cpus_of(1, 2) == cpus
 
 
+def test_book_of_an_engine_is_a_key_of_its_specification():
+    entries = engine_entries({"cmd": "x", "book": "b.bin", "bookdepth": "8"})
+    assert (entries["book"], entries["bookdepth"]) == ("b.bin", "8")
+
+
 def test_run_waits_between_games_of_a_board(monkeypatch, tmp_path):
     waits = []
 

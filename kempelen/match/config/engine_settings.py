@@ -42,7 +42,8 @@ class EngineSettings:
     `command` is a program on the PATH, the bot's name for MQTT, "chess" for AGENT, or the algorithm
     for LAB. `start_limit` applies to `uci` and the first `isready`, and `ready_limit` to each later
     `isready`. A process that has not exited `quit_limit` seconds after `quit` is killed. If `time`
-    is None, the time control of the tournament applies.
+    is None, the time control of the tournament applies. In the first `bookdepth` moves of a game of
+    chess, the runner plays the moves in the Polyglot book `book`.
     """
 
     command: str
@@ -57,9 +58,13 @@ class EngineSettings:
     start_limit: float = 35.0
     ready_limit: float = 15.0
     quit_limit: float = 5.0
+    book: str | None = None
+    bookdepth: int | None = None
 
     def __post_init__(self) -> None:
         for name in ("start_limit", "ready_limit", "quit_limit"):
             if not 0 <= (value := getattr(self, name)) <= MAX_NUMBER:  # also if it is NaN
                 limits = f"from 0 to {MAX_NUMBER:g} seconds"
                 raise SettingsError(f"{name}: must be {limits} (got {value})")
+        if self.bookdepth is not None and (self.bookdepth < 1 or self.book is None):
+            raise SettingsError("bookdepth: requires a book, and must be at least 1")

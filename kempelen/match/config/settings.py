@@ -140,7 +140,7 @@ class Settings:
     """The settings of a tournament.
 
     `games` is the number of games per pairing and round. `time` is the default time control of the
-    engines. `evaluations` maps engine names to digests of their evaluation files.
+    engines. `evaluations` and `books` map engine names to digests of their files.
 
     With `noswap`, the first engine of a pairing is always White, and each game has its own opening.
     With `reverse`, the second engine is White in the first game. In a gauntlet, the first `seeds`
@@ -160,6 +160,7 @@ class Settings:
     sprt: SprtSettings | None = None
     game: GameSettings = field(default_factory=GameSettings)
     evaluations: Mapping[str, str] = field(default_factory=dict)
+    books: Mapping[str, str] = field(default_factory=dict)
     noswap: bool = False
     reverse: bool = False
     seeds: int = 1
@@ -214,6 +215,8 @@ class Settings:
                 raise SettingsError(f"affinity: engine {name} is not a process of its own")
         if self.run.check_mate_pvs and not self.is_chess:
             raise SettingsError("check_mate_pvs: requires chess")
+        if not self.is_chess and any(engine.book for engine in self.engines):
+            raise SettingsError("book: requires chess")
         chess_only = (self.adjudication.draw, self.adjudication.resign, self.adjudication.tables)
         if not self.is_chess and (self.chess960 or any(chess_only)):
             raise SettingsError(

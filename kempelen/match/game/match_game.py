@@ -15,7 +15,7 @@ from kempelen.match.engines.engine_pool import EnginePool
 from kempelen.match.engines.players import EnginePlayer
 from kempelen.match.game.adjudication import Adjudicator
 from kempelen.match.game.game_result import BLACK, WHITE, GameResult, Termination, win
-from kempelen.match.game.openings import Opening
+from kempelen.match.game.openings import Opening, book_move
 from kempelen.match.game.referee import ChessReferee, Referee, mate_pv_problem, wrap_errors
 from kempelen.match.live.events import Event, GameStarted, MovePlayed, Notice, SearchInfo
 from kempelen.match.pairing.pairs import PairKey
@@ -123,6 +123,9 @@ class MatchGame:
     async def _move(self, player: EnginePlayer) -> GameResult | None:
         side = self._referee.turn
         clock, control = self._clocks[side], self._controls[side]
+        if (move := self._book_move(side)) is not None:
+            clock.spend(0.0)
+            return await self._accept(side, PlayResult(move, None, None, 0.0), book=True)
         allowance = clock.move_limit
         if allowance is not None:
             allowance += control.margin
@@ -151,13 +154,24 @@ class MatchGame:
             opponent.set_remaining((opponent.remaining or 0.0) + used)
         return await self._accept(side, answer)
 
-    async def _accept(self, side: int, answer: PlayResult) -> GameResult | None:
+    def _book_move(self, side: int) -> str | None:
+        engine = self._settings.engines[self._assignment.players[side]]
+        played = len(self._referee.moves) // 2
+        if engine.book is None or (engine.bookdepth is not None and played >= engine.bookdepth):
+            return None
+        assert isinstance(self._referee, ChessReferee)
+        seed = f"{self._settings.seed}/{self._assignment.pair}/{len(self._referee.moves)}"
+        return book_move(engine, self._referee.board, seed)
+
+    async def _accept(
+        self, side: int, answer: PlayResult, *, book: bool = False
+    ) -> GameResult | None:
         if answer.move.lower() in ("", "(none)", "none", "null", "0000"):
             return self.failure(side, Termination.NO_MOVE, f"answered {answer.move or 'nothing'}")
         if answer.move == RESIGNATION:
             return self.failure(side, Termination.RESIGNATION, "resigned")
         ply = len(self._referee.moves) + 1
-        if self._settings.run.check_mate_pvs:
+        if self._settings.run.check_mate_pvs and not book:
             self._check_mate_pv(side, answer)
         try:
             with wrap_errors(self._settings.game):
@@ -170,6 +184,7 @@ class MatchGame:
         self._scores.append(answer.info.score if answer.info else None)
         clock, keep_pv = self._clocks[side].remaining, self._settings.run.pv
         record = _move_record(move, answer, clock, keep_pv=keep_pv)
+        record = dataclasses.replace(record, book=book)
         for number, played in enumerate((record, *map(MoveRecord, events)), start=ply):
             self._moves.append(played)
             self._emit_move(side, number, played)

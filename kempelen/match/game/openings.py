@@ -27,6 +27,7 @@ from kempelen.match.game.referee import wrap_errors
 from kempelen.match.records.game_record import unescape_tag_value
 from openings import start_positions
 from openings.book_common import BookError
+from openings.polyglot import opened_book
 from protocols.uci.position import MAX_GAME_PLIES
 
 # Suppress the log of python-chess: errors in PGN games are reported as SettingsError.
@@ -142,7 +143,7 @@ def load_openings(settings: OpeningSettings, *, chess960: bool = False) -> list[
 
 
 def with_file_digests(settings: Settings) -> Settings:
-    """Add digests of the opening and evaluation files, so that a resumed run detects changes.
+    """Add digests of openings, evaluations and books, so that a resumed run detects changes.
 
     Engines must have names. Raise SettingsError if a file or the game does not exist.
     """
@@ -150,7 +151,8 @@ def with_file_digests(settings: Settings) -> Settings:
         new_game(settings.game)
     digests = {engine.name: _evaluation_digest(engine) for engine in settings.engines}
     evaluations = {name: digest for name, digest in digests.items() if digest}
-    settings = dataclasses.replace(settings, evaluations=evaluations)
+    books = {engine.name: _book_digest(engine.book) for engine in settings.engines if engine.book}
+    settings = dataclasses.replace(settings, evaluations=evaluations, books=books)
     if settings.openings.file is None and _needs_start(settings):
         return settings
     text, _ = _read(settings.openings.file)
@@ -165,6 +167,32 @@ def _evaluation_digest(engine: EngineSettings) -> str:
         if name.casefold() == "evaluation" and ":" in str(value):  # the value names a file
             return evaluation_digest(str(value), engine.directory or "")
     return ""
+
+
+def _book_digest(book: str) -> str:
+    path = Path(book)
+    try:
+        with opened_book(path):
+            return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    except BookError as error:
+        raise SettingsError(str(error)) from None
+    except OSError as error:
+        raise SettingsError(f"book {book}: {error.strerror}") from None
+
+
+def book_move(engine: EngineSettings, board: chess.Board, seed: str) -> str | None:
+    """Return a move of the engine's book, chosen by weight, or None. `seed` makes it repeatable."""
+    if engine.book is None:
+        return None
+    try:
+        with opened_book(Path(engine.book)) as reader:
+            entries = list(reader.find_all(board))
+    except BookError as error:
+        raise SettingsError(str(error)) from None
+    if not entries:
+        return None
+    weights = [entry.weight for entry in entries]
+    return board.uci(random.Random(seed).choices([entry.move for entry in entries], weights)[0])
 
 
 def select_opening(openings: list[Opening], settings: Settings, round_: int, pair: int) -> Opening:

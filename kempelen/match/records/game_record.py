@@ -24,7 +24,8 @@ class MoveRecord:
     `move` is in UCI notation for chess. The score is `cp` or `mate`, from the point of view of the
     player who moved. `time` is measured by the runner, and `clock` is the time left after the move,
     both in seconds. `reported_time` is the time of the search by the engine's own clock. `pv` is
-    stored only on request, because it doubles the size of a record.
+    stored only on request, because it doubles the size of a record. `book` marks a move of the
+    player's book.
     """
 
     move: str
@@ -39,6 +40,7 @@ class MoveRecord:
     tbhits: int | None = None
     reported_time: float | None = None
     pv: tuple[str, ...] = ()
+    book: bool = False
 
     @property
     def nps(self) -> int | None:
@@ -237,6 +239,8 @@ def unescape_tag_value(value: str) -> str:
 
 
 def _comment(move: MoveRecord, fields: Sequence[str], pv: str) -> str:
+    if move.book:
+        return "book"
     parts = []
     if move.mate is not None:
         parts.append(f"{'-' if move.mate <= 0 else '+'}M{abs(move.mate)}/{move.depth or 0}")

@@ -25,7 +25,7 @@ from kempelen.console.terminal import print_error
 from kempelen.match.config.settings import Settings, check_resumable
 from kempelen.match.game.game_result import Termination
 from kempelen.match.pairing.pairs import PairKey
-from kempelen.match.records.game_record import GameRecord
+from kempelen.match.records.game_record import GameRecord, MoveRecord
 
 SCHEMA_VERSION = 1
 SCHEMA = """
@@ -486,7 +486,11 @@ def _settings(text: str, where: str) -> Settings:
 
 def _without_defaults(record: dict[str, Any]) -> dict[str, Any]:
     """Return an encoded record with only the known values of each move, which saves a third."""
-    moves = [{k: v for k, v in move.items() if v not in (None, [])} for move in record["moves"]]
+    defaults = encode(MoveRecord(""))
+    moves = [
+        {key: value for key, value in move.items() if value != defaults[key]}
+        for move in record["moves"]
+    ]
     return {**record, "moves": moves}
 
 

@@ -2,6 +2,7 @@
 
 import chess
 import pytest
+from chess.polyglot import zobrist_hash
 
 from agent.limits import Cp, Info, Mate
 from kempelen.console.settings_codec import SettingsError
@@ -17,10 +18,18 @@ from kempelen.match.config.time_control import TimeControl
 from kempelen.match.game.adjudication import Adjudicator
 from kempelen.match.game.game_result import Termination
 from kempelen.match.game.match_game import GameAssignment, MatchGame
-from kempelen.match.game.openings import Opening, load_openings, select_opening
+from kempelen.match.game.openings import (
+    Opening,
+    load_openings,
+    select_opening,
+    with_file_digests,
+)
 from kempelen.match.game.referee import ChessReferee, mate_pv_problem
 from kempelen.match.live.events import Notice
 from kempelen.match.pairing.pairs import PairKey
+from kempelen.match.records.game_record import to_pgn
+from openings.polyglot import Entry, encode_move
+from openings.polyglot import write as write_book
 from protocols.client.uci import PlayResult, SearchRequest
 from tests.kempelen.match.support import engine, play, settings
 
@@ -152,6 +161,44 @@ async def test_first_bad_mate_pv_of_a_player_is_reported():
     )
     notices = [event.text for event in events if isinstance(event, Notice)]
     assert notices == ["game 1.1-2.1.1, ply 1, none: mate 4: the PV has 1 plies (expected 7)"]
+
+
+@pytest.mark.parametrize(("depth", "played"), [(None, 3), (1, 2)])
+async def test_each_engine_plays_from_its_own_book(tmp_path, depth, played):
+    """The book knows three plies. White has the book, and Black has none."""
+    path, board, entries = tmp_path / "white.bin", chess.Board(), []
+    for text in ("b2b3", "b7b6", "c1b2"):
+        move = chess.Move.from_uci(text)
+        entries.append(Entry(zobrist_hash(board), encode_move(board, move), 1))
+        board.push(move)
+    write_book(path, sorted(entries))
+    asked = []
+
+    class Player:
+        async def search(self, request, limit, on_info=None):
+            asked.append(tuple(request.moves))
+            return PlayResult("b7b6" if len(request.moves) == 1 else "a1a1", None, None, 0.1)
+
+    book = {"book": str(path), "bookdepth": depth}
+    chosen = with_file_digests(settings(engine(**book), engine("no-info")))
+    assert set(chosen.books) == {"none"}
+    assignment = GameAssignment(PairKey(1, 1, 0, 1), 1, Opening())
+    game = MatchGame(chosen, assignment, Adjudicator(Adjudication()), lambda event: None)
+    record = await game.play((Player(), Player()))
+    assert [move.move for move in record.moves] == ["b2b3", "b7b6", "c1b2"][:played]
+    assert [move.book for move in record.moves] == [True, False, True][:played]
+    assert asked[0] == ("b2b3",)
+    assert "1. b3 { book }" in to_pgn(record, "match")
+
+
+def test_unusable_book_is_rejected_at_the_start(tmp_path):
+    bad = tmp_path / "bad.bin"
+    bad.write_bytes(b"no book")
+    for file in (bad, tmp_path / "missing.bin"):
+        with pytest.raises(SettingsError, match="could not open book"):
+            with_file_digests(settings(engine(book=str(file)), engine()))
+    with pytest.raises(SettingsError, match="bookdepth: requires a book"):
+        engine(bookdepth=3)
 
 
 LONG = [f"{'9' * digits}{rest}" for digits in (400, 5000) for rest in ("", "/60", ":30", "+1")]
