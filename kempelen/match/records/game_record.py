@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 import chess
 import chess.pgn
@@ -12,6 +13,9 @@ import chess.pgn
 from agent.io.sanitize import sanitize_line
 from kempelen.match.game.game_result import Termination
 from kempelen.match.pairing.pairs import PairKey
+from openings import names
+from openings.book_provider import SHIPPED_BOOK
+from openings.names import OpeningName, OpeningNames
 
 # PGN strings are limited to 255 characters. The difference is reserved for escapes.
 TAG_LENGTH = 200
@@ -224,9 +228,27 @@ def _set_headers(headers: chess.pgn.Headers, record: GameRecord, event: str, sit
     else:
         headers["WhiteTimeControl"] = record.white_time
         headers["BlackTimeControl"] = record.black_time
+    if (name := _opening_name(record)) is not None:
+        headers["ECO"] = name.eco or "?"
+        headers["Opening"] = escape_tag_value(name.title)
     headers["PlyCount"] = str(len(record.opening) + len(record.moves))
     headers["Termination"] = record.termination.tag
     headers["TerminationDetails"] = escape_tag_value(record.detail) or str(record.termination)
+
+
+@lru_cache(maxsize=1)
+def _opening_names() -> OpeningNames:
+    return names.read(SHIPPED_BOOK.with_suffix(names.SUFFIX))
+
+
+def _opening_name(record: GameRecord) -> OpeningName | None:
+    """Return the name of the last named position of a game that began normally."""
+    if record.chess960:
+        return None
+    board = chess.Board(record.fen)
+    for text in (*record.opening, *(move.move for move in record.moves))[: names.MAX_PLIES]:
+        board.push_uci(text)
+    return names.find_name(_opening_names(), board)
 
 
 def escape_tag_value(text: str) -> str:

@@ -81,6 +81,19 @@ def test_pgn_has_the_requested_fields():
 
 
 @pytest.mark.parametrize(
+    ("moves", "tags"),
+    [
+        (("e2e4", "c7c5", "b2b4"), '[ECO "B20"]\n[Opening "Sicilian Defence'),
+        (("e2e4", "e7e5", "g1f3", "b8c6", "f1b5", "h7h5"), '[ECO "C60"]\n[Opening "Ruy Lopez'),
+    ],
+)
+def test_pgn_names_the_opening(moves, tags):
+    assert tags in to_pgn(record("A", "B", "", moves), "match")
+    fen = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"
+    assert "[ECO" not in to_pgn(record("A", "B", "", ("e2e4",), fen), "match")
+
+
+@pytest.mark.parametrize(
     ("notation", "moves"), [("san", "1. Nf3"), ("lan", "1. Ng1-f3"), ("uci", "1. g1f3")]
 )
 def test_pgn_in_every_notation_is_readable(notation, moves):
