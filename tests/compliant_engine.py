@@ -30,7 +30,7 @@ def answer(board: chess.Board, lines: int, searchmoves: list[str]) -> None:
     for number, move in enumerate(moves[:lines], start=1):
         say(f"info depth 1 seldepth 1 multipv {number} score cp 7 nodes 20 hashfull 0 pv {move}")
     board.push_uci(moves[0])
-    reply = next((board.uci(move) for move in board.legal_moves), None)
+    reply = min((board.uci(move) for move in board.legal_moves), default=None)
     say(f"bestmove {moves[0]}" + (f" ponder {reply}" if reply else ""))
 
 

@@ -4,10 +4,12 @@ The client sends `isready` before every search, so a late `bestmove` of an earli
 discarded. Unknown lines and invalid numbers are ignored.
 """
 
+import asyncio
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 
 from agent.io.sanitize import sanitize_name
 from agent.limits import Cp, Info, Mate, Score, SideClock
@@ -23,6 +25,7 @@ from protocols.client.engine import (
 )
 from protocols.client.own_engine import is_option_error, is_search_error, own_message
 from protocols.client.process import EngineError
+from protocols.tasks import cancel_all
 from protocols.uci.options import current_name
 
 # Minimum seconds between live reports. Lines in between are not parsed.
@@ -102,8 +105,8 @@ class SearchRequest:
         start = "startpos" if self.fen is None else f"fen {self.fen}"
         return " ".join(("position", start, *(("moves", *self.moves) if self.moves else ())))
 
-    def go_line(self) -> str:
-        words = ["go"]
+    def go_line(self, *, ponder: bool = False) -> str:
+        words = ["go", "ponder"] if ponder else ["go"]
         if self.white and self.black:
             words += ["wtime", _milliseconds(self.white.time, 1)]
             words += ["btime", _milliseconds(self.black.time, 1)]
@@ -115,7 +118,7 @@ class SearchRequest:
                 words += [name, str(limit)]
         if self.movetime is not None:
             words += ["movetime", _milliseconds(self.movetime, 1)]
-        if len(words) == 1:
+        if words == ["go"]:
             words.append("infinite")  # the engine ends the search (`tc=inf`)
         return " ".join(words)
 
@@ -135,11 +138,19 @@ class UciClient(EngineClient):
     """A UCI engine. `options` contains its options by lower-case name.
 
     `defaults` contains the options to set at the start if the engine has them.
+
+    After `ponder`, only `search`, `stop_pondering` and `close` are allowed.
     """
 
     defaults: Settings = field(default_factory=dict)
     author: str = ""
     options: dict[str, Option] = field(default_factory=dict)
+    _pondered: SearchRequest | None = None
+    _ponder_task: asyncio.Task[PlayResult] | None = None
+    # Of the current search: its start, which is infinite while pondering, and the last live report.
+    _started: float = inf
+    _reported: float = inf
+    _on_info: InfoCallback | None = None
 
     async def start(self) -> None:
         (await self._launch()).send("uci")
@@ -189,11 +200,54 @@ class UciClient(EngineClient):
         The engine remains usable after a timeout if it answers `stop`. Raise `EngineError` if the
         engine is Kempelen and reports a failed search.
         """
+        task, pondered = self._ponder_task, self._pondered
+        if task is not None and pondered is not None:
+            if (pondered.fen, tuple(pondered.moves)) == (request.fen, tuple(request.moves)):
+                self._ponder_task = None
+                async with self._searching(limit, "bestmove"):
+                    self._start_clock(on_info)
+                    if not task.done():
+                        self._send("ponderhit")
+                    return await task
+            await self.stop_pondering()
         self._expect_idle()
         await self._ready(self.ready_limit, before=request.position_line() + "\n")
         async with self._searching(limit, "bestmove"):
             self._send(request.go_line())
-            return await self._read_answer(time.perf_counter(), on_info)
+            self._start_clock(on_info)
+            return await self._read_answer()
+
+    def ponder(self, request: SearchRequest) -> None:
+        """Search the position after the opponent's expected move, if the engine can ponder.
+
+        The next `search` of that position continues the search.
+        """
+        self._expect_idle()
+        if "ponder" not in self.options:
+            return
+        self.state = EngineState.SEARCHING
+        self._started = self._reported = inf
+        self._send(f"{request.position_line()}\n{request.go_line(ponder=True)}")
+        self._pondered = request
+        self._ponder_task = asyncio.create_task(self._read_answer())
+
+    async def stop_pondering(self) -> None:
+        """Discard the result of `ponder`. Raise EngineError if the engine fails."""
+        task, self._ponder_task = self._ponder_task, None
+        if task is not None:
+            if not task.done():
+                self._send("stop")
+            await self._with_timeout(self.ready_limit, "bestmove", task)
+
+    async def close(self) -> None:
+        if self._ponder_task is not None:
+            await cancel_all([self._ponder_task])
+            self._ponder_task = None
+        await super().close()
+
+    def _start_clock(self, on_info: InfoCallback | None) -> None:
+        self._started = self._reported = time.perf_counter()
+        self._on_info = on_info
 
     def _interrupt(self) -> None:
         self._send("stop")
@@ -226,17 +280,16 @@ class UciClient(EngineClient):
                 if option is not None:
                     self.options[option.name.lower()] = option
 
-    async def _read_answer(self, started: float, on_info: InfoCallback | None) -> PlayResult:
+    async def _read_answer(self) -> PlayResult:
         assert self._process is not None
         last_scored = ""
         failure = ""
-        reported = started
         while True:
             line = await self._process.read_line()
             if not failure and is_search_error(message := own_message(self.author, line)):
                 failure = message
             if line.startswith("bestmove"):
-                elapsed = self._process.arrived - started
+                elapsed = max(self._process.arrived - self._started, 0.0)
                 words = line.split()
                 self.state = EngineState.IDLE
                 if failure:
@@ -249,11 +302,11 @@ class UciClient(EngineClient):
                 )
             if line.startswith("info ") and " score " in line and _is_first_pv(line):
                 last_scored = line
-                if on_info and time.perf_counter() - reported >= INFO_INTERVAL:
-                    reported = time.perf_counter()
+                if self._on_info and time.perf_counter() - self._reported >= INFO_INTERVAL:
+                    self._reported = time.perf_counter()
                     info = parse_info(line)
                     if info is not None:
-                        on_info(info)
+                        self._on_info(info)
 
 
 def check_setting(

@@ -21,7 +21,7 @@ LIMIT_NAMES = ("movetime", "nodes", "depth", "margin", "patience", "playouts")
 # All valid keys of `--engine`, except option.NAME and env.NAME.
 ENGINE_KEYS = {
     *("cmd", "args", "dir", "proto", "tc", "agent", "algorithm", *LAB_OPTIONS, "name"),
-    *("restart", "start_limit", "ready_limit", "quit_limit", "book", "bookdepth"),
+    *("restart", "start_limit", "ready_limit", "quit_limit", "book", "bookdepth", "ponder"),
     *LIMIT_NAMES,
 }
 ENGINE_HELP = (
@@ -30,8 +30,8 @@ ENGINE_HELP = (
     "(options: playouts=, evaluation=FILE.py:FUNCTION, seed=; with algorithm=compiled also "
     "threads=, memory=). Other keys: args=..., name=..., dir=..., proto=uci|xboard|gtp|mqtt, "
     "option.NAME=VALUE, env.NAME=VALUE, tc=..., nodes=..., movetime=..., depth=..., margin=..., "
-    "restart=auto|on|off, start_limit=SECONDS, book=FILE.bin (Polyglot), bookdepth=MOVES. Write a "
-    "comma within a value as \\,"
+    "restart=auto|on|off, start_limit=SECONDS, book=FILE.bin (Polyglot), bookdepth=MOVES, "
+    "ponder=true. Write a comma within a value as \\,"
 )
 
 

@@ -43,7 +43,8 @@ class EngineSettings:
     for LAB. `start_limit` applies to `uci` and the first `isready`, and `ready_limit` to each later
     `isready`. A process that has not exited `quit_limit` seconds after `quit` is killed. If `time`
     is None, the time control of the tournament applies. In the first `bookdepth` moves of a game of
-    chess, the runner plays the moves in the Polyglot book `book`.
+    chess, the runner plays the moves in the Polyglot book `book`. With `ponder`, a UCI engine
+    searches during the time of its opponent.
     """
 
     command: str
@@ -60,6 +61,7 @@ class EngineSettings:
     quit_limit: float = 5.0
     book: str | None = None
     bookdepth: int | None = None
+    ponder: bool = False
 
     def __post_init__(self) -> None:
         for name in ("start_limit", "ready_limit", "quit_limit"):
@@ -68,3 +70,5 @@ class EngineSettings:
                 raise SettingsError(f"{name}: must be {limits} (got {value})")
         if self.bookdepth is not None and (self.bookdepth < 1 or self.book is None):
             raise SettingsError("bookdepth: requires a book, and must be at least 1")
+        if self.ponder and self.protocol is not EngineProtocol.UCI:
+            raise SettingsError(f"ponder: requires the protocol uci (got {self.protocol})")

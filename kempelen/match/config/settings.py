@@ -254,14 +254,15 @@ class Settings:
 
     @property
     def cpus_per_board(self) -> int:
-        """The number of CPUs that a game needs: that of the threads of one engine."""
+        """The number of CPUs of a game: the threads of one engine, or of both if one ponders."""
         values = (
             value
             for engine in self.engines
             for name, value in engine.options.items()
             if name.lower() in ("threads", "cores") and str(value).isdecimal()
         )
-        return max(map(int, map(str, values)), default=1)
+        engines_at_work = 2 if any(engine.ponder for engine in self.engines) else 1
+        return engines_at_work * max(map(int, map(str, values)), default=1)
 
     def time_control(self, player: int) -> TimeControl:
         control = self.engines[player].time or self.time

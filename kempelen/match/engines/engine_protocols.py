@@ -97,7 +97,8 @@ def _check_bot(settings: EngineSettings, game: GameSettings) -> None:
 
 
 def _make_uci(settings: EngineSettings, context: MatchContext) -> EnginePlayer:
-    return UciClient(**process_arguments(settings, context.log, context.cpus), defaults=NO_BOOK)
+    defaults = {**NO_BOOK, "Ponder": True} if settings.ponder else NO_BOOK
+    return UciClient(**process_arguments(settings, context.log, context.cpus), defaults=defaults)
 
 
 def _make_xboard(settings: EngineSettings, context: MatchContext) -> EnginePlayer:

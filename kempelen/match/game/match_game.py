@@ -27,7 +27,7 @@ from protocols.client.engine import (
 )
 from protocols.client.gtp import EngineRefusalError
 from protocols.client.process import EngineDiedError, EngineError
-from protocols.client.uci import RESIGNATION, PlayResult, SearchRequest
+from protocols.client.uci import RESIGNATION, PlayResult, SearchRequest, UciClient
 from protocols.mqtt.broker_monitor import BrokerLostError
 from protocols.mqtt.request_codec import BotUnavailableError
 
@@ -86,13 +86,17 @@ class MatchGame:
         self._started = datetime.now(UTC)
         self._start_time = time.monotonic()
         self._sides_with_bad_pv: set[int] = set()
+        self._expected_reply: str | None = None
 
     async def play(self, players: tuple[EnginePlayer, EnginePlayer]) -> GameRecord:
         """Play the game to its end and return its record. A player that fails loses the game."""
         self._emit_start()
         game_result = await self._game_result()
         while game_result is None:
-            game_result = await self._move(players[self._referee.turn])
+            side = self._referee.turn
+            game_result = await self._move(players[side])
+            if game_result is None:
+                self._ponder(players[side], side)
         return self.record(game_result)
 
     def record(self, game_result: GameResult) -> GameRecord:
@@ -163,6 +167,22 @@ class MatchGame:
         seed = f"{self._settings.seed}/{self._assignment.pair}/{len(self._referee.moves)}"
         return book_move(engine, self._referee.board, seed)
 
+    def _ponder(self, player: EnginePlayer, side: int) -> None:
+        """Let the player that has moved search the position after the reply that it expects."""
+        engine = self._settings.engines[self._assignment.players[side]]
+        reply, self._expected_reply = self._expected_reply, None
+        if not (engine.ponder and reply and isinstance(player, UciClient)):
+            return
+        assert isinstance(self._referee, ChessReferee)
+        board = self._referee.board.copy()
+        try:
+            board.push_uci(reply)
+        except ValueError:
+            return
+        if not board.is_game_over():
+            request = self._request(side)
+            player.ponder(dataclasses.replace(request, moves=(*request.moves, reply)))
+
     async def _accept(
         self, side: int, answer: PlayResult, *, book: bool = False
     ) -> GameResult | None:
@@ -170,6 +190,7 @@ class MatchGame:
             return self.failure(side, Termination.NO_MOVE, f"answered {answer.move or 'nothing'}")
         if answer.move == RESIGNATION:
             return self.failure(side, Termination.RESIGNATION, "resigned")
+        self._expected_reply = answer.ponder
         ply = len(self._referee.moves) + 1
         if self._settings.run.check_mate_pvs and not book:
             self._check_mate_pv(side, answer)
@@ -369,6 +390,8 @@ async def _report_result(player: EnginePlayer, record: GameRecord) -> bool:
     """Send the result to a player. Return whether the player can play another game."""
     end = record.termination
     try:
+        if isinstance(player, UciClient):
+            await player.stop_pondering()
         await player.report_result(
             record.result, end.tag if end.is_forfeit else str(end), forfeit=end.is_forfeit
         )

@@ -14,7 +14,7 @@ from tests.support import failing
 def engine(failure="none", after=1, **changes):
     command, arguments = failing(failure, after)
     values = {"name": failure, "start_limit": 10, "ready_limit": 1, "quit_limit": 0.3, **changes}
-    return EngineSettings(command=command, arguments=arguments, **values)
+    return EngineSettings(**{"command": command, "arguments": arguments, **values})
 
 
 def unreliable_program(folder, works, line):

@@ -1,11 +1,16 @@
 """Clocks, adjudication, rules and openings of a match game."""
 
+import io
+import sys
+from pathlib import Path
+
 import chess
 import pytest
 from chess.polyglot import zobrist_hash
 
 from agent.limits import Cp, Info, Mate
 from kempelen.console.settings_codec import SettingsError
+from kempelen.match.config.engine_settings import EngineProtocol
 from kempelen.match.config.run_settings import RunSettings
 from kempelen.match.config.settings import (
     Adjudication,
@@ -15,6 +20,7 @@ from kempelen.match.config.settings import (
     ResignRule,
 )
 from kempelen.match.config.time_control import TimeControl
+from kempelen.match.engines.engine_protocols import MatchContext, make_player
 from kempelen.match.game.adjudication import Adjudicator
 from kempelen.match.game.game_result import Termination
 from kempelen.match.game.match_game import GameAssignment, MatchGame
@@ -30,6 +36,8 @@ from kempelen.match.pairing.pairs import PairKey
 from kempelen.match.records.game_record import to_pgn
 from openings.polyglot import Entry, encode_move
 from openings.polyglot import write as write_book
+from protocols.client.engine import EngineState
+from protocols.client.process import IoLog
 from protocols.client.uci import PlayResult, SearchRequest
 from tests.kempelen.match.support import engine, play, settings
 
@@ -199,6 +207,41 @@ def test_unusable_book_is_rejected_at_the_start(tmp_path):
             with_file_digests(settings(engine(book=str(file)), engine()))
     with pytest.raises(SettingsError, match="bookdepth: requires a book"):
         engine(bookdepth=3)
+
+
+@pytest.mark.parametrize(("wrong_reply", "hits", "misses"), [("", 2, 0), ("a7a5", 1, 1)])
+async def test_engine_ponders_on_the_time_of_its_opponent(wrong_reply, hits, misses):
+    script = str(Path(__file__).parents[2] / "compliant_engine.py")
+    words = (f"ponder {wrong_reply}", "ponder h7h6") if wrong_reply else ()
+    chosen = settings(
+        engine(command=sys.executable, arguments=(script, *words), ponder=True),
+        engine("no-info"),
+        time=TimeControl(base=10, margin=5),
+        adjudication=Adjudication(maxmoves=3),
+    )
+    log = io.StringIO()
+    players = [make_player(each, MatchContext(log=IoLog(log))) for each in chosen.engines]
+    for player in players:
+        await player.start()
+    assignment = GameAssignment(PairKey(1, 1, 0, 1), 1, Opening())
+    game = MatchGame(chosen, assignment, Adjudicator(chosen.adjudication), lambda event: None)
+    record = await game.play(players)
+    await players[0].stop_pondering()
+    assert players[0].state is EngineState.IDLE
+    for player in players:
+        await player.close()
+    assert (len(record.moves), record.termination) == (6, Termination.MAX_MOVES)
+    text = log.getvalue()
+    assert "> setoption name Ponder value true" in text
+    assert text.count("> ponderhit\n") == hits
+    assert text.count("> go ponder wtime ") == 3
+    assert text.count("> stop\n") == misses + 1  # the last one after the game
+    assert max(move.time for move in record.moves) < 5
+
+
+def test_only_uci_engines_ponder():
+    with pytest.raises(SettingsError, match="ponder: requires the protocol uci"):
+        engine(ponder=True, protocol=EngineProtocol.XBOARD)
 
 
 LONG = [f"{'9' * digits}{rest}" for digits in (400, 5000) for rest in ("", "/60", ":30", "+1")]

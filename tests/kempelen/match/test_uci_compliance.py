@@ -64,7 +64,7 @@ def test_steps_for_missing_options_are_skipped(capsys):
         ("score cp 7", "", "go nodes 1000", "no info line with a score"),
         ("bestmove a2a3", "bestmove a3", "go nodes 1000", "illegal move 'a3'"),
         ("bestmove a2a3", "bestmove A2A3", "go nodes 1000", "illegal move 'A2A3'"),
-        ("ponder a7a6", "ponder a7a1", "go nodes 1000", "illegal move 'a7a1'"),
+        ("ponder a7a5", "ponder a7a1", "go nodes 1000", "illegal move 'a7a1'"),
         ("ponder", "then", "go nodes 1000", "expected bestmove MOVE [ponder MOVE]"),
         ("bestmove a2a3", "bestmove a2a3\\nbestmove h2h3", "go nodes 1000", "without a search"),
         ("(none)", "e1e2", "checkmate: bestmove (none)", "no move is legal"),
