@@ -9,6 +9,7 @@ from typing import Any
 from kempelen.console.settings_codec import encode
 from kempelen.match.live.events import Event, GameFinished, MovePlayed, SearchInfo
 from kempelen.match.live.live_state import LiveState
+from kempelen.match.records.game_record import encode_record
 from protocols.mqtt import payloads, topics
 from protocols.mqtt.broker import Broker
 from protocols.mqtt.broker_monitor import Notify
@@ -70,7 +71,7 @@ class MqttPublisher:
                 self.connection.publish(topic, self._stamp(result))
                 # Retained, so that late subscribers receive every game.
                 topic = self._game_topic(record.pair, record.game, "record")
-                self.connection.publish_retained(topic, self._stamp(encode(record)))
+                self.connection.publish_retained(topic, self._stamp(encode_record(record)))
         for snapshot in changed:
             self._publish(snapshot)
 

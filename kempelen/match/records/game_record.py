@@ -6,11 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
+from typing import Any
 
 import chess
 import chess.pgn
 
 from agent.io.sanitize import sanitize_line
+from kempelen.console.settings_codec import encode
 from kempelen.match.game.game_result import Termination
 from kempelen.match.pairing.pairs import PairKey
 from openings import names
@@ -103,6 +105,17 @@ class GameRecord:
         moves = (*self.opening, *(record.move for record in self.moves))
         text = " ".join((self.fen, *moves))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def encode_record(record: GameRecord) -> dict[str, Any]:
+    """Return a record as plain data, without default values of moves, which saves a third."""
+    defaults = encode(MoveRecord(""))
+    encoded: dict[str, Any] = encode(record)
+    moves = [
+        {key: value for key, value in move.items() if value != defaults[key]}
+        for move in encoded["moves"]
+    ]
+    return {**encoded, "moves": moves}
 
 
 class Notation(StrEnum):

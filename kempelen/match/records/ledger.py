@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 from agent.io import strict_json
 from agent.io.file_lock import lock_or_raise
@@ -25,7 +25,7 @@ from kempelen.console.terminal import print_error
 from kempelen.match.config.settings import Settings, check_resumable
 from kempelen.match.game.game_result import Termination
 from kempelen.match.pairing.pairs import PairKey
-from kempelen.match.records.game_record import GameRecord, MoveRecord
+from kempelen.match.records.game_record import GameRecord, encode_record
 
 SCHEMA_VERSION = 1
 SCHEMA = """
@@ -390,7 +390,7 @@ class Ledger:
                 record.black,
                 record.result,
                 str(record.termination),
-                json.dumps(_without_defaults(encode(record)), separators=(",", ":")),
+                json.dumps(encode_record(record), separators=(",", ":")),
             ),
         )
         return cursor.rowcount == 1
@@ -482,16 +482,6 @@ def _settings(text: str, where: str) -> Settings:
             f"{where}: invalid settings: {error}; if no other version of Kempelen wrote them, "
             f"{DAMAGED_REMEDY}"
         ) from None
-
-
-def _without_defaults(record: dict[str, Any]) -> dict[str, Any]:
-    """Return an encoded record with only the known values of each move, which saves a third."""
-    defaults = encode(MoveRecord(""))
-    moves = [
-        {key: value for key, value in move.items() if value != defaults[key]}
-        for move in record["moves"]
-    ]
-    return {**record, "moves": moves}
 
 
 def _tournament_row(settings: Settings) -> tuple[str, str, str]:
