@@ -500,6 +500,13 @@ def test_cpus_are_divided_among_boards():
         assert RunSettings(affinity=cpus).cpus_of(1, 2) == cpus
 
 
+def test_limits_have_the_names_of_fastchess_too():
+    entries = engine_entries({"cmd": "x", "st": "0.5", "timemargin": "50", "plies": "7"})
+    assert entries["time"] == {"movetime": "0.5", "margin": "0.05", "depth": "7"}
+    with pytest.raises(SettingsError, match="timemargin: invalid value 'x'"):
+        engine_entries({"cmd": "x", "timemargin": "x"})
+
+
 def test_book_of_an_engine_is_a_key_of_its_specification():
     entries = engine_entries({"cmd": "x", "book": "b.bin", "bookdepth": "8"})
     assert (entries["book"], entries["bookdepth"]) == ("b.bin", "8")

@@ -16,12 +16,16 @@ ALIASES = {
     "dir": "directory",
     "proto": "protocol",
     "tc": "time",
+    # Names in fastchess and cutechess.
+    "st": "movetime",
+    "plies": "depth",
 }
 LIMIT_NAMES = ("movetime", "nodes", "depth", "margin", "patience", "playouts")
 # All valid keys of `--engine`, except option.NAME and env.NAME.
 ENGINE_KEYS = {
     *("cmd", "args", "dir", "proto", "tc", "agent", "algorithm", *LAB_OPTIONS, "name"),
     *("restart", "start_limit", "ready_limit", "quit_limit", "book", "bookdepth", "ponder"),
+    "timemargin",
     *LIMIT_NAMES,
 }
 ENGINE_HELP = (
@@ -73,6 +77,8 @@ def engine_entries(entries: Mapping[str, str]) -> dict[str, Any]:
             engine["environment"][item] = value
         elif name == "time":
             clock = value
+        elif name == "timemargin":
+            limits["margin"] = _milliseconds(value)
         elif name in LIMIT_NAMES:
             limits[name] = value
         elif name == "arguments":
@@ -91,6 +97,15 @@ def engine_entries(entries: Mapping[str, str]) -> dict[str, Any]:
     if "arguments" not in engine and " " in engine["command"] and not _is_program(engine):
         engine["command"], *engine["arguments"] = _split_words(engine["command"])
     return engine
+
+
+def _milliseconds(text: str) -> str:
+    try:
+        return str(float(text) / 1000)
+    except ValueError:
+        raise SettingsError(
+            f"--engine: timemargin: invalid value {text!r} (milliseconds)"
+        ) from None
 
 
 def _split_words(text: str) -> list[str]:
