@@ -1,7 +1,9 @@
 """Agents run searches in their own thread and answer each `go` request with exactly one result.
 
-A `go` request during a search stops that search, which first reports its result. A search also
-reports a result if it fails, is stopped before it begins, or has no legal move.
+The agent's queue is the only place where a request waits. A `go` request during a search with
+limits waits for its result, and its clock starts then. During a search without limits, it stops
+that search, which first reports its result. A search also reports a result if it fails, is stopped
+before it begins, or has no legal move.
 
 The search runs in the agent's thread, and a second thread stops it at its time limit. Only a search
 that calls user code runs in a thread of its own. If that code blocks it beyond its time limit, the
@@ -250,11 +252,20 @@ class Agent(SerialExecutor, Generic[Position, Move]):
         super().__init__(lambda error: listener.error(describe(error)), "agent")
 
     def go(self, position: Position, limits: Limits[Move], lines: int = 1) -> None:
-        """Stop all earlier jobs, then search a copy of `position`."""
+        """Stop endless jobs, then search a copy of `position` after all earlier jobs.
+
+        If an earlier search continues, the clock of this one starts when it begins.
+        """
         run = self.prepare_search(position, limits, lines, self.listener)
-        self.stop()
+        self.stop_endless()
+        run.waits = any(job.long_running and not job.stop.is_set() for job in self.pending())
         job = self.submit(run.run, long_running=True, endless=limits.endless)
-        job.ponderhit.add_callback(run.ponderhit)  # ponderhit may come before the search begins
+
+        def start_clock() -> None:
+            run.ponderhit()
+            job.endless = replace(limits, ponder=False).endless
+
+        job.ponderhit.add_callback(start_clock)  # ponderhit may come before the search begins
 
     def prepare_search(
         self,
@@ -324,6 +335,7 @@ class SearchRun(Generic[Position, Move]):
         self._lines = min(lines, len(self._root_moves))
         self._listener = listener
         self._report_interval = report_interval
+        self.waits = False  # for earlier searches, during which its clock does not run
         self.clock = SearchClock(
             limits,
             agent.overhead + (0.0 if agent.scheduler is None else agent.scheduler.reserve),
@@ -348,7 +360,7 @@ class SearchRun(Generic[Position, Move]):
         move = None if self._result is None else self._result.move
         if move is None or before is None or after is None or planned_time is None:
             return None
-        if self._limits.infinite or limits.infinite or self._limits.moves_to_go == 1:
+        if self._limits.infinite or limits.infinite or self._limits.moves_to_go == 1 or self.waits:
             return None
         if not self._adapter.follows(position, move, self._position):
             return None
@@ -366,6 +378,8 @@ class SearchRun(Generic[Position, Move]):
         may have to be abandoned. Another thread supervises the search.
         """
         message = None
+        if self.waits:
+            self.clock.restart()
         # The time limit ends the search, but not the job that contains it.
         job.stop.add_callback(self._stop.set)
         job.ponderhit.add_callback(self.ponderhit)

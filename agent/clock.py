@@ -27,6 +27,9 @@ HARD_SHARE = 3.0
 # Maximum fraction of the clock for one move, unless the next time control is near. If every move
 # uses the maximum, the clock converges to the value at which this fraction equals the increment.
 MAX_CLOCK_SHARE = 0.2
+# Additional reserve for the last move before a time control, as a fraction of the clock and in
+# seconds. Only this move may use the whole clock, and the answer itself takes a few milliseconds.
+LAST_MOVE_RESERVE, MIN_LAST_MOVE_RESERVE = 0.02, 0.01
 # Maximum fraction of an overtime period that is reserved for lag.
 MAX_PERIOD_SHARE = 0.5
 # Minimum time when the clock is empty. It suffices for one iteration.
@@ -89,8 +92,10 @@ def _clock_budget(
 
 
 def _main_time_budget(clock: SideClock, moves_to_go: int | None, reserve: float) -> TimeBudget:
-    available = max(clock.time - reserve, MIN_TIME)
     moves = max(moves_to_go or MOVES_LEFT, 1)
+    if moves == 1:
+        reserve += max(LAST_MOVE_RESERVE * clock.time, MIN_LAST_MOVE_RESERVE)
+    available = max(clock.time - reserve, MIN_TIME)
     share = available / moves + clock.increment * INCREMENT_SHARE
     maximum = available * max(MAX_CLOCK_SHARE, 1 / moves)
     hard = max(min(share * HARD_SHARE, maximum), MIN_TIME)
@@ -142,6 +147,12 @@ class SearchClock(Generic[Move]):
         """Start the clock after a ponderhit. Later calls do nothing."""
         if self._started_at is None:
             self._started_at = self._now()
+
+    def restart(self) -> None:
+        """Set the elapsed time to zero, because the search had to wait for earlier searches."""
+        self._created_at = self._now()
+        if self._started_at is not None:
+            self._started_at = self._created_at
 
     def elapsed(self) -> float:
         """Return the time in seconds since the search was requested, including pondering."""

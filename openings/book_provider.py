@@ -127,9 +127,10 @@ class BookProvider:
             after = board.copy()
             after.push(entry.move)
             reply = max(_playable_entries(book.reader, after), key=_weight, default=None)
-            self._report(f"book {book.name}: {self._opening_name(after) or 'no name'}")
+            name = self._opening_name(after)
+            self._report(f"book {book.name}: {name}" if name else f"book {book.name}")
             pv = (entry.move, reply.move) if reply else (entry.move,)
-            return Info(depth=1, score=Cp(0), pv=pv, seldepth=len(pv))
+            return Info(depth=1, score=Cp(0), pv=pv, seldepth=len(pv), nodes=len(entries))
         return None
 
     def move_probabilities(self, board: chess.Board) -> list[tuple[chess.Move, float]]:

@@ -7,6 +7,7 @@ import chess
 
 from agent.evaluation_types import Evaluation
 from agent.game import MoveClass
+from agent.games.fen import board_from_fen
 from agent.games.plain_chess import PlainChess
 from agent.games.plain_chess import evaluate as evaluate_board
 from agent.io.message import Message
@@ -32,7 +33,7 @@ class Chess(PlainChess):
 
     def __init__(self, fen: str = chess.STARTING_FEN) -> None:
         try:
-            board = chess.Board(fen)
+            board = board_from_fen(fen)
         except ValueError as error:
             raise ValueError(Message("invalid FEN {!r}: {}", fen, error)) from None
         if not board.is_valid():

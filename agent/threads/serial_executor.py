@@ -15,6 +15,7 @@ class Job:
     - `stop`: an event that requests the end of the job.
     - `superseded`: an event that is set when a later job is submitted.
     - `ponderhit`: an event that is set when the opponent plays the expected move.
+    - `ended`: an event that is set after the job and its error message, if any.
     """
 
     def __init__(
@@ -26,6 +27,7 @@ class Job:
         self.stop = OneShotEvent()
         self.superseded = OneShotEvent()
         self.ponderhit = OneShotEvent()
+        self.ended = OneShotEvent()
 
 
 class SerialExecutor:
@@ -43,8 +45,7 @@ class SerialExecutor:
     @property
     def busy(self) -> bool:
         """Whether a long-running job, such as a search, is running or pending."""
-        with self._changed:
-            return any(job.long_running for job in self._pending())
+        return any(job.long_running for job in self.pending())
 
     def submit(
         self, work: Callable[[Job], object], long_running: bool = False, *, endless: bool = False
@@ -102,6 +103,7 @@ class SerialExecutor:
                 job.work(job)
             except BaseException as error:  # noqa: BLE001 - the executor must survive failing jobs
                 self._on_error(error)
+            job.ended.set()
             with self._changed:
                 self._current = None
                 self._changed.notify_all()

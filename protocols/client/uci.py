@@ -23,7 +23,7 @@ from protocols.client.engine import (
     parse_bool,
     unknown_option_message,
 )
-from protocols.client.own_engine import is_option_error, is_search_error, own_message
+from protocols.client.own_engine import AUTHORS, is_option_error, is_search_error, own_message
 from protocols.client.process import EngineError
 from protocols.tasks import cancel_all
 from protocols.uci.options import current_name
@@ -179,10 +179,16 @@ class UciClient(EngineClient):
 
     async def report_result(self, result: str, reason: str, *, forfeit: bool) -> None:
         """Set the option GameResult, an extension of UCI by Kempelen, if the engine has it."""
-        option = self.options.get("gameresult") or self.options.get("game result")  # the older name
+        # Kempelen accepts it without declaring it. Older versions declare it, under two names.
+        option = self.options.get("gameresult") or self.options.get("game result")
+        by_forfeit = forfeit and result != "*" and (not option or "1-0 forfeit" in option.choices)
+        value = f"{result} forfeit" if by_forfeit else result
         if option is not None:
-            by_forfeit = forfeit and f"{result} forfeit" in option.choices
-            await self.configure({option.name: f"{result} forfeit" if by_forfeit else result})
+            await self.configure({option.name: value})
+        elif self.author == AUTHORS:
+            self._expect_idle()
+            self._send(f"setoption name GameResult value {value}")
+            await self._ready(self.ready_limit)
 
     async def new_game(self) -> None:
         self._expect_idle()

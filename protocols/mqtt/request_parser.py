@@ -13,6 +13,7 @@ import chess
 
 from agent.game import CHANCE
 from agent.games import catalogue
+from agent.games.fen import board_from_fen
 from agent.games.game_state import MAX_PLIES, GameState
 from agent.games.go import MAX_SIZE, Go, format_size, parse_size
 from agent.io.sanitize import sanitize_name
@@ -77,7 +78,7 @@ class ChessRequestParser:
             )
         moves, movers = [], []
         try:
-            board = chess.Board(fen or chess.STARTING_FEN, chess960=chess960)
+            board = board_from_fen(fen or chess.STARTING_FEN, chess960)
             if not board.is_valid():
                 raise RequestError(f"fen: illegal position {fen}")
             start = None if fen is None else board.fen(shredder=chess960)

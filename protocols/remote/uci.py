@@ -31,15 +31,23 @@ COMMANDS = frozenset(
 )
 
 
+# Limits of a search. Without any of them, it runs until `stop`.
+LIMITS = frozenset("wtime btime depth nodes mate movetime".split())  # noqa: SIM905
+
+
 @dataclass(kw_only=True)
 class UciSearch(PendingSearch):
-    """An unanswered `go` command, and the `position` command before it."""
+    """An unanswered `go` command, and the `position` command before it.
+
+    While `pondering`, the front end has not yet sent `ponderhit`.
+    """
 
     line: str
     go: GoCommand
     position: str
 
     def __post_init__(self) -> None:
+        self.pondering = self.go.ponder
         try:
             self.root = parse_position(split_command(self.position, COMMANDS)[1])
         except UciError:
@@ -50,6 +58,11 @@ class UciSearch(PendingSearch):
         # The keyword of the moving side's clock, and its remaining time in seconds.
         self.clock = f"{mine}time"
         self.remaining = numbers.get(self.clock, numbers.get(f"{other}time", inf)) / 1e3
+
+    @property
+    def endless(self) -> bool:
+        """Whether the next `go` stops the search, instead of waiting for its answer."""
+        return self.pondering or self.go.infinite or LIMITS.isdisjoint(self.go.numbers)
 
     def resend_line(self, now: float) -> str:
         """Return the `go` command for another server, with the elapsed time deducted."""
@@ -98,8 +111,8 @@ class UciProxy(ChessProxy[UciSearch]):
             self._stop_searches(now)
         elif name == "ponderhit":
             for search in self._pending:
-                if not search.go.infinite:
-                    search.since = min(search.since, now)
+                search.pondering = False
+            self._start_clocks(now)
         elif name == "quit":
             self.finished = True
         return self._forward(line, hold) if line.strip() else NOTHING
@@ -113,6 +126,7 @@ class UciProxy(ChessProxy[UciSearch]):
             if not self._pending:
                 return NOTHING
             self._pending.pop(0)
+            self._start_clocks(now)
         elif name == "info":
             if self._late_replies and not rest.startswith("string"):
                 return NOTHING
@@ -145,6 +159,7 @@ class UciProxy(ChessProxy[UciSearch]):
         pending = len(self._pending)
         frontend = super().on_timeout(now, reason).frontend
         late = pending - len(self._pending) if self._connected else 0
+        self._start_clocks(now)
         self._late_replies += [now] * late
         return OutgoingLines(("stop",) if late else (), frontend, self._disconnect_due() <= now)
 
@@ -155,7 +170,7 @@ class UciProxy(ChessProxy[UciSearch]):
         return OutgoingLines(frontend=(info_string(message),))
 
     def stop(self) -> OutgoingLines:
-        return super().stop() if any(search.since == inf for search in self._pending) else NOTHING
+        return super().stop() if any(search.endless for search in self._pending) else NOTHING
 
     def _replay(self, now: float) -> list[str]:
         lines = [
@@ -183,9 +198,19 @@ class UciProxy(ChessProxy[UciSearch]):
         return False
 
     def _go(self, line: str, go: GoCommand, now: float) -> None:
-        self._stop_searches(now)  # A new search stops the previous ones.
-        since = inf if go.ponder or go.infinite else now
-        self._pending.append(UciSearch(line=line, go=go, position=self._position, since=since))
+        for search in self._pending:
+            if search.endless:
+                search.stopped_at = min(search.stopped_at, now)
+        self._pending.append(UciSearch(line=line, go=go, position=self._position, since=inf))
+        self._start_clocks(now)
+
+    def _start_clocks(self, now: float) -> None:
+        """Start the clocks of the searches that do not have to wait for earlier ones."""
+        for search in self._pending:
+            if not (search.pondering or search.go.infinite):
+                search.since = min(search.since, now)
+            if search.stopped_at == inf:
+                return
 
     def _disconnect_due(self) -> float:
         """Return when to disconnect from a server that does not answer a search."""

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from agent.limits import Info, Progress, Result
     from agent.threads.serial_executor import Job
 
-# Timeout in seconds for pending replies after the end of input. Piped commands are still answered,
-# but an engine whose front end has died does not keep running.
+# Timeout in seconds for each pending reply after the end of input. Piped commands are still
+# answered, but an engine whose front end has died does not keep running.
 DRAIN_TIMEOUT = 10.0
 # Maximum number of queued commands of an untrusted client. Each holds a copy of the game.
 MAX_PENDING = 64
@@ -93,6 +93,7 @@ class ChessSession:
         self._session_parts: SessionComponents | None = None
         self._parts_lock = Lock()
         self._drain_deadline: float | None = None
+        self._undrained = 0  # number of pending jobs when the deadline was set
 
     @property
     def engine(self) -> ChessBackend:
@@ -147,15 +148,18 @@ class ChessSession:
         return ChessBackend(report, _open_own_tables, megabytes, self._session_context.budget)
 
     def drain(self, timeout: float | None = None) -> bool:
-        """Stop infinite searches and wait up to DRAIN_TIMEOUT seconds for pending replies.
+        """Stop infinite searches and wait up to DRAIN_TIMEOUT seconds for each pending reply.
 
         Return False if replies are still pending after `timeout` seconds.
         """
         if self._session_parts is None:
             return True
         if self._drain_deadline is None:
-            self._drain_deadline = time.monotonic() + DRAIN_TIMEOUT
             self.agent.stop_endless()
+        pending = len(self.agent.pending())
+        if self._drain_deadline is None or pending < self._undrained:
+            self._drain_deadline = time.monotonic() + DRAIN_TIMEOUT
+        self._undrained = pending
         remaining = self._drain_deadline - time.monotonic()
         if remaining <= 0.0:
             return True
@@ -176,10 +180,10 @@ class ChessSession:
         """Return whether the client is untrusted and has MAX_PENDING queued commands."""
         return not self.permissions.trusted and len(self.agent.pending()) >= MAX_PENDING
 
-    def require_queue_space(self) -> None:
-        """Raise `UciError` if the queue is full."""
+    def require_queue_space(self, command: str) -> None:
+        """Raise `UciError` with the name of the command if the queue is full."""
         if self.queue_is_full:
-            raise UciError("too many pending commands; command ignored")
+            raise UciError(f"too many pending commands; ignored: {command}")
 
     # Changes by commands and options.
 
@@ -227,7 +231,10 @@ class ChessSession:
         """Set the opponent from `TITLE ELO computer|human NAME`, or clear it for an empty text."""
         words = opponent.split(maxsplit=3)
         if opponent and (len(words) < 4 or words[2] not in ("computer", "human")):
-            raise UciError("UCI_Opponent: invalid value (expected TITLE ELO computer|human NAME)")
+            raise UciError(
+                f"UCI_Opponent: invalid value {shorten(opponent)} "
+                "(expected TITLE ELO computer|human NAME)"
+            )
         name = words[3] if opponent else ""
         self.change_opponent(lambda opponent: opponent.set_opponent(name))
         if opponent:

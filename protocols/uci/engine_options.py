@@ -26,6 +26,11 @@ def _set_overhead(session: ChessSession, milliseconds: int) -> None:
     session.agent.overhead = milliseconds / 1e3
 
 
+def _set_show_wdl(session: ChessSession, show: bool) -> None:
+    # Not at once, because a running search uses the setting for its output.
+    session.agent.submit(lambda job: setattr(session, "show_wdl", show))
+
+
 def _book_setter(name: str) -> Callable[[ChessSession, Any], None]:
     return lambda session, value: session.change_book(lambda book: setattr(book, name, value))
 
@@ -171,15 +176,17 @@ OPTIONS: tuple[Option, ...] = (
     Option("Ponder", "check", _ignore, default=False),
     Option("UCI_Chess960", "check", _attribute_setter("chess960"), default=False),
     Option("UCI_AnalyseMode", "check", ChessSession.set_analysing, default=False),
-    Option("UCI_ShowWDL", "check", _attribute_setter("show_wdl"), default=False),
+    Option("UCI_ShowWDL", "check", _set_show_wdl, default=False),
     Option("UCI_Opponent", "string", ChessSession.set_opponent),
-    # Not part of UCI. By default, the opponent model infers the result from the last position.
+    # Not part of UCI, and set by our match runner. By default, the opponent model infers the result
+    # from the last position.
     Option(
         "GameResult",
         "combo",
         _set_game_result,
         default=GAME_RESULTS[0],
         choices=GAME_RESULTS,
+        hidden=True,
     ),
     # Shown by the front end. Setting it has no effect.
     Option(

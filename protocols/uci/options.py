@@ -32,6 +32,7 @@ class Option:
     limited_by: Literal["", "megabytes", "threads"] = ""  # permission that limits a spin option
     session_max: int = UNBOUNDED  # that limit in this session
     forbidden: bool = False  # not available in this session
+    hidden: bool = False  # accepted, but not declared, because GUIs would save it as a setting
 
     def declaration_line(self) -> str:
         words = [f"option name {self.name} type {self.type}"]
@@ -52,8 +53,8 @@ class Option:
     def _read_string(self, text: str) -> str:
         if len(text) > MAX_STRING_LENGTH or not text.isprintable():
             raise UciError(
-                f"{self.name}: invalid value (expected up to {MAX_STRING_LENGTH} printable "
-                "characters)"
+                f"{self.name}: invalid value {shorten(text)} (expected up to {MAX_STRING_LENGTH} "
+                "printable characters)"
             )
         return text
 
@@ -76,7 +77,8 @@ class Option:
             raise UciError(permission_denied_message(self.name))
         value = self.parse(text)
         if self.type == "spin" and isinstance(value, int) and value > self.session_max:
-            return self.session_max, f"{self.name}: limited to {self.session_max} on this server"
+            remark = f"{self.name}: {value} is limited to {self.session_max} on this server"
+            return self.session_max, remark
         return value, ""
 
     def for_permissions(self, permissions: Permissions) -> Option:

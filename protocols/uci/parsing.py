@@ -83,7 +83,10 @@ def parse_set_option(text: str) -> SetOptionCommand:
     """Parse `name NAME [value VALUE]`. Names and values may contain spaces."""
     first, _, rest = text.strip().partition(" ")
     if first.lower() != "name" or not rest.strip():
-        raise UciError("invalid command (expected: setoption name NAME [value VALUE])")
+        raise UciError(
+            f"invalid command: {shorten(f'setoption {text}')} "
+            "(expected: setoption name NAME [value VALUE])"
+        )
     words = rest.split(" ")
     for index, word in enumerate(words):
         if word.lower() == "value" and index:
@@ -104,7 +107,10 @@ def parse_position(text: str) -> PositionCommand:
         return PositionCommand(None, moves)
     if start == "fen" and end > 1:
         return PositionCommand(" ".join(words[1:end]), moves)
-    raise UciError("invalid command (expected: position startpos|fen FEN [moves MOVE ...])")
+    raise UciError(
+        f"invalid command: {shorten(f'position {text}')} "
+        "(expected: position startpos|fen FEN [moves MOVE ...])"
+    )
 
 
 def parse_go(text: str) -> GoCommand:
@@ -119,9 +125,10 @@ def parse_go(text: str) -> GoCommand:
         word = words[index]
         index += 1
         if word in GO_NUMBER_KEYWORDS:
-            number = read_number(words[index]) if index < len(words) else None
+            argument = words[index] if index < len(words) else ""
+            number = read_number(argument)
             if number is None:
-                problems.append(f"go {word}: invalid or missing number; using the minimum")
+                problems.append(f"go {word}: invalid number {shorten(argument)}; using the minimum")
             if index < len(words) and words[index] not in _GO_KEYWORDS:
                 index += 1
             numbers[word] = min(max(number or 0, 0), MAX_NUMBER)

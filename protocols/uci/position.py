@@ -15,22 +15,29 @@ MAX_HALFMOVE_CLOCK = 150
 MAX_GAME_PLIES = 17_697
 # History passed to a search, in half-moves: more than any rule or book needs.
 HISTORY_PLIES = 1_000
+# Of both sides together. The records of the kernel have no room for the moves of more.
+MAX_PIECES = 32
+MAX_SHOWN_FEN = 120  # characters in an error message
 
 
 class CurrentPosition:
-    """The last valid position of a session, which invalid commands leave unchanged."""
+    """The position of a session. After a refused `position` command, there is none."""
 
     def __init__(self) -> None:
         self._board: chess.Board | None = None
         self._root: tuple[str | None, bool] = (None, False)
         self._moves: tuple[str, ...] = ()
+        self._refusal = ""  # why there is no position
 
     @property
     def board(self) -> chess.Board:
         """Return the board with the moves before it, which is initially the start position.
 
-        Of a longer game, at least HISTORY_PLIES half-moves are kept.
+        Of a longer game, at least HISTORY_PLIES half-moves are kept. Raise `UciError` if the last
+        position was refused.
         """
+        if self._refusal:
+            raise UciError(f"no valid position ({self._refusal})")
         if self._board is None:
             self.set(PositionCommand(None, ()), chess960=False)
         assert self._board is not None
@@ -40,23 +47,39 @@ class CurrentPosition:
         """Return a copy of the board with its last HISTORY_PLIES half-moves."""
         return self.board.copy(stack=HISTORY_PLIES)
 
+    def refuse(self, reason: str) -> None:
+        """Have no position until the next is set, so that no older one is searched instead."""
+        self._board, self._moves, self._refusal = None, (), reason
+
     def set(self, position: PositionCommand, chess960: bool) -> None:
         """Set the position. If the current game is extended, play only the new moves.
 
-        If the new position is illegal or has too many moves, keep the old one and raise `UciError`.
+        Raise `UciError` if the position is refused, or if a move is illegal. In the second case,
+        the moves before it are played.
         """
-        if len(position.moves) > MAX_GAME_PLIES:
-            raise UciError(
-                f"position: too many moves: {len(position.moves)} (expected at most "
-                f"{MAX_GAME_PLIES}); position unchanged"
-            )
-        root = (position.fen, chess960)
-        known = len(self._moves)
-        if self._board and root == self._root and position.moves[:known] == self._moves:
-            self._board = play_all(self._board, position.moves[known:])
-        else:
-            self._board = play_all(read_board(position.fen, chess960), position.moves)
-        self._root, self._moves = root, position.moves
+        board, root, moves = self._board, (position.fen, chess960), position.moves
+        played = len(self._moves)
+        try:
+            if len(moves) > MAX_GAME_PLIES:
+                raise UciError(
+                    f"position: too many moves: {len(moves)} (expected at most {MAX_GAME_PLIES})"
+                )
+            if board is None or root != self._root or moves[:played] != self._moves:
+                board, played = read_board(position.fen, chess960), 0
+        except UciError as error:
+            self.refuse(str(error))
+            raise
+        self._root, self._refusal = root, ""
+        try:
+            for text in moves[played:]:
+                yield_turn()
+                move = read_move(board, text)
+                if len(board.move_stack) == 2 * HISTORY_PLIES:  # each takes about a kilobyte
+                    board = board.copy(stack=HISTORY_PLIES)
+                board.push(move)
+                played += 1
+        finally:
+            self._board, self._moves = board, moves[:played]
 
     def flip(self) -> None:
         """Swap the colours and discard the history."""
@@ -72,22 +95,30 @@ def read_board(fen: str | None, chess960: bool = False) -> chess.Board:
     """
     import chess
 
+    from agent.games.fen import board_from_fen
+
+    fen = fen or chess.STARTING_FEN
     try:
-        board = chess.Board(fen or chess.STARTING_FEN, chess960=chess960)
+        board = board_from_fen(fen, chess960)
     except ValueError as error:
-        raise UciError(f"invalid FEN: {shorten(str(error), 200)}") from None
+        reason = str(error).partition(": ")[0]  # The rest repeats the FEN.
+        raise UciError(f"invalid FEN: {reason}: {shorten(fen, MAX_SHOWN_FEN)}") from None
     status = board.status()
-    for flag, reason in (
-        (chess.STATUS_NO_WHITE_KING, "white has no king"),
-        (chess.STATUS_NO_BLACK_KING, "black has no king"),
-        (chess.STATUS_TOO_MANY_KINGS, "more than two kings"),
-        (chess.STATUS_TOO_MANY_WHITE_PIECES, "white has more than 16 pieces"),
-        (chess.STATUS_TOO_MANY_BLACK_PIECES, "black has more than 16 pieces"),
-        (chess.STATUS_PAWNS_ON_BACKRANK, "a pawn is on the first or last rank"),
-        (chess.STATUS_OPPOSITE_CHECK, "the side that is not to move is in check"),
-    ):
-        if status & flag:
-            raise UciError(f"illegal position: {reason}")
+    faults = [
+        fault
+        for flag, fault in (
+            (chess.STATUS_NO_WHITE_KING, "white has no king"),
+            (chess.STATUS_NO_BLACK_KING, "black has no king"),
+            (chess.STATUS_TOO_MANY_KINGS, "more than two kings"),
+            (chess.STATUS_PAWNS_ON_BACKRANK, "a pawn is on the first or last rank"),
+            (chess.STATUS_OPPOSITE_CHECK, "the side that is not to move is in check"),
+        )
+        if status & flag
+    ]
+    if chess.popcount(board.occupied) > MAX_PIECES:
+        faults.append(f"more than {MAX_PIECES} pieces")
+    if faults:
+        raise UciError(f"illegal position: {faults[0]}: {shorten(fen, MAX_SHOWN_FEN)}")
     board.castling_rights = board.clean_castling_rights()
     if status & chess.STATUS_INVALID_EP_SQUARE:
         board.ep_square = None
@@ -96,31 +127,11 @@ def read_board(fen: str | None, chess960: bool = False) -> chess.Board:
     return board
 
 
-def play_all(board: chess.Board, moves: tuple[str, ...]) -> chess.Board:
-    """Play moves as `push_all` does, and return the board, or a copy with a shorter history.
-
-    A position of the history takes about a kilobyte, so at most 2 * HISTORY_PLIES are kept at any
-    time.
-    """
-    if len(board.move_stack) + len(moves) <= 2 * HISTORY_PLIES:
-        push_all(board, moves)
-        return board
-    for start in range(0, len(moves), HISTORY_PLIES):
-        board = board.copy(stack=HISTORY_PLIES)
-        push_all(board, moves[start : start + HISTORY_PLIES])
-    return board
-
-
 def push_all(board: chess.Board, moves: tuple[str, ...]) -> None:
-    """Play moves in order. If any move is illegal, play no move and raise `UciError`."""
-    for index, text in enumerate(moves):
+    """Play moves in order. If a move is illegal, raise `UciError` after the moves before it."""
+    for text in moves:
         yield_turn()
-        try:
-            board.push(read_move(board, text))
-        except UciError:
-            for _ in range(index):
-                board.pop()
-            raise
+        board.push(read_move(board, text))
 
 
 def read_move(board: chess.Board, text: str) -> chess.Move:

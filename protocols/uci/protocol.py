@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from agent.limits import Cp, Info, Limits, Progress, Result, SideClock
+from agent.threads.one_shot_event import wait_for_any
 from protocols.current_line import charge_search, others_may_run
 from protocols.permissions import permission_denied_message
 from protocols.session_context import STANDALONE, SessionContext
@@ -29,7 +31,6 @@ from protocols.uci.formatting import (
 from protocols.uci.options import Option, find_option, renamed_remark
 from protocols.uci.parsing import (
     GoCommand,
-    PositionCommand,
     SetOptionCommand,
     UciError,
     parse_depth,
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 
     from agent.chess.engine.backend import ChessBackend
     from agent.chess.evaluation.nnue_format import NnueNetwork
+    from agent.chess.search.chess_search import ChessSearch
     from agent.threads.serial_executor import Job
 
 Replies = Iterator[str]
@@ -109,6 +111,8 @@ class UciProtocol:
             yield self._info_string(describe(error))
 
     def handle_overlong_line(self) -> Replies:
+        # Only `position` can be so long. No older position may be searched in its place.
+        self._position.refuse("the line was too long")
         yield info_string("line too long; ignored")
 
     def drain(self, timeout: float | None = None) -> bool:
@@ -145,16 +149,20 @@ class UciProtocol:
         yield f"id name {self._name}"
         yield f"id author {self._author}"
         for option in self.session.options:
-            if not option.forbidden:
+            if not (option.forbidden or option.hidden):
                 yield option.declaration_line()
         yield "uciok"
         self.session.engine.start()
 
     def _is_ready(self, _: None) -> Replies:
-        if self.session.agent.busy:
+        agent = self.session.agent
+        stopped = [job for job in agent.pending() if job.long_running and job.stop.is_set()]
+        if stopped:  # A search that was told to stop answers first.
+            stopped[-1].ended.add_callback(lambda: self._send("readyok"))
+        elif agent.busy:
             yield "readyok"
         else:
-            self.session.agent.submit(self._send_readyok)
+            agent.submit(self._send_readyok)
 
     def _send_readyok(self, job: Job) -> None:
         try:
@@ -166,7 +174,7 @@ class UciProtocol:
         option = find_option(self.session.options, command.name)
         if renamed := renamed_remark(command.name):
             yield info_string(renamed)
-        self.session.require_queue_space()
+        self.session.require_queue_space(f"setoption name {option.name}")
         value, remark = option.parse_permitted(command.value)
         option.on_change(self.session, value)
         if remark:
@@ -176,13 +184,26 @@ class UciProtocol:
         self.session.new_game()
         yield from ()
 
-    def _set_position(self, position: PositionCommand) -> Replies:
+    def _set_position(self, text: str) -> Replies:
+        try:
+            position = parse_position(text)
+        except UciError as error:
+            self._position.refuse(str(error))
+            raise
         self._position.set(position, self.session.chess960)
         yield from ()
 
     def _go(self, go: GoCommand) -> Replies:
         session, agent = self.session, self.session.agent
-        board = self._position.copy_with_history()
+        try:
+            board = self._position.copy_with_history()
+        except UciError as error:
+            yield info_string(f"go: {error}")
+            self._make_room()
+            agent.stop_endless()
+            endless = go.infinite or go.ponder
+            agent.submit(partial(self._answer_nothing, go), long_running=True, endless=endless)
+            return
         problems = list(go.problems)
         if "perft" in go.numbers:
             if not self._permissions.trusted:
@@ -201,13 +222,23 @@ class UciProtocol:
             reserve = agent.lag_estimator.reserve(limits.clock)
             budget = allocate_time(limits, agent.overhead, reserve, agent.time_factor)
             yield info_string(f"time budget: {budget.soft:.3f} s, at most {budget.hard:.3f} s")
-        if session.queue_is_full:
-            # Every `go` needs a `bestmove`, so it waits for space instead of being dropped.
-            agent.stop()
-            with others_may_run():
-                agent.wait()
+        self._make_room()
         charge_search()
         agent.go(board, limits, session.multipv)
+
+    def _make_room(self) -> None:
+        """Empty a full queue. Every `go` needs a `bestmove`, so it is never dropped."""
+        if self.session.queue_is_full:
+            self.session.agent.stop()
+            with others_may_run():
+                self.session.agent.wait()
+
+    def _answer_nothing(self, go: GoCommand, job: Job) -> None:
+        if go.infinite:
+            wait_for_any(job.stop)
+        elif go.ponder:
+            wait_for_any(job.stop, job.ponderhit)
+        self._send("bestmove (none)")
 
     def _stop(self, _: None) -> Replies:
         self.session.agent.stop()
@@ -239,14 +270,14 @@ class UciProtocol:
         yield "Moves: " + " ".join(move.uci() for move in board.legal_moves)
 
     def _evaluate(self, _: None) -> Replies:
-        self.session.require_queue_space()
+        self.session.require_queue_space("eval")
         charge_search()
         board = self._position.copy_with_history()
         self.session.agent.submit(lambda job: self._send_evaluation(job, board), long_running=True)
         yield from ()
 
     def _send_evaluation(self, job: Job, board: chess.Board) -> None:
-        kernel = self.session.engine.wait_for_kernel(job.stop)
+        kernel = self._wait_for_kernel(job, "eval")
         value = self.session.agent.run_user_code(job, lambda: kernel.evaluate(board))
         if kernel.network is not None:
             self._send_network(kernel.network, board, value)
@@ -260,6 +291,14 @@ class UciProtocol:
         self._send(
             info_string(f"evaluation {(value if board.turn else -value) / 100:+.2f} (white's view)")
         )
+
+    def _wait_for_kernel(self, job: Job, command: str) -> ChessSearch:
+        from agent.agent import AgentError
+
+        try:
+            return self.session.engine.wait_for_kernel(job.stop)
+        except AgentError as error:
+            raise AgentError(f"{command}: {error}") from None
 
     def _send_network(self, network: NnueNetwork, board: chess.Board, value: int) -> None:
         from agent.chess.evaluation.nnue_breakdown import format_breakdown
@@ -275,7 +314,7 @@ class UciProtocol:
         yield from ()
 
     def _run_bench(self, job: Job, depth: int | None) -> None:
-        self.session.engine.wait_for_kernel(job.stop)
+        self._wait_for_kernel(job, "bench")
         from agent.chess.search.bench import DEPTH, run
 
         nodes, seconds = 0, 0.0
@@ -287,7 +326,7 @@ class UciProtocol:
         self._send(f"{nodes} nodes {nodes_per_second(nodes, seconds)} nps")
 
     def _perft(self, job: Job, board: chess.Board, depth: int) -> None:
-        self.session.engine.wait_for_kernel(job.stop)
+        self._wait_for_kernel(job, "go perft")
         from agent.agent import AgentError
         from agent.chess.board.perft import divide
 
@@ -296,7 +335,7 @@ class UciProtocol:
         total = 0
         for move, leaves in divide(board, depth, stop):
             if stop.is_set():
-                raise AgentError("perft: stopped")
+                raise AgentError("go perft: stopped")
             total += leaves
             self._send(f"{move.uci()}: {leaves}")
         self._send("")
@@ -325,7 +364,9 @@ def _limits(go: GoCommand, board: chess.Board, problems: list[str]) -> Limits[ch
         try:
             search_moves.append(read_move(board, text))
         except UciError as error:
-            problems.append(str(error))
+            problems.append(f"go searchmoves: {error}; this move is ignored")
+    if go.search_moves and not search_moves:
+        problems.insert(0, "go searchmoves: no legal move in the list; searching all moves")
     return Limits(
         depth=_at_least_one(numbers.get("depth")),
         nodes=_at_least_one(numbers.get("nodes")),
@@ -354,9 +395,7 @@ COMMANDS: dict[str, Command] = {
     "isready": Command(parse_nothing, UciProtocol._is_ready, "answer readyok when ready"),
     "setoption": Command(parse_set_option, UciProtocol._set_option, "name NAME [value VALUE]"),
     "ucinewgame": Command(parse_nothing, UciProtocol._new_game, "start a new game"),
-    "position": Command(
-        parse_position, UciProtocol._set_position, "startpos|fen FEN [moves MOVE ...]"
-    ),
+    "position": Command(str, UciProtocol._set_position, "startpos|fen FEN [moves MOVE ...]"),
     "go": Command(
         parse_go,
         UciProtocol._go,

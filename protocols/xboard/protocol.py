@@ -371,7 +371,7 @@ class XboardProtocol(XboardSession):
                 self._send(f"Hint: {board.xboard(move)}")
 
     def _book(self, _: None) -> None:
-        self.chess.require_queue_space()
+        self.chess.require_queue_space("bk")
         board = self.board.copy()
         self.reconfigure_search(lambda: self.chess.agent.submit(lambda job: self._send_book(board)))
 
@@ -418,7 +418,7 @@ class XboardProtocol(XboardSession):
         self.reconfigure_search(lambda: self.chess.change_engine(use_tablebase))
 
     def _change_option(self, option: Option, value: str | None) -> None:
-        self.chess.require_queue_space()
+        self.chess.require_queue_space(f"option {option.name}")
         parsed, remark = option.parse_permitted(value)
         self.reconfigure_search(lambda: option.on_change(self.chess, parsed))
         if remark:

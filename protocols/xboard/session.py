@@ -273,6 +273,7 @@ class XboardSession:
         self.current_search = search
         self._searches.append(search)
         charge_search()
+        self.chess.agent.stop()  # such as the search for a hint
         self.chess.agent.submit(lambda job: self._mark_started(search))
         self.chess.agent.go(board, limits, self.chess.multipv)
 

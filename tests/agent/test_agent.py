@@ -156,6 +156,27 @@ def test_each_go_is_answered_once_and_in_order(play):
     assert moves(recorder) == ["e2e4"] * 20
 
 
+def test_a_search_with_limits_completes_before_the_next_begins(play, monkeypatch):
+    restarted = []
+    monkeypatch.setattr(SearchClock, "restart", lambda clock: restarted.append(clock.limited))
+    source = Searcher(line(1, "e2e4"), hang=True)
+    player, recorder = play(source)
+    player.go(chess.Board(), Limits(depth=20))
+    player.go(chess.Board(), Limits(movetime=60.0))
+    recorder.wait_for("info")
+    assert not recorder.of("result")
+    source.stop()
+    recorder.wait_for("info", 2)
+    assert restarted == [True]  # The time of the second begins now.
+    player.stop()
+    assert player.wait(PATIENCE)
+    assert moves(recorder) == ["e2e4"] * 2
+    player.go(chess.Board(), Limits(infinite=True))
+    player.go(chess.Board(), Limits(movetime=0.02))
+    assert player.wait(PATIENCE)
+    assert len(restarted) == 1  # A search does not wait for one that it stops.
+
+
 def test_time_limit_stops_a_search_that_does_not_end(play):
     player, recorder = play(Searcher(line(1, "e2e4"), hang=True))
     player.go(chess.Board(), Limits(movetime=0.05))

@@ -91,6 +91,27 @@ def test_last_move_before_time_control_may_use_the_whole_clock():
     assert budget.hard == pytest.approx(9.99)
 
 
+@pytest.mark.parametrize("seconds", [0.1, 0.2, 1.0, 60.0])
+def test_last_move_before_time_control_leaves_a_reserve(seconds):
+    limits = Limits(clock=SideClock(seconds), moves_to_go=1)
+    left = seconds - allocate_time(limits, OVERHEAD).hard
+    # An answer takes up to 6 ms, after which this must be left.
+    assert left - 0.006 >= max(OVERHEAD, 0.02 * seconds)
+    assert left <= 2 * OVERHEAD + 0.02 * seconds
+
+
+def test_restarted_clock_has_its_full_time():
+    watch = Watch()
+    clock = SearchClock(Limits(movetime=1.0), now=watch)
+    watch.time += 5.0
+    clock.restart()
+    assert (clock.elapsed(), clock.remaining()) == (0.0, 1.0)
+    pondering = SearchClock(Limits(movetime=1.0, ponder=True), now=watch)
+    watch.time += 5.0
+    pondering.restart()
+    assert (pondering.elapsed(), pondering.running) == (0.0, False)
+
+
 def test_fewer_moves_to_go_give_more_time_per_move():
     soft = [
         allocate_time(Limits(clock=SideClock(60.0), moves_to_go=moves), OVERHEAD).soft

@@ -196,7 +196,7 @@ async def test_hash_and_threads_are_limited_per_session() -> None:
         )
         await until(caller, "uciok")
         said = await caller.ask("setoption name Hash value 1024")
-        assert said == "info string Hash: limited to 8 on this server"
+        assert said == "info string Hash: 1024 is limited to 8 on this server"
 
 
 # Random input of the fuzz benchmarks, from remote clients.

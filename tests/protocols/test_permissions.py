@@ -311,8 +311,8 @@ def test_uci_hash_and_threads_are_limited_by_permissions(talk):
     settings = untrusted.uci.session.engine._settings
     assert settings.megabytes == 8
     said = untrusted.hear("setoption name Hash value 256", "setoption name Threads value 3")
-    assert said[0] == "info string Hash: limited to 8 on this server"
-    assert "info string Threads: limited to 2 on this server" in said
+    assert said[0] == "info string Hash: 256 is limited to 8 on this server"
+    assert "info string Threads: 3 is limited to 2 on this server" in said
     settings = untrusted.uci.session.engine._settings
     assert (settings.megabytes, settings.threads) == (8, 2)
     assert untrusted.hear("setoption name Hash value 4") == []
@@ -321,7 +321,7 @@ def test_uci_hash_and_threads_are_limited_by_permissions(talk):
 
 def test_trusted_uci_client_sees_unrestricted_options(talk):
     declared = talk(LOCAL).hear("uci")
-    assert "option name Hash type spin default 16 min 1 max 65536" in declared
+    assert "option name Hash type spin default 64 min 1 max 65536" in declared
     assert "option name Evaluation type string default nnue" in declared
     assert "option name Debug Log File type string default <empty>" in declared
 
@@ -346,7 +346,7 @@ def test_gtp_memory_and_threads_are_limited_by_permissions(begin_gtp):
     assert heard == [
         "= 8",
         "= 2",
-        "? memory: limited to 8 on this server",
+        "? memory: 256 is limited to 8 on this server",
         "? numSearchThreads: limited to 2 on this server",
         "=",
         "= false",

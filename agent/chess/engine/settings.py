@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 SEARCHES = (ALPHABETA, MCTS)
 FINAL_CHOICES = ("visits", "value", "bound")  # how Monte Carlo tree search chooses its move
 
-DEFAULT_MEGABYTES = 16
+DEFAULT_MEGABYTES = 64
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,6 +129,8 @@ class ChessSearch(ParallelSearch[KernelBoard], ABC):
                     len(probe_result.line),
                     probe_result.score,
                     probe_result.line,
+                    seldepth=len(probe_result.line),
+                    nodes=probe_result.hits,
                     tbhits=probe_result.hits,
                 )
                 return

@@ -12,6 +12,7 @@ from typing import Any
 import chess
 import chess.pgn
 
+from agent.games.fen import board_from_fen
 from agent.io.message import Message, MessageError, library_message
 from agent.io.sanitize import sanitize_line
 from kempelen.console.settings_codec import SettingsError, decode
@@ -68,7 +69,7 @@ def _parse_chess(data: Mapping[str, Any]) -> ParsedChessGame:
     if start is not None and (not isinstance(start, str) or len(start) > 200):
         raise AnalysisError("start: must be a FEN")
     try:
-        board = chess.Board(start or chess.STARTING_FEN, chess960=chess960)
+        board = board_from_fen(start or chess.STARTING_FEN, chess960)
         if not board.is_valid():
             raise AnalysisError("illegal position ({!r})", board.status())
         game = chess.pgn.Game()

@@ -74,6 +74,7 @@ class ChessAnalysis:
             self._send({"kind": "lines", "look": number, "lines": [], "done": True})
             return
         self._searches.append((number, board))
+        self.stop()
         self._session.agent.go(board, Limits(movetime=MAX_SECONDS), MULTIPV)
 
     def stop(self) -> None:

@@ -18,6 +18,7 @@ from agent.chess.evaluation.loading import DEFAULT
 from agent.evaluation import HANDCRAFTED, NETWORK
 from agent.games import catalogue
 from agent.games.catalogue import GameError, GameType
+from agent.games.fen import board_from_fen
 from agent.games.go import Go, format_size, parse_size
 from agent.io.message import Message, MessageError, library_message
 from agent.search.catalogue import algorithms
@@ -201,7 +202,7 @@ def _read_position(reader: _Form) -> dict[str, Any]:
         board = chess.Board.from_chess960_pos(random.SystemRandom().randrange(960))
         return {"fen": board.fen(), "chess960": True} if chess960 else {}
     try:
-        board = chess.Board(text, chess960=chess960)
+        board = board_from_fen(text, chess960)
     except ValueError as error:
         raise SetupError("position: {}", library_message(error)) from None
     if not board.is_valid():

@@ -76,6 +76,11 @@ def test_engine_evaluation_is_scaled_to_game_values(tmp_path):
     assert value(Chess()) == pytest.approx(0.01)
 
 
+def test_castling_rights_in_any_order_and_negative_counters_are_accepted():
+    game = Chess("r3k2r/8/8/8/8/8/8/R3K2R w qkQK - -1 0")
+    assert game.board.fen() == "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1"
+
+
 def test_rejects_invalid_fen():
     with pytest.raises(ValueError, match="invalid FEN"):
         Chess("8/8/8/8/8/8/8/8 w - - 0 1")

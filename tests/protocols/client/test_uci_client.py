@@ -5,6 +5,7 @@ import pytest
 
 from agent.limits import Cp, Mate, SideClock
 from protocols.client.engine import EngineOptionError, EngineState, EngineTimeoutError
+from protocols.client.own_engine import AUTHORS
 from protocols.client.process import EngineDiedError, EngineNotFoundError
 from protocols.client.uci import (
     Option,
@@ -178,6 +179,25 @@ async def test_configure_accepts_old_option_names(monkeypatch, name):
     monkeypatch.setattr(engine, "_ready", ready)
     await engine.configure({name: "value"})
     assert sent == ["setoption name MoveSelection value value"]
+
+
+@pytest.mark.parametrize(("forfeit", "value"), [(False, "1-0"), (True, "1-0 forfeit")])
+async def test_kempelen_learns_the_result_although_it_declares_no_option(
+    monkeypatch, forfeit, value
+):
+    sent = []
+    engine = UciClient("unused", state=EngineState.IDLE)
+    monkeypatch.setattr(engine, "_send", sent.append)
+
+    async def ready(limit):
+        return []
+
+    monkeypatch.setattr(engine, "_ready", ready)
+    await engine.report_result("1-0", "checkmate", forfeit=forfeit)
+    assert sent == []
+    engine.author = AUTHORS
+    await engine.report_result("1-0", "checkmate", forfeit=forfeit)
+    assert sent == [f"setoption name GameResult value {value}"]
 
 
 async def test_missing_command_or_directory_raises():

@@ -188,6 +188,34 @@ def test_go_during_search_leaves_two_answers_due():
     assert not proxy.has_pending()
 
 
+def test_clock_of_a_waiting_search_starts_after_the_first_answer():
+    proxy = talk("position startpos", "go movetime 1000", "position startpos moves e2e4")
+    proxy.on_frontend_line("go movetime 500", 0.5)
+    assert again(proxy, 0.75)[-4:] == [
+        "position startpos",
+        "go movetime 250",
+        "position startpos moves e2e4",
+        "go movetime 500",
+    ]
+    assert proxy.on_server_line("bestmove d2d4", 1.0).frontend == ("bestmove d2d4",)
+    assert again(proxy, 1.25)[-1] == "go movetime 250"
+    proxy.on_disconnected(1.25)
+    assert proxy.deadline() == 1.5
+    assert proxy.on_timeout(1.5, "no server").frontend[-1].startswith("bestmove ")
+    assert not proxy.has_pending()
+
+
+@pytest.mark.parametrize("go", ["go", "go infinite", "go ponder depth 3", "go infinite depth 3"])
+def test_a_search_without_limits_is_stopped_by_the_next(go):
+    proxy = talk("position startpos", go, "go movetime 1000")
+    assert again(proxy, 0.5)[-4:] == [go, "stop", "position startpos", "go movetime 500"]
+
+
+def test_only_searches_without_limits_are_stopped_at_the_end_of_input():
+    assert talk("position startpos", "go depth 3", "go depth 4").stop() == NOTHING
+    assert talk("position startpos", "go depth 3", "go infinite").stop().server == ("stop",)
+
+
 def test_isready_without_server_is_answered_after_delay():
     proxy = talk(up=False)
     proxy.on_frontend_line("isready", 1.0)

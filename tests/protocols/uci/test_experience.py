@@ -107,7 +107,7 @@ def test_untrusted_session_has_pending_command_limit(talk):
     held = threading.Event()
     uci.session.agent.submit(lambda job: held.wait(20.0), long_running=True)
     told = {reply for _ in range(2 * MAX_PENDING) for reply in uci.handle_line("eval")}
-    assert told == {"info string too many pending commands; command ignored"}
+    assert told == {"info string too many pending commands; ignored: eval"}
     assert len(uci.session.agent.pending()) == MAX_PENDING
     assert list(uci.handle_line("isready")) == ["readyok"]
     uci.session.agent.stop()

@@ -15,8 +15,9 @@ from tests.waiting import PATIENCE
 
 def test_every_option_is_declared_and_accepts_its_default(conversation):
     declared = [line for line in conversation.ask("uci") if line.startswith("option")]
+    # GUIs save what is declared, and a game's result is not a setting.
     assert [line.split(" type ")[0] for line in declared] == [
-        f"option name {option.name}" for option in OPTIONS
+        f"option name {option.name}" for option in OPTIONS if option.name != "GameResult"
     ]
     for option in OPTIONS:
         if option.type == "spin":
@@ -228,7 +229,71 @@ def test_too_many_position_moves_are_rejected(conversation):
     assert heard[0].startswith(
         "info string position: too many moves: 80000 (expected at most 17697)"
     )
-    assert conversation.ask("go depth 1")[-1].startswith("bestmove a7a5")
+    assert conversation.ask("go depth 1")[-1] == "bestmove (none)"
+
+
+def test_an_overlong_line_is_not_replaced_by_an_older_position(conversation):
+    conversation.ask("position startpos moves e2e4")
+    assert list(conversation.uci.handle_overlong_line()) == ["info string line too long; ignored"]
+    assert conversation.ask("go depth 1")[-1] == "bestmove (none)"
+    assert conversation.ask("position startpos", "go depth 1")[-1].startswith("bestmove a2a3")
+
+
+LATER = (
+    "position startpos moves e2e4",
+    "ucinewgame",
+    "setoption name MultiPV value 2",
+    "go depth 1",
+)
+
+
+@pytest.mark.parametrize("limits", ["depth 7", "nodes 700", "movetime 60", "mate 1 depth 7"])
+def test_a_limited_search_completes_before_later_commands(conversation, limits):
+    conversation.say("setoption name OwnBook value false", f"go {limits}", *LATER)
+    heard = conversation.rest()
+    first = heard.index("bestmove a2a3 ponder a7a5")
+    assert " depth 7 " in heard[first - 1] or limits == "movetime 60"
+    assert not any(" multipv 2 " in line for line in heard[:first])
+    assert heard[-1] == "bestmove a7a5 ponder a2a3"
+    assert any(" multipv 2 " in line for line in heard[first:])
+
+
+def test_a_search_is_limited_after_the_ponder_hit(conversation):
+    conversation.say("setoption name OwnBook value false", "go ponder depth 7", "ponderhit", *LATER)
+    heard = conversation.rest()
+    assert " depth 7 " in heard[heard.index("bestmove a2a3 ponder a7a5") - 1]
+
+
+def test_stop_ends_a_limited_search_and_those_that_wait(conversation):
+    conversation.say("setoption name OwnBook value false", "go depth 100000", "go depth 100000")
+    conversation.say("position startpos moves e2e4")
+    conversation.say("go movetime 1000000", "isready")
+    conversation.hear_until("readyok")
+    conversation.say("stop", "isready")
+    heard = conversation.rest()
+    assert [line.split()[0] for line in heard].count("bestmove") == 3
+    assert heard[-1] == "readyok"
+    assert heard[-2].startswith("bestmove a7a5")
+
+
+def test_ready_is_said_between_a_stopped_and_a_running_search(conversation):
+    conversation.say("go infinite")
+    conversation.hear_until("info depth 2")
+    conversation.say("go infinite", "isready")
+    heard = conversation.hear_until("readyok")
+    assert [line.split()[0] for line in heard].count("bestmove") == 1
+    conversation.say("stop")
+    assert conversation.rest()[-1].startswith("bestmove")
+
+
+def test_each_pending_search_has_its_own_time_after_end_of_input(conversation, monkeypatch):
+    monkeypatch.setattr(chess_session, "DRAIN_TIMEOUT", 0.5)
+    monkeypatch.setattr(conversation.uci.session.engine.scripted, "pace", lambda limits: 0.02)
+    conversation.say(*["go depth 15"] * 3)
+    while not conversation.uci.drain(0.05):
+        pass
+    heard = conversation.rest()
+    assert sum(" depth 15 " in line for line in heard) == 3
 
 
 def test_search_board_keeps_only_recent_moves(conversation, monkeypatch):

@@ -11,6 +11,8 @@ from agent.chess.evaluation.nnue_reference import evaluate
 from tests.random_network import random_network
 
 MATE_IN_TWO = "7k/8/8/8/8/8/R7/1R5K w - - 0 1"
+TWENTY_FOUR = "1nkn4/1ppp4/8/8/8/QQQQQQQQ/QQQQQQQQ/QQQQKQQQ w - - 0 1"
+TWENTY_ONE = "4k3/8/8/8/QRBNQRBN/QRBNQRBN/PPPP4/4K3 b - - 0 1"
 CHECKMATE = "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3"
 # Seconds; far more than any of these searches takes.
 SOON = 30.0
@@ -83,6 +85,18 @@ def test_go_mate_reports_mate_score(talk):
     heard = talk.ask(f"position fen {MATE_IN_TWO}", "go mate 2")
     check_answer(heard, chess.Board(MATE_IN_TWO))
     assert " score mate 2 " in heard[-2]
+
+
+def test_table_moves_have_nodes_and_a_selective_depth(talk):
+    heard = talk.ask("position fen 8/8/8/3k4/8/8/8/KR6 w - - 0 1", "go depth 5")
+    assert int(field(heard[-2], "nodes")) > 0
+    assert int(field(heard[-2], "seldepth")) >= int(field(heard[-2], "depth"))
+
+
+@pytest.mark.parametrize("fen", [TWENTY_FOUR, TWENTY_ONE])
+def test_more_than_sixteen_pieces_of_a_side_are_searched(talk, fen):
+    heard = talk.ask(f"position fen {fen}", "go nodes 3000")
+    check_answer(heard, chess.Board(fen))
 
 
 def test_multipv_lines_start_with_different_moves(talk):
