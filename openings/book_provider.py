@@ -130,7 +130,7 @@ class BookProvider:
             name = self._opening_name(after)
             self._report(f"book {book.name}: {name}" if name else f"book {book.name}")
             pv = (entry.move, reply.move) if reply else (entry.move,)
-            return Info(depth=1, score=Cp(0), pv=pv, seldepth=len(pv), nodes=len(entries))
+            return Info(depth=1, score=Cp(0), pv=pv, seldepth=len(pv))
         return None
 
     def move_probabilities(self, board: chess.Board) -> list[tuple[chess.Move, float]]:

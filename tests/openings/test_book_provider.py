@@ -48,9 +48,8 @@ def test_the_shipped_book_plays_and_names_the_opening(provider, reports):
 
 def test_a_book_move_without_a_name_is_reported_without_one(provider, reports, tmp_path):
     provider.set_books(one_move_book(tmp_path / "mine.bin", ("a3", 1)))
-    info = provider.probe(chess.Board(), CLOCK, 1)
+    provider.probe(chess.Board(), CLOCK, 1)
     assert reports == ["book mine.bin"]
-    assert info.nodes == 1
 
 
 @pytest.mark.parametrize(

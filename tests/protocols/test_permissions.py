@@ -233,7 +233,8 @@ def test_uci_hides_and_rejects_trusted_only_features(talk):
     untrusted = talk(UNTRUSTED)
     declared = " ".join(untrusted.hear("uci"))
     for option in (*OPTIONS, *tuning_options()):
-        assert (f"option name {option.name} " in declared) is not option.requires_trust
+        is_declared = f"option name {option.name} " in declared
+        assert is_declared is not (option.requires_trust or option.hidden)
         if option.requires_trust:
             assert untrusted.hear(f"setoption name {option.name} value 3") == [
                 f"info string {option.name}: not available on this server"
@@ -346,8 +347,8 @@ def test_gtp_memory_and_threads_are_limited_by_permissions(begin_gtp):
     assert heard == [
         "= 8",
         "= 2",
-        "? memory: 256 is limited to 8 on this server",
-        "? numSearchThreads: limited to 2 on this server",
+        "? memory: 9 is limited to 8 on this server",
+        "? numSearchThreads: 3 is limited to 2 on this server",
         "=",
         "= false",
         "= true",

@@ -191,7 +191,7 @@ def _set_param(gtp: GtpSession, arguments: Arguments) -> str:
     if parameter.limited_by:
         maximum: int = getattr(gtp.permissions, parameter.limited_by)
         if int(parameter.get_text(settings)) > maximum:
-            raise GtpError(f"{name}: limited to {maximum} on this server")
+            raise GtpError(f"{name}: {text} is limited to {maximum} on this server")
     try:
         gtp.change_settings(settings)
     except (ValueError, EvaluationError) as error:

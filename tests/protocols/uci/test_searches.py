@@ -87,12 +87,6 @@ def test_go_mate_reports_mate_score(talk):
     assert " score mate 2 " in heard[-2]
 
 
-def test_table_moves_have_nodes_and_a_selective_depth(talk):
-    heard = talk.ask("position fen 8/8/8/3k4/8/8/8/KR6 w - - 0 1", "go depth 5")
-    assert int(field(heard[-2], "nodes")) > 0
-    assert int(field(heard[-2], "seldepth")) >= int(field(heard[-2], "depth"))
-
-
 @pytest.mark.parametrize("fen", [TWENTY_FOUR, TWENTY_ONE])
 def test_more_than_sixteen_pieces_of_a_side_are_searched(talk, fen):
     heard = talk.ask(f"position fen {fen}", "go nodes 3000")

@@ -78,8 +78,8 @@ def test_won_root_is_answered_from_tables(
         value = value_of(own, board)
         info = think(search, board, 30)
         assert info.score == Mate(value // 2)
-        assert info.nodes == 0
         assert info.tbhits == board.legal_moves.count()
+        assert (info.nodes, info.seldepth) == (info.tbhits, len(info.pv))
         for move in info.pv:
             assert move in board.legal_moves
             board.push(move)
