@@ -8,10 +8,9 @@ several times, the deepest analysis is used. If depths are equal, the last one i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from chess.polyglot import zobrist_hash
 
@@ -34,14 +33,19 @@ class EpdAnalysis:
     moves: dict[int, int]
 
 
-def read(paths: Iterable[Path], min_score: int | None = None) -> list[Entry]:
-    """Return the entries in EPD files, sorted by key. Raise BookError if a line is invalid.
+def read(
+    paths: Iterable[Path],
+    min_score: int | None = None,
+    on_invalid: Callable[[str], None] = lambda message: None,
+) -> list[Entry]:
+    """Return the entries in EPD files, sorted by key.
 
-    Positions whose `ce` is below `min_score` are skipped. A missing `ce` counts as 0.
+    Positions whose `ce` is below `min_score` are skipped. A missing `ce` counts as 0. Invalid lines
+    are skipped too, and `on_invalid` receives a message that names the line.
     """
     analyses: dict[int, EpdAnalysis] = {}
     for path in paths:
-        for key, analysis in _read_file(path):
+        for key, analysis in _read_file(path, on_invalid):
             if min_score is not None and (analysis.score or 0) < min_score:
                 continue
             if key not in analyses or analysis.depth >= analyses[key].depth:
@@ -53,28 +57,29 @@ def read(paths: Iterable[Path], min_score: int | None = None) -> list[Entry]:
     ]
 
 
-def _read_file(path: Path) -> Iterator[tuple[int, EpdAnalysis]]:
+def _read_file(path: Path, on_invalid: Callable[[str], None]) -> Iterator[tuple[int, EpdAnalysis]]:
     with convert_read_errors(path, BookError), open_file(path) as file:
         for number, line in enumerate((line.decode() for line in iter_lines(file)), 1):
             if line.strip() and not line.startswith("#"):
-                yield _parse_analysis(line, f"{path}, line {number}")
+                try:
+                    analysis = _parse_analysis(line)
+                except ValueError as error:
+                    on_invalid(f"{path}, line {number}: {error}")
+                else:
+                    yield analysis
 
 
-def _parse_analysis(line: str, location: str) -> tuple[int, EpdAnalysis]:
-    try:
-        board, operations = epd_line.parse(line)
-        moves = {code: epd_line.moves(operations, code) for code in (*_MOVES, "am")}
-    except ValueError as error:
-        raise BookError(f"{location}: {error}") from None
+def _parse_analysis(line: str) -> tuple[int, EpdAnalysis]:
+    board, operations = epd_line.parse(line)
+    moves = {code: epd_line.moves(board, operations, code) for code in (*_MOVES, "am")}
     candidates = next((moves[code] for code in _MOVES if moves[code]), [])
     best = candidates if "bm" in operations else candidates[:1]
     weights = {encode_move(board, move): DEFAULT_WEIGHT for move in best}
     weights.update((encode_move(board, move), 0) for move in moves["am"])
-    score = operations.get("ce")
-    depth = _integer(operations.get("acd"))
-    return zobrist_hash(board), EpdAnalysis(depth or 0, _integer(score), weights)
+    depth = _integer(epd_line.number(operations, "acd"))
+    score = _integer(epd_line.number(operations, "ce"))
+    return zobrist_hash(board), EpdAnalysis(depth or 0, score, weights)
 
 
-def _integer(value: Any) -> int | None:
-    valid = isinstance(value, int | float) and abs(value) <= _MAX_NUMBER
-    return int(value) if valid else None
+def _integer(value: float | None) -> int | None:
+    return None if value is None or abs(value) > _MAX_NUMBER else int(value)

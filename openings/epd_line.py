@@ -1,30 +1,72 @@
-"""Parsing of EPD lines."""
+"""Parsing of EPD lines, as they occur in published test suites.
 
-from typing import Any
+Tolerated deviations: the move counters of a FEN after the position, text without quotes, castling
+with zeros, move numbers, and annotations of moves such as `!`.
+"""
+
+import re
 
 import chess
 
+# An opcode and its operands, which end at a `;` outside of quotes.
+_OPERATION = re.compile(r'\s*([^\s;"]+)((?:"(?:[^"\\]|\\.)*+"?|[^;"])*+);?')
+_COUNTERS = re.compile(r"(\d+)\s+(\d+)\s*(?:;|$|(?=[A-Za-z]))")
+_ANNOTATION = re.compile(r"^\d*\.+|[!?,()]|[+#=]+(?=[!?,()]*$)|e\.p\.$")
 
-def parse(line: str) -> tuple[chess.Board, dict[str, Any]]:
-    """Return the position and the operations on an EPD line. Raise ValueError if it is invalid."""
+
+def parse(line: str, *, chess960: bool = False) -> tuple[chess.Board, dict[str, str]]:
+    """Return the position and the operands of each opcode, without quotes.
+
+    Raise ValueError if the position is invalid.
+    """
+    fields = line.strip().rstrip(";").split(None, 4)
+    rest = fields.pop() if len(fields) == 5 else ""
+    clocks = ["0", "1"] if len(fields) == 4 else []
+    if counters := _COUNTERS.match(rest):
+        clocks, rest = list(counters.groups()), rest[counters.end() :]
+    operations = {}
+    for opcode, operand in _OPERATION.findall(rest):
+        text = operand.strip()
+        if text.startswith('"'):
+            text = re.sub(r"\\(.)", r"\1", text[1:].removesuffix('"'))
+        operations[opcode] = text
+    clocks = [
+        operations[code] if operations.get(code, "").isdecimal() else clock
+        for code, clock in zip(("hmvc", "fmvn"), clocks, strict=False)
+    ]
     try:
-        board, operations = chess.Board.from_epd(line)
+        board = chess.Board(" ".join([*fields, *clocks]), chess960=chess960)
     except IndexError as error:
         raise ValueError(str(error)) from None
     if not board.is_valid():
         raise ValueError(f"illegal chess position ({board.status()!r})")
-    return board, dict(operations)
+    return board, operations
 
 
-def moves(operations: dict[str, Any], code: str) -> list[chess.Move]:
-    """Return the moves of the operation `code`, or [] if the operation is missing.
+def moves(board: chess.Board, operations: dict[str, str], code: str) -> list[chess.Move]:
+    """Return the moves of an operation, or [] if it is missing. `pv` has its first move only.
 
-    Raise ValueError if the operand is not a list of moves.
+    Raise ValueError if one is invalid or illegal.
     """
-    value = operations.get(code)
-    if value is None:
-        return []
-    values = list(value) if isinstance(value, list | tuple) else [value]
-    if not all(isinstance(move, chess.Move) for move in values):
-        raise ValueError(f"{code}: must be moves (got {value!r})")
-    return values
+    words = [word for word in operations.get(code, "").split() if _ANNOTATION.sub("", word)]
+    return [parse_move(board, word, code) for word in (words[:1] if code == "pv" else words)]
+
+
+def parse_move(board: chess.Board, word: str, code: str) -> chess.Move:
+    """Parse a move in SAN or UCI notation. Raise ValueError, which names `code`, if illegal."""
+    try:
+        move = board.parse_san(_ANNOTATION.sub("", word))
+    except ValueError as error:
+        raise ValueError(f"{code}: {error}") from None
+    if not move:
+        raise ValueError(f"{code}: invalid move {word!r}")
+    return move
+
+
+def number(operations: dict[str, str], code: str) -> float | None:
+    """Return the operand as a number, or None if it is missing or not a finite number."""
+    try:
+        value = float(operations[code])
+    except (KeyError, ValueError):
+        return None
+    return value if abs(value) < float("inf") else None

@@ -13,7 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kempelen.console.argument_types import number_up_to, positive_int
-from kempelen.console.terminal import load_kernels, print_error, progress_bar, with_progress
+from kempelen.console.terminal import (
+    SkipReport,
+    load_kernels,
+    print_error,
+    progress_bar,
+    with_progress,
+)
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -198,7 +204,8 @@ def _build(arguments: Namespace) -> int:
         pgn_book.check_readable(path)
     lines = repertoire.read(written)
     built = repertoire.build(lines)
-    positions = epd_book.read(analysed, arguments.min_score)
+    skipped = SkipReport("kempelen book")
+    positions = epd_book.read(analysed, arguments.min_score, skipped)
     filter_ = pgn_book.GameFilter(
         arguments.min_elo or 0, arguments.player, arguments.since or "", arguments.until or ""
     )
@@ -227,6 +234,8 @@ def _build(arguments: Namespace) -> int:
         found.update(
             {f"games {what}": collector.game_counts[what] for what in ("left out", "damaged")}
         )
+    if analysed:
+        found.update({"EPD lines skipped": skipped.count})
     found.update(moves=moves)
     return _print_result(arguments, found, f"{arguments.output}: {_format_counts(found)}")
 

@@ -27,6 +27,23 @@ def print_error(text: object, command: str = "kempelen") -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # so that later messages raise no error
 
 
+class SkipReport:
+    """Counts skipped lines of files, and prints the messages about the first ones."""
+
+    MAX_MESSAGES = 10
+
+    def __init__(self, command: str) -> None:
+        self.count = 0
+        self._command = command
+
+    def __call__(self, message: str) -> None:
+        self.count += 1
+        if self.count <= self.MAX_MESSAGES:
+            print_error(f"{message}; skipped", self._command)
+        elif self.count == self.MAX_MESSAGES + 1:
+            print_error("more lines are skipped", self._command)
+
+
 def print_text(text: object) -> None:
     """Print text of any length, which may be untrusted, on standard output."""
     print(escape_lines(str(text)))

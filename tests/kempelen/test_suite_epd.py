@@ -51,6 +51,33 @@ def test_json_reports_the_results_of_a_user_engine(files):
     assert (found["positions"][0]["move"], found["positions"][0]["dm"]) == ("d1a1", 1)
 
 
+START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"
+
+
+def test_points_are_added_up_and_invalid_lines_are_counted(tmp_path):
+    path = tmp_path / "sts.epd"
+    path.write_text(
+        f'{START} bm a3; c0 "a3=10, a4=2"; id best;\n{START} bm e5;\n'
+        f'{START} bm e4; c0 "e4=10, a3=3"; id good;\n{START} bm e4; c0 "e4=10"; id none;\n',
+        "utf-8",
+    )
+    command, arguments = failing("none")  # plays a2a3
+    engine = f"cmd={command},args={' '.join(arguments)}"
+    done = epd(path, "--engine", engine, "--nodes", 1, "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert (found["files"][0]["points"], found["files"][0]["max_points"]) == (13, 30)
+    assert found["skipped"] == 1
+    assert [row["points"] for row in found["positions"]] == [10, 3, 0]
+    done = epd(path, "--engine", engine, "--nodes", 1)
+    assert done.returncode == 0, done.stderr
+    lines = [line.split() for line in done.stdout.splitlines()]
+    assert ["good", "e4", "a3", "(3", "of", "10", "points)"] in [line[:7] for line in lines]
+    assert [line[-3:] for line in lines if line[0] == "sts.epd"] == [["13", "30", "43.3%"]]
+    assert "sts.epd, line 2: bm: illegal san: 'e5'" in done.stderr
+    assert "3 positions read, 1 skipped" in done.stderr
+
+
 def test_engine_failures_and_bad_arguments_are_reported(files, tmp_path):
     command, arguments = failing("dies")
     engine = f"cmd={command},args={' '.join(arguments)}"

@@ -1,7 +1,6 @@
 import chess
 import pytest
 
-from openings.book_common import BookError
 from openings.epd_book import read
 from openings.polyglot import encode_move
 
@@ -51,11 +50,17 @@ def test_number_out_of_range_counts_as_missing(tmp_path, number):
         "nonsense",
         f"{START} bm e5;",
         "8/8/8/8/8/8/8/8 w - - bm e4;",
-        f'{START} bm "e4";',
-        f'{START} am "e4"; pv "e4";',
         f"{START} bm e4; am 3;",
+        f"{START} bm --;",
     ],
 )
-def test_invalid_line_is_reported(tmp_path, line):
-    with pytest.raises(BookError, match=r"positions.epd, line 2: "):
-        moves(tmp_path, f"{START} bm e4;\n{line}\n")
+def test_invalid_line_is_named_and_skipped(tmp_path, line):
+    messages = []
+    text = f"{START} bm d4;\n{line}\n{START} bm e4;\n"
+    assert list(moves(tmp_path, text, on_invalid=messages.append)) == raw("e2e4")
+    (message,) = messages
+    assert f"{tmp_path}/positions.epd, line 2: " in message
+
+
+def test_moves_of_published_suites_are_read(tmp_path):
+    assert list(moves(tmp_path, f"{START} 0 1 bm 1. e4! d2d4; id a.1;")) == raw("e2e4", "d2d4")

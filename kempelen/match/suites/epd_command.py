@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from agent.machine import usable_cores
 from kempelen.console import interruption
 from kempelen.console.plain_table import FileTotals, PlainTable, totals_table
 from kempelen.console.settings_codec import SettingsError, encode
-from kempelen.console.terminal import print_error, progress_bar, table_console
+from kempelen.console.terminal import SkipReport, print_error, progress_bar, table_console
 from kempelen.match.config.time_control import TimeControl
 from kempelen.match.suites import epd_suite
 from kempelen.match.uci_engine import uci_engine_from
@@ -23,14 +24,17 @@ from kempelen.match.uci_engine import uci_engine_from
 COMMAND = "kempelen suite"
 # A search counts as hung when it exceeds its time limit by this number of seconds.
 HANG_TIMEOUT = 600.0
-# Columns of the table of totals, after the file column.
+# Columns of the table of totals, after the file column. Those of points are only shown for suites
+# that give points.
 HEADINGS = ("solved", "of", "", "failed", "nodes", "seconds")
+POINT_HEADINGS = ("points", "of", "")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Return 0 on success, 1 if the engine fails on a position, or 2 if the run cannot start."""
+    skipped = SkipReport(COMMAND)
     try:
-        problems = _read_suites(arguments.files)
+        problems = _read_suites(arguments.files, skipped)
         engine = uci_engine_from(arguments.engine, "a test suite", arguments.timeout)
         if arguments.movetime is arguments.nodes is arguments.depth is None:
             raise SettingsError("no limit: add --movetime, --nodes or --depth")
@@ -52,21 +56,24 @@ def run(arguments: argparse.Namespace) -> int:
     files = [_file_totals(name, attempts) for name in dict.fromkeys(each.file for each in problems)]
     if arguments.json:
         found = {"engine": engine.name, "limits": encode(limits), "files": files}
-        print(
-            json.dumps({**found, "positions": [_attempt_as_json(attempt) for attempt in attempts]})
-        )
+        positions = [_attempt_as_json(attempt) for attempt in attempts]
+        print(json.dumps({**found, "skipped": skipped.count, "positions": positions}))
     else:
         _print(files, attempts)
+        if skipped.count:
+            print_error(f"{len(problems)} positions read, {skipped.count} skipped", COMMAND)
     return 1 if any(attempt.error for attempt in attempts) else 0
 
 
-def _read_suites(paths: list[Path]) -> list[epd_suite.EpdPosition]:
+def _read_suites(
+    paths: list[Path], on_invalid: Callable[[str], None]
+) -> list[epd_suite.EpdPosition]:
     names = Counter(path.name for path in paths)
     return [
         problem
         for path in paths
         for problem in epd_suite.read_epd_file(
-            path, str(path) if names[path.name] > 1 else path.name
+            path, str(path) if names[path.name] > 1 else path.name, on_invalid
         )
     ]
 
@@ -80,6 +87,8 @@ def _file_totals(file: str, attempts: list[epd_suite.EpdResult]) -> dict[str, An
         "failed": sum(bool(attempt.error) for attempt in own),
         "nodes": sum(attempt.nodes for attempt in own),
         "seconds": round(sum(attempt.seconds for attempt in own), 3),
+        "points": sum(attempt.points for attempt in own),
+        "max_points": sum(attempt.problem.max_points for attempt in own),
     }
 
 
@@ -93,6 +102,8 @@ def _attempt_as_json(attempt: epd_suite.EpdResult) -> dict[str, Any]:
         "avoid": problem.avoid,
         "dm": problem.mate,
         "solved": attempt.solved,
+        "points": attempt.points,
+        "max_points": problem.max_points,
         "move": attempt.move,
         "score": _format_score(attempt.score),
         "depth": attempt.depth,
@@ -105,7 +116,7 @@ def _attempt_as_json(attempt: epd_suite.EpdResult) -> dict[str, Any]:
 def _format_score(score: Score | None) -> str:
     if score is None:
         return ""
-    return f"#{score.moves}" if isinstance(score, Mate) else f"{score.value / 100:+.2f}"
+    return f"#{score.moves}" if isinstance(score, Mate) else f"{score.value / 100:+z.2f}"
 
 
 def _print(files: list[dict[str, Any]], attempts: list[epd_suite.EpdResult]) -> None:
@@ -117,11 +128,13 @@ def _print(files: list[dict[str, Any]], attempts: list[epd_suite.EpdResult]) -> 
             table.add_row(
                 attempt.problem.name,
                 _format_expected(attempt.problem),
-                attempt.error or _format_move(attempt.problem.fen, attempt.move),
+                attempt.error or _format_answer(attempt),
                 _format_score(attempt.score),
             )
         console.print(table)
-    console.print(totals_table(HEADINGS, files, _cells))
+    has_points = any(total["max_points"] for total in files)
+    headings = (*HEADINGS, *POINT_HEADINGS) if has_points else HEADINGS
+    console.print(totals_table(headings, files, lambda total: _cells(total)[: len(headings)]))
 
 
 def _cells(total: FileTotals) -> tuple[str, ...]:
@@ -132,7 +145,17 @@ def _cells(total: FileTotals) -> tuple[str, ...]:
         str(total["failed"]),
         f"{total['nodes']:,}",
         f"{total['seconds']:.1f}",
+        str(total["points"]),
+        str(total["max_points"]),
+        f"{total['points'] / max(total['max_points'], 1):.1%}",
     )
+
+
+def _format_answer(attempt: epd_suite.EpdResult) -> str:
+    move = _format_move(attempt.problem.fen, attempt.move)
+    if not attempt.problem.points:
+        return move
+    return f"{move} ({attempt.points} of {attempt.problem.max_points} points)"
 
 
 def _format_expected(problem: epd_suite.EpdPosition) -> str:

@@ -2,17 +2,18 @@
 
 `bm` lists the best moves, `am` lists the moves to avoid, and `dm` is the number of moves to mate. A
 position is solved if the engine's move is in `bm` and not in `am`, and its last score is a mate in
-exactly `dm` moves. Missing fields are not checked.
+exactly `dm` moves. Missing fields are not checked. The comments `c0` to `c9` may give points for
+moves, as in the Strategic Test Suite: `c0 "f5=10, Be5+=2"`.
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
 import reprlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import chess
 
@@ -34,11 +35,16 @@ from protocols.tasks import cancel_all, retry
 
 MAX_FILE_SIZE = 256 << 20
 MAX_MATE = 1000  # moves
+# Points for a move in a comment, such as "f5=10,"; the piece of a promotion follows another "=".
+_POINTS = re.compile(r"\s*([^\s,]+?)\s*=\s*(\d{1,6})\s*(?:,|$)")
 
 
 @dataclass(frozen=True, slots=True)
 class EpdPosition:
-    """A position and its solution, in UCI notation. `mate` is the number of moves to mate."""
+    """A position and its solution, in UCI notation.
+
+    `mate` is the number of moves to mate. `points` has the points for each move that gets any.
+    """
 
     file: str
     name: str
@@ -46,6 +52,14 @@ class EpdPosition:
     best: tuple[str, ...] = ()
     avoid: tuple[str, ...] = ()
     mate: int | None = None
+    points: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def max_points(self) -> int:
+        return max((points for _, points in self.points), default=0)
+
+    def points_for(self, move: str) -> int:
+        return dict(self.points).get(move, 0)
 
     def is_solved_by(self, move: str, score: Score | None) -> bool:
         if self.best and move not in self.best:
@@ -68,45 +82,66 @@ class EpdResult:
     seconds: float = 0.0
     error: str = ""
 
+    @property
+    def points(self) -> int:
+        return 0 if self.error else self.problem.points_for(self.move)
 
-def read_epd_file(path: Path, name: str = "") -> list[EpdPosition]:
+
+def read_epd_file(
+    path: Path, name: str = "", on_invalid: Callable[[str], None] = lambda message: None
+) -> list[EpdPosition]:
     """Return the positions in an EPD file. `name` replaces the file name in messages and ids.
 
-    Raise SettingsError, which gives the line number, if the file is invalid.
+    Invalid lines are skipped, and `on_invalid` receives a message that names the line. Raise
+    SettingsError if no line is valid.
     """
     with convert_read_errors(path, SettingsError):
         lines = read_text(path, MAX_FILE_SIZE, encoding="utf-8-sig").splitlines()
-    problems = [
-        _problem(line, name or path.name, number)
-        for number, line in enumerate(lines, 1)
-        if line.strip() and not line.startswith("#")
-    ]
+    problems, first_error = [], ""
+    for number, line in enumerate(lines, 1):
+        if line.strip() and not line.startswith("#"):
+            try:
+                problems.append(_problem(line, name or path.name, number))
+            except ValueError as error:
+                message = f"{name or path.name}, line {number}: {error}"
+                on_invalid(message)
+                first_error = first_error or message
     if not problems:
-        raise SettingsError(f"{path}: no positions found")
+        reason = f" ({first_error})" if first_error else ""
+        raise SettingsError(f"{path}: no positions found{reason}")
     return problems
 
 
 def _problem(line: str, file: str, number: int) -> EpdPosition:
-    where = f"{file}, line {number}"
-    try:
-        board, operations = epd_line.parse(line)
-        best, avoid = (_moves(operations, code) for code in ("bm", "am"))
-    except ValueError as error:
-        raise SettingsError(f"{where}: {error}") from None
-    mate = operations.get("dm")
-    if mate is not None and (not isinstance(mate, int) or not 1 <= mate <= MAX_MATE):
-        shown = reprlib.repr(mate)
-        raise SettingsError(
-            f"{where}: dm must be a number of moves from 1 to {MAX_MATE} (got {shown})"
-        )
+    board, operations = epd_line.parse(line)
+    best, avoid = (
+        tuple(move.uci() for move in epd_line.moves(board, operations, code))
+        for code in ("bm", "am")
+    )
+    mate = epd_line.number(operations, "dm")
+    if "dm" in operations and (mate is None or mate % 1 or not 1 <= mate <= MAX_MATE):
+        shown = reprlib.repr(operations["dm"])
+        raise ValueError(f"dm must be a number of moves from 1 to {MAX_MATE} (got {shown})")
+    points = _points(board, operations)
+    if not best and not avoid and mate is None and not points:
+        raise ValueError("bm, am or dm is missing")
     if not best and not avoid and mate is None:
-        raise SettingsError(f"{where}: bm, am or dm is missing")
-    name = str(operations.get("id") or f"{file}:{number}")
-    return EpdPosition(file, name, board.fen(), best, avoid, mate)
+        best = tuple(move for move, value in points if value == max(value for _, value in points))
+    name = operations.get("id") or f"{file}:{number}"
+    return EpdPosition(
+        file, name, board.fen(), best, avoid, None if mate is None else int(mate), points
+    )
 
 
-def _moves(operations: dict[str, Any], code: str) -> tuple[str, ...]:
-    return tuple(move.uci() for move in epd_line.moves(operations, code))
+def _points(board: chess.Board, operations: dict[str, str]) -> tuple[tuple[str, int], ...]:
+    """Return the points for moves in the comments. Other comments are ignored."""
+    for code in (f"c{number}" for number in range(10)):
+        if re.fullmatch(f"(?:{_POINTS.pattern})+", comment := operations.get(code, "")):
+            return tuple(
+                (epd_line.parse_move(board, word, code).uci(), int(points))
+                for word, points in _POINTS.findall(comment)
+            )
+    return ()
 
 
 async def run_suite(

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 
 from agent.limits import Cp, Mate
@@ -43,23 +45,75 @@ def test_epd_opcodes_are_parsed(tmp_path):
     assert (two.name, two.best, two.mate) == ("a.epd:4", (), None)
 
 
+CASTLING = "4k3/8/8/8/8/8/8/4K2R w K -"
+
+
+@pytest.mark.parametrize(
+    ("line", "best", "name"),
+    [
+        (f"{CASTLING} bm 0-0; id A.001;", ("e1g1",), "A.001"),
+        (f"{CASTLING} bm O-O!;", ("e1g1",), "a.epd:1"),
+        (f"{START} bm Nf3!; id WAC.001 b;", ("g1f3",), "WAC.001 b"),
+        (f"{START} bm 1. e4, d4!? Nf3+=;", ("e2e4", "d2d4", "g1f3"), "a.epd:1"),
+        (f'{START} 0 1; bm e2e4; id "a; \\"b\\"";', ("e2e4",), 'a; "b"'),
+        (f"{START} 0 1 bm e4", ("e2e4",), "a.epd:1"),
+        (f'{START} bm "e4";id"x";', ("e2e4",), "x"),
+        ("8/P6k/8/8/8/8/8/K7 w - - bm a8=Q! a8(R);", ("a7a8q", "a7a8r"), "a.epd:1"),
+    ],
+)
+def test_lines_of_published_suites_are_read(tmp_path, line, best, name):
+    path = tmp_path / "a.epd"
+    path.write_text(line + "\n", "utf-8")
+    (problem,) = read_epd_file(path)
+    assert (problem.best, problem.name) == (best, name)
+
+
+STS = (
+    "1kr5/3n4/q3p2p/p2n2p1/PppB1P2/5BP1/1P2Q2P/3R2K1 w - - bm f5; "
+    'id "Undermine.001"; c0 "f5=10, Be5+=2, Bf2=3, Bg4=2"; c7 "f5 Be5+ Bf2 Bg4"; c8 "10 2 3 2";'
+)
+
+
+def test_points_for_moves_are_read_from_comments(tmp_path):
+    path = tmp_path / "a.epd"
+    path.write_text(
+        f'{STS}\n{START} c0 "Nf3=7,e4 = 7, d4=1";\n{START} bm e4; c0 "score=good";\n', "utf-8"
+    )
+    undermine, only_points, comment = read_epd_file(path)
+    moves = ("f4f5", "d4e5", "d4f2", "f3g4", "g1g2")
+    assert [undermine.points_for(move) for move in moves] == [10, 2, 3, 2, 0]
+    assert (undermine.max_points, undermine.best) == (10, ("f4f5",))
+    assert (only_points.max_points, only_points.best) == (7, ("g1f3", "e2e4"))
+    assert (comment.points, comment.max_points) == ((), 0)
+
+
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
         ("nonsense", "expected 8 rows"),
         (f"{START} bm e5;", "illegal san"),
-        (f'{START} bm "e4";', "bm: must be moves"),
-        (f"{START} dm 4; am 3;", "am: must be moves"),
+        (f"{START} bm --;", "bm: invalid move '--'"),
+        (f"{START} dm 4; am 3;", "am: invalid san: '3'"),
+        (f'{START} bm e4; c0 "e4=10, e5=2";', "c0: illegal san: 'e5'"),
+        (f"{START} dm 2.5;", "dm must be a number"),
         (f"{START} dm 0;", "dm must be a number"),
         (f"{START} dm {'9' * 400};", "dm must be a number of moves from 1 to 1000"),
         (f'{START} id "no condition";', "bm, am or dm is missing"),
         ("8/8/8/8/8/8/8/8 w - - dm 1;", "illegal chess position"),
     ],
 )
-def test_invalid_epd_line_is_reported_by_number(tmp_path, line, reason):
+def test_invalid_epd_line_is_named_and_skipped(tmp_path, line, reason):
     path = tmp_path / "a.epd"
-    path.write_text(f"{START} bm e4;\n{line}\n", "utf-8")
-    with pytest.raises(SettingsError, match=rf"a.epd, line 2: .*{reason}"):
+    path.write_text(f"{START} bm e4;\n{line}\n{START} bm d4;\n", "utf-8")
+    messages = []
+    assert [each.best for each in read_epd_file(path, on_invalid=messages.append)] == [
+        ("e2e4",),
+        ("d2d4",),
+    ]
+    (message,) = messages
+    assert re.match(rf"a.epd, line 2: .*{reason}", message)
+    path.write_text(line, "utf-8")
+    with pytest.raises(SettingsError, match=rf"no positions found \(a.epd, line 1: .*{reason}"):
         read_epd_file(path)
 
 
