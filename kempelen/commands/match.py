@@ -3,11 +3,13 @@
 import argparse
 import dataclasses
 import json
+import os
 import re
 from typing import Any
 
 from agent.games import catalogue
 from kempelen.console import interruption
+from kempelen.console.argument_types import AppendNamed
 from kempelen.console.game_options import options_for, read_option
 from kempelen.console.old_names import add_alias
 from kempelen.console.settings_codec import SettingsError, decode, encode
@@ -131,8 +133,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="SPEC",
         help="resign rule, for example movecount=3,score=600,twosided=false (centipawns)",
     )
-    ends.add_argument("--maxmoves", type=int, help="number of moves after which a game is drawn")
-    ends.add_argument("--tables", metavar="DIR", help="folder of Syzygy endgame tables")
+    ends.add_argument(
+        "--maxmoves", type=int,
+        help="number of moves after which a game is drawn, counted from its start position",
+    )  # fmt: skip
+    ends.add_argument(
+        "--tables", metavar="PATHS",
+        help=f"folder of Syzygy endgame tables, or several, separated by {os.pathsep!r}",
+    )  # fmt: skip
     ends.add_argument(
         "--sprt",
         metavar="SPEC",
@@ -181,7 +189,7 @@ def configure_game(group: argparse._ArgumentGroup) -> None:
     )  # fmt: skip
     group.add_argument("--komi", type=float, help="komi for Go (default: 7.5)")
     group.add_argument(
-        "--option", action="append", default=[], type=read_option, metavar="NAME=VALUE",
+        "--option", action=AppendNamed, default=[], type=read_option, metavar="NAME=VALUE",
         help="another option of the game; may be repeated",
     )  # fmt: skip
 

@@ -24,8 +24,8 @@ from kempelen.match.pairing.pairs import TournamentSize
 
 # Maximum number of games in a tournament: all of them are scheduled before the first is played.
 MAX_GAMES = 1_000_000
-# Maximum absolute Elo of an SPRT hypothesis: larger differences need no test.
-MAX_ELO = 200
+# Maximum absolute Elo of an SPRT hypothesis, for which the likelihoods are within floats' range.
+MAX_ELO = 4000
 
 
 class OpeningOrder(StrEnum):
@@ -50,7 +50,8 @@ def _require_min(where: str, **values: tuple[int | None, int]) -> None:
 class DrawRule:
     """Adjudicate a draw when all scores stay within `score` centipawns of 0.
 
-    This must hold for the last `movecount` moves of both sides, after move number `movenumber`.
+    This must hold for the last `movecount` moves of both sides, since the last capture or pawn
+    move, and after move number `movenumber` of the position. A mate score is never within `score`.
     """
 
     movenumber: int = 40
@@ -81,7 +82,8 @@ class ResignRule:
 class Adjudication:
     """The rules that end a game early.
 
-    A game is a draw after `maxmoves` full moves. `tables` is a directory with Syzygy tablebases.
+    A game is a draw after `maxmoves` full moves, which are counted from the start position.
+    `tables` is a list of folders with Syzygy tablebases, separated as in PATH.
     """
 
     draw: DrawRule | None = None

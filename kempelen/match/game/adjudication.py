@@ -1,27 +1,29 @@
-"""Adjudicate games early by scores, length and Syzygy tablebases."""
+"""Adjudicate games early by scores, length and Syzygy tablebases.
+
+The rules have the same meaning as the options of fastchess with the same names.
+"""
 
 from collections.abc import Callable, Sequence
+from math import inf
 from pathlib import Path
 
 import chess
 import chess.syzygy
 
+from agent.chess.endgames.external_tablebases import split_paths
 from agent.limits import Cp, Mate, Score
 from kempelen.console.settings_codec import SettingsError
 from kempelen.match.config.settings import Adjudication, DrawRule, ResignRule
 from kempelen.match.game.game_result import WHITE, GameResult, Termination, draw, win
 
-# The centipawn value of a mate score: larger than any threshold of a rule.
-MATE_CENTIPAWNS = 100_000
 
-
-def centipawns(score: Score | None) -> int | None:
-    """Return the score in centipawns, or None if `score` is None. A mate is +/-MATE_CENTIPAWNS."""
+def centipawns(score: Score | None) -> float | None:
+    """Return the score in centipawns, or None if `score` is None. A mate is infinite."""
     match score:
         case Cp(value):
             return value
         case Mate(moves):
-            return MATE_CENTIPAWNS if moves > 0 else -MATE_CENTIPAWNS
+            return inf if moves > 0 else -inf
     return None
 
 
@@ -42,12 +44,13 @@ class Adjudicator:
             self._tables.close()
 
     def adjudicate(
-        self, board: chess.Board, scores: Sequence[Score | None], *, first: int
+        self, board: chess.Board, scores: Sequence[Score | None], *, first: int, plies: int
     ) -> GameResult | None:
         """Return the adjudicated result after the last move, or None if no rule applies.
 
         `scores` contains a score for each move after the opening, from the point of view of its
-        player. `first` is the side that made the first of these moves, where 0 is White.
+        player. `first` is the side that made the first of these moves, where 0 is White. `plies` is
+        the number of plies since the start position, with those of the opening.
         """
         settings = self._settings
         last = (first + len(scores) - 1) % 2
@@ -56,13 +59,13 @@ class Adjudicator:
             (settings.resign and self._apply_resign_rule(settings.resign, values, last))
             or (settings.draw and self._apply_draw_rule(settings.draw, values, board))
             or self._by_tablebase(board)
-            or self.adjudicate_length(board.fullmove_number)
+            or self.adjudicate_length(plies)
             or None
         )
 
     @staticmethod
     def _apply_resign_rule(
-        rule: ResignRule, values: Sequence[int | None], last: int
+        rule: ResignRule, values: Sequence[float | None], last: int
     ) -> GameResult | None:
         own, other = values[::-1][::2], values[::-1][1::2]
         lost = _all(own[: rule.movecount], rule.movecount, lambda v: v <= -rule.score)
@@ -73,18 +76,19 @@ class Adjudicator:
 
     @staticmethod
     def _apply_draw_rule(
-        rule: DrawRule, values: Sequence[int | None], board: chess.Board
+        rule: DrawRule, values: Sequence[float | None], board: chess.Board
     ) -> GameResult | None:
         count = 2 * rule.movecount
-        quiet = _all(values[-count:], count, lambda v: abs(v) <= rule.score)
-        if quiet and board.fullmove_number > rule.movenumber:
+        if board.halfmove_clock + 1 < count or board.fullmove_number <= rule.movenumber:
+            return None  # the count starts again with each capture and pawn move
+        if _all(values[-count:], count, lambda v: abs(v) <= rule.score):
             return draw(Termination.DRAW_ADJUDICATION)
         return None
 
-    def adjudicate_length(self, number: int) -> GameResult | None:
-        """Return a draw if `number`, the next full move, exceeds `maxmoves`, otherwise None."""
+    def adjudicate_length(self, plies: int) -> GameResult | None:
+        """Return a draw if the game has reached `maxmoves` full moves, otherwise None."""
         limit = self._settings.maxmoves
-        if limit is not None and number > limit:
+        if limit is not None and plies >= 2 * limit:
             return draw(Termination.MAX_MOVES)
         return None
 
@@ -102,16 +106,19 @@ class Adjudicator:
             return draw(Termination.TABLES)
         return win(side if value > 0 else 1 - side, Termination.TABLES)
 
-    def _open(self, directory: str) -> None:
-        if not Path(directory).is_dir():
-            raise SettingsError(f"endgame tables {directory}: directory not found")
-        self._tables = chess.syzygy.open_tablebase(directory)
+    def _open(self, paths: str) -> None:
+        self._tables = chess.syzygy.Tablebase()
+        try:
+            for folder in split_paths(paths):
+                self._tables.add_directory(folder)
+        except OSError as error:
+            raise SettingsError(f"endgame tables {paths}: {error}") from None
         names = [Path(name).stem for name in self._tables.wdl]
         if not names:
             self._tables.close()
-            raise SettingsError(f"endgame tables {directory}: no Syzygy files (*.rtbw) found")
+            raise SettingsError(f"endgame tables {paths}: no Syzygy files (*.rtbw) found")
         self._max_table_pieces = max(len(name.replace("v", "")) for name in names)
 
 
-def _all(values: Sequence[int | None], count: int, holds: Callable[[int], bool]) -> bool:
+def _all(values: Sequence[float | None], count: int, holds: Callable[[float], bool]) -> bool:
     return len(values) == count and all(value is not None and holds(value) for value in values)

@@ -38,6 +38,7 @@ class Referee(GameState):
         """
         super().__init__(game)
         self._random = Random(seed)
+        self._chance_events = 0
         for text in opening.moves:
             super().play(text)
         self._play_chance_events()
@@ -58,6 +59,10 @@ class Referee(GameState):
         self._play_chance_events()
         return written
 
+    def push(self, move: Any, player: int | None = None) -> None:
+        self._chance_events += self.mover == CHANCE
+        super().push(move, player)
+
     def game_result(self) -> GameResult | None:
         """Return the result by the rules, or None while the game continues."""
         game = self.game
@@ -69,7 +74,7 @@ class Referee(GameState):
         self, adjudicator: Adjudicator, scores: Sequence[Score | None], *, first: int
     ) -> GameResult | None:
         """Return the adjudicated result or None. See Adjudicator.adjudicate for the arguments."""
-        return adjudicator.adjudicate_length(1 + len(self.moves) // 2)
+        return adjudicator.adjudicate_length(len(self.moves) - self._chance_events)
 
     def _play_chance_events(self) -> None:
         while self.mover == CHANCE:
@@ -140,7 +145,7 @@ class ChessReferee(Referee):
     def adjudicate(
         self, adjudicator: Adjudicator, scores: Sequence[Score | None], *, first: int
     ) -> GameResult | None:
-        return adjudicator.adjudicate(self.board, scores, first=first)
+        return adjudicator.adjudicate(self.board, scores, first=first, plies=len(self.moves))
 
 
 def mate_pv_problem(board: chess.Board, info: Info[str] | None) -> str:

@@ -1,6 +1,7 @@
 """Clocks, adjudication, rules and openings of a match game."""
 
 import io
+import os
 import sys
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from chess.polyglot import zobrist_hash
 from agent.limits import Cp, Info, Mate
 from kempelen.console.settings_codec import SettingsError
 from kempelen.match.config.engine_settings import EngineProtocol
+from kempelen.match.config.game_settings import GameSettings, new_game
 from kempelen.match.config.run_settings import RunSettings
 from kempelen.match.config.settings import (
     Adjudication,
@@ -30,7 +32,7 @@ from kempelen.match.game.openings import (
     select_opening,
     with_file_digests,
 )
-from kempelen.match.game.referee import ChessReferee, mate_pv_problem
+from kempelen.match.game.referee import ChessReferee, Referee, mate_pv_problem
 from kempelen.match.live.events import Notice
 from kempelen.match.pairing.pairs import PairKey
 from kempelen.match.records.game_record import to_pgn
@@ -253,14 +255,15 @@ def test_invalid_time_control_is_rejected(text):
         TimeControl.from_text(text)
 
 
-def adjudicate(rule, scores, fen=chess.STARTING_FEN, first=0):
+def adjudicate(rule, scores, fen=chess.STARTING_FEN, first=0, plies=0):
     adjudicator = Adjudicator(rule)
-    game_result = adjudicator.adjudicate(chess.Board(fen), scores, first=first)
+    game_result = adjudicator.adjudicate(chess.Board(fen), scores, first=first, plies=plies)
     adjudicator.close()
     return game_result and (game_result.result, game_result.termination)
 
 
 LATE = "4k3/8/8/8/8/8/4P3/4K3 w - - 5 50"
+JUST_CAPTURED = "4k3/8/8/8/8/8/4P3/4K3 w - - {} 50"
 
 
 def test_resign_rule_adjudicates_by_score():
@@ -288,13 +291,68 @@ def test_draw_rule_adjudicates_by_score():
     assert adjudicate(rule, [Cp(5)] * 3, LATE) is None
 
 
-def test_move_limit_draws_game():
-    assert adjudicate(Adjudication(maxmoves=49), [], LATE) == ("1/2-1/2", Termination.MAX_MOVES)
-    assert adjudicate(Adjudication(maxmoves=50), [], LATE) is None
+def test_draw_rule_counts_again_after_capture_or_pawn_move():
+    """As in fastchess and cutechess, where the capture itself is the first move that counts."""
+    rule = Adjudication(draw=DrawRule(movenumber=40, movecount=3, score=10))
+    counts = [adjudicate(rule, [Cp(5)] * 20, JUST_CAPTURED.format(plies)) for plies in range(8)]
+    drawn = ("1/2-1/2", Termination.DRAW_ADJUDICATION)
+    assert counts == [None] * 5 + [drawn] * 3
+
+
+def test_draw_rule_uses_move_number_of_position_and_ignores_mates():
+    rule = Adjudication(draw=DrawRule(movenumber=50, movecount=1, score=10))
+    drawn = ("1/2-1/2", Termination.DRAW_ADJUDICATION)
+    assert adjudicate(rule, [Cp(5)] * 2, LATE) is None
+    assert adjudicate(rule, [Cp(5)] * 2, LATE.replace("50", "51")) == drawn
+    beyond = Adjudication(draw=DrawRule(movenumber=0, movecount=1, score=10**9))
+    assert adjudicate(beyond, [Mate(3), Cp(5)], LATE) is None
+    assert adjudicate(beyond, [Cp(10**6), Cp(5)], LATE) == drawn
+    lost = ("0-1", Termination.RESIGN_ADJUDICATION)
+    assert adjudicate(Adjudication(resign=ResignRule(1, 10**9)), [Mate(-3)]) == lost
+
+
+def test_move_limit_counts_moves_played_and_not_number_in_fen():
+    limit = Adjudication(maxmoves=49)
+    assert adjudicate(limit, [], LATE, plies=97) is None
+    assert adjudicate(limit, [], LATE, plies=98) == ("1/2-1/2", Termination.MAX_MOVES)
+
+
+async def test_game_from_late_position_has_maxmoves_moves(tmp_path):
+    epd = tmp_path / "o.epd"
+    epd.write_text("4k3/pppppppp/8/8/8/8/PPPPPPPP/4K3 b - - 0 160\n")
+    chosen = settings(
+        engine(), engine(), games=1, openings=OpeningSettings(file=str(epd)),
+        adjudication=Adjudication(maxmoves=3),
+    )  # fmt: skip
+    _, (record,) = await play(chosen)
+    assert (len(record.moves), record.termination) == (6, Termination.MAX_MOVES)
+
+
+def test_chance_events_are_not_moves():
+    game = Referee(new_game(GameSettings("backgammon")), Opening("", ()), "seed")
+    limit = Adjudicator(Adjudication(maxmoves=2))
+    for _ in range(3):
+        assert game.adjudicate(limit, [], first=0) is None
+        game.play(game.legal_moves()[0])
+    assert len(game.moves) > 4
+    game.play(game.legal_moves()[0])
+    assert game.adjudicate(limit, [], first=0).termination is Termination.MAX_MOVES
+
+
+def test_syzygy_tables_in_several_folders_are_used(tmp_path):
+    for folder, name in (("a", "KQvK"), ("b", "KRvK")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / f"{name}.rtbw").write_bytes(b"")
+    paths = os.pathsep.join(str(tmp_path / folder) for folder in "ab")
+    adjudicator = Adjudicator(Adjudication(tables=paths))
+    assert {Path(path).parent.name for path in adjudicator._tables.wdl} >= {"a", "b"}
+    adjudicator.close()
+    with pytest.raises(SettingsError, match="missing: not a folder"):
+        Adjudicator(Adjudication(tables=f"{paths}{os.pathsep}{tmp_path}/missing"))
 
 
 def test_missing_syzygy_tables_are_rejected(tmp_path):
-    with pytest.raises(SettingsError, match="directory not found"):
+    with pytest.raises(SettingsError, match="nowhere: not a folder"):
         Adjudicator(Adjudication(tables=str(tmp_path / "nowhere")))
     with pytest.raises(SettingsError, match="no Syzygy files"):
         Adjudicator(Adjudication(tables=str(tmp_path)))
