@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import sys
 
 from kempelen.console.settings_codec import SettingsError, encode
 from kempelen.console.terminal import print_error
@@ -11,6 +10,8 @@ from kempelen.match.rating.match_statistics import estimate_strength
 from kempelen.match.rating.standings import sprt_state
 
 EXIT_USAGE_ERROR = 2
+# Maximum number of results, which keeps the likelihoods within the range of floats.
+MAX_RESULTS = 10**10
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -48,10 +49,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print Elo, normalised Elo, LOS and the SPRT state. Return 2 if an argument is invalid."""
     counts = arguments.counts
-    if len(counts) not in (3, 5) or min(counts) < 0 or sum(counts) == 0:
-        print(
-            "kempelen: invalid counts (expected three counts of games or five of pairs, not all 0)",
-            file=sys.stderr,
+    is_valid = min(counts) >= 0 and 0 < sum(counts) <= MAX_RESULTS
+    if len(counts) not in (3, 5) or not is_valid:
+        print_error(
+            f"invalid counts: {' '.join(map(str, counts))} (expected three counts of games or five "
+            f"of pairs, not all 0, at most {MAX_RESULTS} in all)"
         )
         return EXIT_USAGE_ERROR
     try:

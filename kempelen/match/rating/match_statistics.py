@@ -159,9 +159,12 @@ def _fit_mean(scores: Sequence[float], weights: Sequence[float], mean: float) ->
 
 def _fit_ratio(scores: Sequence[float], weights: Sequence[float], ratio: float) -> list[float]:
     """Return the maximum-likelihood probabilities with (mean - 1/2) / deviation = `ratio`."""
-    fit = [1 / len(scores)] * len(scores)
+    # Begin with the distribution on the scores 0 and 1 that has this ratio: the gradients then have
+    # both signs for any ratio.
+    deviation = 0.5 / math.sqrt(1 + ratio * ratio)
+    mean = 0.5 + ratio * deviation
+    fit = [0.0] * len(scores)
     for _ in range(50):
-        mean, deviation = _moments(scores, fit)
         gradients = [
             score - 0.5 - ratio * deviation * (1 + ((score - mean) / deviation) ** 2) / 2
             for score in scores
@@ -169,6 +172,7 @@ def _fit_ratio(scores: Sequence[float], weights: Sequence[float], ratio: float) 
         previous, fit = fit, _tilt(gradients, weights)
         if max(abs(a - b) for a, b in zip(previous, fit, strict=True)) < 1e-12:
             break
+        mean, deviation = _moments(scores, fit)
     return fit
 
 

@@ -4,7 +4,9 @@ import math
 import numpy as np
 import pytest
 
+from kempelen.match.config.settings import MAX_ELO
 from kempelen.match.rating.match_statistics import (
+    NORMALIZED_ELO,
     elo_from_score,
     estimate_difference,
     estimate_strength,
@@ -57,6 +59,32 @@ def test_few_results_give_finite_values(counts, normalized):
     measured = estimate_strength(counts)
     assert math.isfinite(measured.elo.value)
     assert math.isfinite(log_likelihood_ratio(counts, 0, 5, normalized=normalized))
+
+
+def trinomial_log_likelihood(counts, elo):
+    """Return the maximum likelihood given a normalised Elo, by trying all shares of draws."""
+    ratio = elo / NORMALIZED_ELO
+    draws = np.linspace(0, 1, 20_001)[1:-1]
+    excess = ratio * np.sqrt((1 - draws) / 4 / (1 + ratio**2))  # of the mean over 1/2
+    shares = np.array([(1 - draws) / 2 - excess, draws, (1 - draws) / 2 + excess])
+    shares = shares[:, shares.min(axis=0) > 0]
+    return (np.array(counts) @ np.log(shares)).max()
+
+
+@pytest.mark.parametrize("elo1", [-1000, -250, 250, 500, 1000])
+def test_log_likelihood_ratio_of_large_elo_is_exact(elo1):
+    counts = (13, 37, 50)
+    expected = trinomial_log_likelihood(counts, elo1) - trinomial_log_likelihood(counts, 0)
+    value = log_likelihood_ratio(counts, 0, elo1, normalized=True)
+    assert value == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize("counts", [(10**10, 0, 0), (0, 10**10, 0), (1, 0, 0, 0, 10**10 - 1)])
+@pytest.mark.parametrize("normalized", [True, False])
+def test_extreme_results_give_finite_values(counts, normalized):
+    assert math.isfinite(estimate_strength(counts).elo.value)
+    for bounds in ((0, 2), (0, MAX_ELO), (-MAX_ELO, MAX_ELO)):
+        assert math.isfinite(log_likelihood_ratio(counts, *bounds, normalized=normalized))
 
 
 def test_swapping_sides_negates_log_likelihood_ratio():
