@@ -24,8 +24,10 @@ from agent.io.files import atomic_writer, require_regular
 from openings.book_common import BookError
 
 MAX_WEIGHT = 0xFFFF
-# Number of keys that must be ascending; this detects files of another format.
+# Number of entries that are checked: their keys must be ascending and their moves possible.
 SAMPLES = 64
+# Maximum size in bytes of a book that is sorted in memory.
+MAX_UNSORTED_SIZE = 256 << 20
 
 _ENTRY = struct.Struct(">QHHI")
 _TAGGED = 1 << 31
@@ -88,20 +90,62 @@ def opened_book(path: Path) -> Iterator[chess.polyglot.MemoryMappedReader]:
 
 
 def open_book(path: Path) -> chess.polyglot.MemoryMappedReader:
-    """Open a book. Raise BookError if the file is missing, empty or not a Polyglot book."""
+    """Open a book. A book that is not sorted is sorted in memory.
+
+    Raise BookError if the file is missing, empty or not a Polyglot book.
+    """
     try:
         require_regular(path)
         reader = chess.polyglot.open_reader(path)
     except OSError as error:
         reason = error.strerror or "damaged, or not a Polyglot book"
         raise BookError(f"could not open book {path}: {reason}") from None
-    indexes = range(0, len(reader), max(len(reader) // SAMPLES, 1))
-    keys = [reader[index].key for index in indexes]
-    if not keys or keys != sorted(keys):
-        reader.close()
-        reason = "not a Polyglot book" if keys else "the file is empty"
-        raise BookError(f"could not open book {path}: {reason}")
-    return reader
+    samples = [reader[i] for i in range(0, len(reader), max(len(reader) // SAMPLES, 1))]
+    keys = [entry.key for entry in samples]
+    if keys and keys == sorted(keys):
+        return reader
+    if not keys:
+        reason = "the file is empty"
+    elif not all(_is_possible_move(entry.raw_move) for entry in samples):
+        reason = "not a Polyglot book"
+    elif reader.mmap.size() > MAX_UNSORTED_SIZE:
+        reason = f"not sorted, and too large to sort (at most {MAX_UNSORTED_SIZE >> 20} MB)"
+    else:
+        _sort_in_memory(reader)
+        return reader
+    reader.close()
+    raise BookError(f"could not open book {path}: {reason}")
+
+
+def _is_possible_move(raw_move: int) -> bool:
+    """Return whether some piece can move so on an empty board. Castling is like a rook's move."""
+    promotion, start, end = raw_move >> 12, raw_move >> 6 & 63, raw_move & 63
+    files = abs(chess.square_file(start) - chess.square_file(end))
+    ranks = abs(chess.square_rank(start) - chess.square_rank(end))
+    if promotion:
+        rows = chess.square_rank(start), chess.square_rank(end)
+        return promotion <= 4 and files <= 1 and rows in ((6, 7), (1, 0))
+    return start != end and (not files or not ranks or files == ranks or files * ranks == 2)
+
+
+def _sort_in_memory(reader: chess.polyglot.MemoryMappedReader) -> None:
+    import numpy as np  # lazy import: rarely needed
+
+    content = reader.mmap[:]
+    keys = np.frombuffer(content, ">u8")[::2]
+    order = np.argsort(keys, kind="stable")
+    reader.mmap.close()
+    reader.mmap = _Content(np.frombuffer(content, "V16")[order].tobytes())  # type: ignore[assignment]
+
+
+class _Content(bytearray):
+    """The content of a book in memory, with the methods of `mmap.mmap` that a reader calls."""
+
+    def size(self) -> int:
+        return len(self)
+
+    def close(self) -> None:
+        self.clear()
 
 
 def read(path: Path) -> Iterator[Entry]:

@@ -1,17 +1,21 @@
 import random
+import struct
 from pathlib import Path
 
 import chess
 import chess.polyglot
 import pytest
 
+from openings import polyglot
 from openings.book_common import BookError
+from openings.book_provider import SHIPPED_BOOK
 from openings.polyglot import (
     Entry,
     MoveStatistics,
     encode_move,
     merge,
     open_book,
+    opened_book,
     prune,
     read,
     write,
@@ -74,6 +78,31 @@ def test_invalid_book_is_rejected(tmp_path, data, reason):
     if data is not None:
         path.write_bytes(data)
     with pytest.raises(BookError, match=f"book.bin: .*{reason}"):
+        open_book(path)
+
+
+def test_unsorted_book_is_sorted_in_memory(tmp_path):
+    entries = list(read(SHIPPED_BOOK))
+    random.Random(1).shuffle(entries)
+    path = tmp_path / "book.bin"
+    content = b"".join(struct.pack(">QHHI", *entry) for entry in entries)
+    path.write_bytes(content)
+    found = list(read(path))
+    assert [entry.key for entry in found] == sorted(entry.key for entry in entries)
+    assert sorted(found) == sorted(entries)
+    with opened_book(path) as reader, opened_book(SHIPPED_BOOK) as shipped:
+        moves = [
+            {entry.move for entry in each.find_all(chess.Board())} for each in (reader, shipped)
+        ]
+        assert moves[0] == moves[1] != set()
+    assert path.read_bytes() == content
+
+
+def test_unsorted_book_that_is_too_large_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(polyglot, "MAX_UNSORTED_SIZE", 16)
+    path = tmp_path / "book.bin"
+    path.write_bytes(struct.pack(">QHHIQHHI", 2, 0o1434, 1, 0, 1, 0o1434, 1, 0))
+    with pytest.raises(BookError, match=r"book.bin: not sorted, and too large to sort"):
         open_book(path)
 
 
