@@ -86,10 +86,10 @@ class TimeControl:
         parts = []
         if self.base is not None:
             moves = f"{self.moves}/" if self.moves else ""
-            increment = f"+{self.increment:g}" if self.increment else ""
-            parts.append(f"{'*' if self.hourglass else moves}{self.base:g}{increment}")
+            increment = f"+{_seconds(self.increment)}" if self.increment else ""
+            parts.append(f"{'*' if self.hourglass else moves}{_seconds(self.base)}{increment}")
         if self.movetime is not None:
-            parts.append(f"{self.movetime:g}/move")
+            parts.append(f"{_seconds(self.movetime)}/move")
         if self.nodes is not None:
             parts.append(f"{self.nodes} nodes")
         if self.depth is not None:
@@ -97,6 +97,10 @@ class TimeControl:
         if self.playouts is not None:
             parts.append(f"{self.playouts} playouts")
         return ", ".join(parts) or "inf"
+
+
+def _seconds(value: float) -> str:
+    return f"{value:.6f}".rstrip("0").removesuffix(".")  # PGN has no exponents
 
 
 def parse_clock(text: str) -> dict[str, Any]:

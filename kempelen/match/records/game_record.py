@@ -236,11 +236,7 @@ def _set_headers(headers: chess.pgn.Headers, record: GameRecord, event: str, sit
     if started:
         headers["UTCDate"] = started[:10].replace("-", ".")
         headers["UTCTime"] = started[11:19]
-    if record.white_time == record.black_time:
-        headers["TimeControl"] = record.white_time
-    else:
-        headers["WhiteTimeControl"] = record.white_time
-        headers["BlackTimeControl"] = record.black_time
+    _set_time_controls(headers, record)
     if (name := _opening_name(record)) is not None:
         headers["ECO"] = name.eco or "?"
         headers["Opening"] = escape_tag_value(name.title)
@@ -262,6 +258,30 @@ def _opening_name(record: GameRecord) -> OpeningName | None:
     for text in (*record.opening, *(move.move for move in record.moves))[: names.MAX_PLIES]:
         board.push_uci(text)
     return names.find_name(_opening_names(), board)
+
+
+def _set_time_controls(headers: chess.pgn.Headers, record: GameRecord) -> None:
+    """Set the tags of the clocks. Other limits, which PGN cannot express, have tags of ours."""
+    limits = record.white_time, record.black_time
+    clocks = _pgn_clock(limits[0]), _pgn_clock(limits[1])
+    tags = {"TimeControl": clocks}
+    if {*limits} - {"", "inf"} and limits != clocks:
+        tags["SearchLimits"] = limits
+    for tag, (white, black) in tags.items():
+        if white == black:
+            headers[tag] = white
+        else:
+            headers[f"White{tag}"], headers[f"Black{tag}"] = white, black
+
+
+def _pgn_clock(time_control: str) -> str:
+    """Return the part of a time control that PGN has a notation for, "-" or "?" if unknown."""
+    for part in time_control.split(", "):
+        if part.endswith("/move"):
+            return f"1/{part.removesuffix('/move')}"
+        if re.fullmatch(r"\*?(\d+/)?[\d.]+(\+[\d.]+)?", part):
+            return part
+    return "-" if time_control else "?"
 
 
 def escape_tag_value(text: str) -> str:

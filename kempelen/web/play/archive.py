@@ -137,7 +137,7 @@ def export_game(game: SavedGame, board: PlayedGame) -> tuple[str, str, str]:
     game_result = game.game_result or GameResult("*", Termination.RULES, "the game goes on")
     white, black = player_names(game, board)
     base = game.setup.base
-    time_control = "-" if base is None else f"{base:g}+{game.setup.increment:g}"
+    time_control = "-" if base is None else f"{base:.10g}+{game.setup.increment:.10g}"
     record = GameRecord(
         pair="1",
         game=1,

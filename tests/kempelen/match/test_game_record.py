@@ -1,6 +1,7 @@
 """Game records in files, with arbitrary names and details."""
 
 import contextlib
+import dataclasses
 import io
 import json
 import tempfile
@@ -136,6 +137,34 @@ def test_latency_is_the_time_that_an_engine_does_not_report(fen, opening, slow):
         f"latency of {slow}: 200.0 ms, at most 300.0 ms",
         f"latency of {fast}: 0.0 ms, at most 0.0 ms",
     }
+
+
+@pytest.mark.parametrize(
+    ("limits", "tag"),
+    [
+        (TimeControl(nodes=100), "-"),
+        (TimeControl(depth=8), "-"),
+        (TimeControl(moves=40, base=60), "40/60"),
+        (TimeControl(base=10, increment=0.1), "10+0.1"),
+        (TimeControl(base=5_000_000, nodes=7), "5000000"),
+        (TimeControl(movetime=0.5), "1/0.5"),
+        (TimeControl(base=60, hourglass=True), "*60"),
+        (None, "?"),
+    ],
+)
+def test_time_control_tag_has_notation_of_pgn(limits, tag):
+    written = str(limits or "")
+    played = dataclasses.replace(record("A", "B", ""), white_time=written, black_time=written)
+    headers = chess.pgn.read_game(io.StringIO(to_pgn(played, "match"))).headers
+    assert headers["TimeControl"] == tag
+    assert headers.get("SearchLimits", tag) == (written or tag)
+
+
+def test_time_controls_of_both_sides_are_recorded():
+    played = dataclasses.replace(record("A", "B", ""), white_time="100 nodes", black_time="1+0.1")
+    headers = chess.pgn.read_game(io.StringIO(to_pgn(played, "match"))).headers
+    assert (headers["WhiteTimeControl"], headers["BlackTimeControl"]) == ("-", "1+0.1")
+    assert (headers["WhiteSearchLimits"], headers["BlackSearchLimits"]) == ("100 nodes", "1+0.1")
 
 
 @pytest.mark.thorough
