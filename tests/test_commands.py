@@ -58,7 +58,7 @@ HERE: dict[str, dict[str, str]] = {
     "kempelen serve --help": {},
     "kempelen serve --new-token alice --tokens tokens": {},
     "kempelen web --help": {},
-    "kempelen web --new-token alice --tokens tokens": {},
+    "kempelen web --new-token bob --tokens tokens": {},
     "kempelen match sprt 13 37 50 25 3 --elo1 4": {},
     "kempelen match ratings games.pgn": {},
     "kempelen match cup.yaml": {},
@@ -278,7 +278,7 @@ ELSEWHERE = {
         f"{IMAGE}::test_compose_runs_complete_match"
     ),
     "python train.py": NETWORK,
-    "kempelen train selfplay positions.bin --positions 20000 --nodes 400": NETWORK,
+    "kempelen train selfplay scored.bin --positions 20000 --nodes 400": NETWORK,
     "kempelen gtp --game NAME --evaluation FILE.py:function": (
         "tests/agent/search/algorithms/test_batched_mcts.py::test_player_uses_the_batch_size_of_the_evaluation"
     ),
@@ -338,7 +338,7 @@ ELSEWHERE = {
     "kempelen mqtt bot --name go1 --game go --mqtt ...": BOTS,
     "dask scheduler": "tests/dask_cluster.py::Dask",
     "dask worker tcp://HOST:8786 --nthreads 1": "tests/dask_cluster.py::Dask",
-    "kempelen train selfplay positions.bin --cluster tcp://HOST:8786": (
+    "kempelen train selfplay cluster.bin --cluster tcp://HOST:8786": (
         "tests/kempelen/training/test_training_cluster.py::test_commands_on_cluster_make_same_files"
     ),
     "kempelen tablebase build": (
@@ -352,10 +352,10 @@ ELSEWHERE = {
     "kempelen gtp --set nakade=0.7 --set near_1=20": (
         "tests/kempelen/test_gtp.py::test_settings_reach_the_search"
     ),
-    "kempelen train selfplay games.txt --game go": (
+    "kempelen train selfplay FILE --game go": (
         "tests/kempelen/training/test_go_patterns.py::test_selfplay_command_plays_and_shows_go_games"
     ),
-    "kempelen train tune patterns games.txt -o weights.json": (
+    "kempelen train tune patterns FILE -o WEIGHTS": (
         "tests/kempelen/training/test_go_patterns.py::test_tune_patterns_writes_loadable_weights"
     ),
     "kempelen train fit FILE.yaml": (

@@ -6,6 +6,7 @@ import shlex
 import subprocess
 import sys
 import threading
+from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 
@@ -100,17 +101,23 @@ THOROUGH = re.compile(
 )
 
 
+def is_slow(page: Page) -> bool:
+    return all(THOROUGH.search(block.text) for block in page.having("console"))
+
+
 @pytest.mark.parametrize(
-    ("page", "block"),
+    "page",
     [
-        pytest.param(*case, marks=[pytest.mark.thorough] if THOROUGH.search(case[1].text) else [])
-        for case in cases("console")
+        pytest.param(page, marks=[pytest.mark.thorough] if is_slow(page) else [])
+        for page in GUIDES
+        if page.having("console")
     ],
     ids=label,
 )
 def test_console_examples_match_output(
-    page: Page, block: Block, folder_of: FolderOf, monkeypatch: pytest.MonkeyPatch
+    page: Page, folder_of: FolderOf, monkeypatch: pytest.MonkeyPatch, thorough: bool
 ) -> None:
+    """The reader of a page types all its commands, one after the other, in one folder."""
     # tests/kempelen/test_bench.py runs the full search of `kempelen bench`.
     monkeypatch.setattr(bench, "POSITIONS", bench.POSITIONS[:2])
     monkeypatch.setattr(train_selfplay, "usable_cores", lambda: 1)  # each process loads the kernel
@@ -118,13 +125,33 @@ def test_console_examples_match_output(
     monkeypatch.setattr(evaluation_check, "CALL_BENCH_SECONDS", 0.01)
     monkeypatch.setattr(evaluation_check, "SEARCH_BENCH_SECONDS", 0.05)
     folder_of(page)
-    for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
+    blocks = page.having("console")
+    text = "".join(each.text for each in blocks if thorough or not THOROUGH.search(each.text))
+    for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
         command, *shown = part.splitlines()
         program, *arguments = shlex.split(command)
         assert program == "kempelen"
         run = in_process.run(*arguments)
         assert run.returncode == 0, run.stderr
         assert pattern(shown).fullmatch(run.stdout), run.stdout
+
+
+def test_no_file_is_made_again_with_other_settings() -> None:
+    """A file of another run is rejected, so each file has one command in all guides together."""
+    makers = defaultdict(set)
+    for page in GUIDES:
+        for command in re.findall(r"kempelen [^`\n#]*", page.text.replace("\\\n", "")):
+            words = command.split()
+            for flag in ("selfplay", "-o", "--ledger", "--state", "--new-token"):
+                if flag in words[:-1] and not {"--check", "--show"} & {*words}:
+                    makers[words[words.index(flag) + 1]].add(" ".join(words))
+    assert len(makers) > 20
+    assert makers.pop("my.bin") == {  # extended in place
+        "kempelen book build repertoire.yaml games.pgn analysed.epd -o my.bin --min-elo 2200 "
+        "--min-games 5",
+        "kempelen book extend my.bin -o my.bin --positions 500 --nodes 200000",
+    }
+    assert {"FILE"} >= {name for name, commands in makers.items() if len(commands) > 1}
 
 
 @pytest.mark.parametrize(("page", "line"), MATCHES, ids=label)

@@ -67,7 +67,7 @@ def test_example_network_trains_and_plays(
     played = (
         "train",
         "selfplay",
-        "positions.bin",
+        "scored.bin",
         "--positions",
         3000,
         "--nodes",
