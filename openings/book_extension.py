@@ -219,7 +219,7 @@ class BookExtender:
 def _format_score(info: Info[chess.Move]) -> str:
     if isinstance(info.score, Mate):
         return f"mate in {info.score.moves}"
-    return f"{info.score.value / 100:+.2f}"
+    return f"{info.score.value / 100:+z.2f}"
 
 
 def write_lines(path: Path, learned: Iterable[BookMove]) -> int:

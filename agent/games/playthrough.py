@@ -40,10 +40,10 @@ def playthrough(
 def _position(game: NotatedGame[Any], evaluate: Callable[[Any], float]) -> str:
     lines = [str(game), f"key: {game.key()!r}", f"turn: {game.turn}"]
     if game.turn != CHANCE:
-        lines.append(f"evaluation: {evaluate(game):.6g}")
+        lines.append(f"evaluation: {evaluate(game):z.6g}")
     outcome = game.outcome()
     if outcome is None:
         lines.append(f"legal: {' '.join(game.text(move) for move in game.moves())}")
     else:
-        lines.append(f"outcome: {outcome:g}")
+        lines.append(f"outcome: {outcome:zg}")
     return "\n".join(lines)

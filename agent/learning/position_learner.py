@@ -258,7 +258,7 @@ class PositionLearner(Generic[Position, Move]):
         if surprises:
             self._surprises.append(lesson)
             self._report(
-                f"experience: {move} predicted {prediction.value:.4g}, found {found:.4g}"
+                f"experience: {move} predicted {prediction.value:z.4g}, found {found:z.4g}"
                 + (f" after {reply}" if reply else " (game result)")
             )
         self._pending.append(lesson)

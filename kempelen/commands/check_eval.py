@@ -245,4 +245,4 @@ def _symmetry_lines(report: EvaluationReport) -> Iterator[str]:
 
 
 def _format_value(value: float) -> str:
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
+    return f"{value:,}" if isinstance(value, int) else f"{value:z,.6g}"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def configure(parser: ArgumentParser) -> None:
     from kempelen.console import game_arguments
-    from kempelen.console.argument_types import positive_int, positive_seconds
+    from kempelen.console.argument_types import AppendNamed, positive_int, positive_seconds
     from kempelen.console.old_names import add_alias
 
     parser.formatter_class = game_arguments.CatalogueHelpFormatter
@@ -78,7 +78,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--set",
         dest="settings",
-        action="append",
+        action=AppendNamed,
         default=[],
         metavar="NAME=VALUE",
         help="set a constant of the compiled Go search; may be repeated",

@@ -111,8 +111,8 @@ def _table(lessons: list[LearnedMove]) -> Any:
             lesson.position,
             lesson.move,
             lesson.reply,
-            f"{lesson.predicted:.4g}",
-            f"{lesson.found:.4g}",
+            f"{lesson.predicted:z.4g}",
+            f"{lesson.found:z.4g}",
             str(lesson.times),
             str(lesson.used),
         )

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from agent.machine import usable_cores
 from kempelen import __version__
 from kempelen.console import interruption
-from kempelen.console.argument_types import positive_int
+from kempelen.console.argument_types import AppendNamed, positive_int
 from kempelen.console.terminal import print_error
 from kempelen.engines import create_uci_engine
 from kempelen.server_sessions import NetworkOutput
@@ -55,7 +55,7 @@ def configure(parser: ArgumentParser) -> None:
         help="depth of searches without another limit (default: %(default)s)",
     )  # fmt: skip
     parser.add_argument(
-        "--option", action="append", default=[], metavar="NAME=VALUE",
+        "--option", action=AppendNamed, default=[], metavar="NAME=VALUE",
         help="UCI option, such as Evaluation or SyzygyPath; may be repeated",
     )  # fmt: skip
     parser.add_argument(

@@ -11,6 +11,7 @@ from typing import TextIO
 import chess.pgn
 
 from agent.io.files import open_text
+from kempelen.console.argument_types import AppendNamed
 from kempelen.console.plain_table import PlainTable
 from kempelen.console.settings_codec import encode
 from kempelen.console.terminal import print_error, table_console
@@ -35,7 +36,7 @@ class RatedGame:
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("pgn", nargs="+", metavar="PGN", help="PGN files")
     parser.add_argument(
-        "--anchor", action="append", default=[], type=_parse_anchor, metavar="NAME=ELO",
+        "--anchor", action=AppendNamed, default=[], type=_parse_anchor, metavar="NAME=ELO",
         help="player with a known rating, which fixes the scale; may be repeated",
     )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print JSON")

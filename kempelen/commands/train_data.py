@@ -13,7 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from agent.chess.parts import ALPHABETA, SELFPLAY
 from agent.machine import usable_cores
-from kempelen.console.argument_types import non_negative_int, positive_int, positive_seconds
+from kempelen.console.argument_types import (
+    AppendNamed,
+    non_negative_int,
+    positive_int,
+    positive_seconds,
+)
 from kempelen.console.cluster_arguments import configure_cluster
 from kempelen.console.old_names import add_alias
 from kempelen.console.terminal import (
@@ -130,7 +135,7 @@ def configure(parser: ArgumentParser) -> None:
     rescore.add_argument(
         "--option",
         type=_parse_option,
-        action="append",
+        action=AppendNamed,
         default=[],
         metavar="NAME=VALUE",
         help="UCI option of the engine; may be repeated",

@@ -20,6 +20,7 @@ from kempelen.commands.serve import (
     report_hash,
 )
 from kempelen.console import interruption
+from kempelen.console.argument_types import AppendNamed
 from kempelen.console.mqtt_arguments import require_packages
 from kempelen.console.server_settings import ServerSettings, configure_limits, limits_from
 from kempelen.console.settings_codec import SettingsError
@@ -56,11 +57,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="add a game; may be repeated",
     )  # fmt: skip
     offers.add_argument(
-        "--evaluation", action="append", default=[], metavar="NAME=FILE.py:function",
+        "--evaluation", action=AppendNamed, default=[], metavar="NAME=FILE.py:function",
         help="add an evaluation for chess or another game; may be repeated",
     )  # fmt: skip
     offers.add_argument(
-        "--engine", action="append", default=[], metavar="NAME=PROTOCOL COMMAND",
+        "--engine", action=AppendNamed, default=[], metavar="NAME=PROTOCOL COMMAND",
         help="add an opponent: its protocol (uci, gtp or xboard) and its command line; "
         "may be repeated",
     )  # fmt: skip

@@ -1,7 +1,8 @@
-"""Number types for argparse. They raise ArgumentTypeError if the text is invalid."""
+"""Number types for argparse, which raise ArgumentTypeError, and an action for NAME=VALUE."""
 
-from argparse import ArgumentTypeError
+from argparse import Action, ArgumentError, ArgumentParser, ArgumentTypeError, Namespace
 from math import inf
+from typing import Any
 
 from agent.io.message import Message
 
@@ -76,3 +77,23 @@ def number_up_to(maximum: int, text: str) -> float:
 
 def fraction(text: str) -> float:
     return number_up_to(1, text)
+
+
+class AppendNamed(Action):
+    """Append NAME=VALUE, or the (name, value) of its type. A name must not be given twice."""
+
+    def __call__(
+        self,
+        parser: ArgumentParser,
+        namespace: Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        earlier = getattr(namespace, self.dest)
+        if _name(values) in map(_name, earlier):
+            raise ArgumentError(self, Message("{} is given twice", _name(values)))
+        setattr(namespace, self.dest, [*earlier, values])
+
+
+def _name(entry: tuple[str, Any] | str) -> str:
+    return entry.partition("=")[0] if isinstance(entry, str) else entry[0]

@@ -14,6 +14,7 @@ from agent.games import catalogue
 from agent.games.catalogue import GameType
 from agent.games.tree import read_tree
 from agent.search.catalogue import ALIASES, algorithms
+from kempelen.console.argument_types import AppendNamed
 from kempelen.console.game_options import options_for, read_option
 
 CATALOGUE_PLACEHOLDER = "the games and the algorithms"
@@ -38,7 +39,7 @@ def configure(parser: ArgumentParser, *, game: str | None = None, size: str = "-
         help="the game's first option: the size of the board, the heaps (3,4,5), or the counters",
     )
     parser.add_argument(
-        "--option", action="append", default=[], type=read_option, metavar="NAME=VALUE",
+        "--option", action=AppendNamed, default=[], type=read_option, metavar="NAME=VALUE",
         help="another option of the game, such as misere=true; may be repeated",
     )  # fmt: skip
     parser.add_argument(

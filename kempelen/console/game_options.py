@@ -36,14 +36,20 @@ def options_for(
 ) -> dict[str, Any]:
     """Return the options of a game as keyword arguments. `size` is the game's first option.
 
-    Raise ValueError if `size` is given but the game has no options.
+    Raise ValueError if `size` is given but the game has no options, or an option is given twice.
     """
-    values: dict[str, Any] = dict(options)
+    values: dict[str, Any] = {}
+    for name, value in options:
+        if name in values:
+            raise ValueError(Message("option {} is given twice", name))
+        values[name] = value
     known = signature(kind.game_class).parameters
     if size is not None:
         if not known:
             raise ValueError(Message("game {} has no --size", kind.name))
-        values[next(iter(known))] = read_value(size)
+        if (first := next(iter(known))) in values:
+            raise ValueError(Message("option {} is given twice", first))
+        values[first] = read_value(size)
     for name in known.keys() & values.keys():
         if isinstance(known[name].default, tuple) and not isinstance(values[name], list):
             values[name] = [values[name]]  # for a single heap: `--size 3`

@@ -58,9 +58,9 @@ def read_settings(
 
 
 def encode(value: Any) -> Any:
-    """Return `value` as plain data for JSON. Infinities and NaN become None."""
+    """Return `value` as plain data for JSON. Infinities and NaN become None, and -0.0 becomes 0."""
     if isinstance(value, float):
-        return value if math.isfinite(value) else None
+        return value + 0.0 if math.isfinite(value) else None
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {f.name: encode(getattr(value, f.name)) for f in dataclasses.fields(value)}
     if isinstance(value, Enum):

@@ -48,7 +48,7 @@ def parse_move(text: str, translate: Translator) -> str:
 
 
 def json_value(value: Any, *, decided: bool = False) -> Any:
-    """Convert a value to JSON data recursively, with infinite floats as text.
+    """Convert a value to JSON data recursively, with infinite floats as text and -0.0 as 0.
 
     If `decided` is true, a float that encodes a win or loss is replaced by its utility.
     """
@@ -61,7 +61,7 @@ def json_value(value: Any, *, decided: bool = False) -> Any:
     if isinf(value):
         return format_value(value)
     end = utility(value) if decided else None
-    return value if end is None else end
+    return value + 0.0 if end is None else end
 
 
 def format_value(value: float, digits: int = 4, translate: Translator = str) -> str:

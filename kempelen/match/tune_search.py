@@ -317,7 +317,7 @@ def _print(spsa: Spsa, checked: StrengthEstimate | None, game: str, *, as_json: 
         table.add_column(heading, justify="left" if heading == "parameter" else "right")
     for tunable in spsa.tunables:
         start = tunable.start / units[tunable.name]
-        table.add_row(tunable.name, f"{start:g}", f"{tuned[tunable.name]:g}")
+        table.add_row(tunable.name, f"{start:zg}", f"{tuned[tunable.name]:zg}")
     table_console().print(table)
     if checked is not None and checked.elo.value >= 0:
         print(f"against the old values: +{_format_elo(checked)}, LOS {checked.los:.1%}")

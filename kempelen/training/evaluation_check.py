@@ -217,7 +217,7 @@ class _EvaluationCheck:
                 message = f"evaluation {self._examinee.name}: different value in a batch"
                 self._add_failure(
                     message,
-                    f"{name}: {single_value:g} alone, {value:g} in a batch of {len(batch)}",
+                    f"{name}: {single_value:zg} alone, {value:zg} in a batch of {len(batch)}",
                 )
                 return
 

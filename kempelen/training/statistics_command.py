@@ -101,14 +101,14 @@ def _print(statistics: PositionStatistics) -> None:
         print(f"{'scale':12} {scale:.0f} centipawns: results are 1 / (1 + exp(-score / scale))")
     if (curve := statistics.fit_winning_curve()) is not None:
         print(
-            f"{'winning':12} {curve.middle:.0f} centipawns win 50% of the games: "
-            f"wins are 1 / (1 + exp(({curve.middle:.0f} - score) / {curve.scale:.0f}))"
+            f"{'winning':12} {curve.middle:z.0f} centipawns win 50% of the games: "
+            f"wins are 1 / (1 + exp(({curve.middle:z.0f} - score) / {curve.scale:.0f}))"
         )
     print(f"\n{'score':>8}{'positions':>12}{'result':>9}{'fit':>9}")
     for score, mean, total in zip(*statistics.results_by_score(TABLE_WIDTH), strict=True):
         if abs(score) <= MAX_SHOWN_SCORE:
             fitted = f"{_expected_score(score, scale):9.3f}" if scale else ""
-            print(f"{score:8.0f}{total:12}{mean:9.3f}{fitted}")
+            print(f"{score:z8.0f}{total:12}{mean:9.3f}{fitted}")
 
 
 def _expected_score(score: Any, scale: float) -> Any:

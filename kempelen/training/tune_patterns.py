@@ -151,7 +151,7 @@ def _print(arguments: Namespace, fit: PatternFit, games: int, positions: int) ->
     print(f"{games} games, {positions} positions, {len(fit.patterns) - 1} neighbourhoods")
     for name, quality in (("training", training), ("validation", validation)):
         print(
-            f"{name:10} log-likelihood {quality.log_likelihood:.3f}, the played move ranks first "
+            f"{name:10} log-likelihood {quality.log_likelihood:z.3f}, the played move ranks first "
             f"in {quality.top_1:.1%}, in the first five in {quality.top_5:.1%}"
         )
     print(arguments.output)

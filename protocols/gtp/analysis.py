@@ -247,10 +247,10 @@ def kata_line(context: ReportContext, lines: Sequence[Info[Any]]) -> str:
     """Return a kata-analyze line, in which rates are numbers from 0 to 1."""
     moves = [
         f"info move {context.text(line.pv[0])} visits {line.visits}"
-        f" utility {line.expected_outcome or 0.0:.6f}"
+        f" utility {line.expected_outcome or 0.0:z.6f}"
         f" winrate {winrate(line):.6f}{_score(line.lead)}"
         f" prior {context.prior(line):.6f} lcb {winrate_lower_bound(line):.6f}"
-        f" utilityLcb {2 * winrate_lower_bound(line) - 1:.6f} weight {line.visits} order {order}"
+        f" utilityLcb {2 * winrate_lower_bound(line) - 1:z.6f} weight {line.visits} order {order}"
         f" pv {context.pv(line)}{context.extra_fields(line)}"
         for order, line in enumerate(context.reported_lines(lines))
     ]
@@ -261,7 +261,7 @@ def _root_fields(context: ReportContext, lines: Sequence[Info[Any]]) -> Iterator
     if context.request.root:
         root = RootInfo.from_lines(lines)
         yield (
-            f"rootInfo visits {root.visits} utility {2 * root.winrate - 1:.6f}"
+            f"rootInfo visits {root.visits} utility {2 * root.winrate - 1:z.6f}"
             f" winrate {root.winrate:.6f}{_score(root.lead)}"
         )
     if context.request.ownership and (owners := lines[0].ownership) is not None:
@@ -273,7 +273,7 @@ def cgos_line(context: ReportContext, lines: Sequence[Info[Any]]) -> str:
     root = RootInfo.from_lines(lines)
     fields: dict[str, Any] = {"winrate": round(root.winrate, 6)}
     if root.lead is not None:
-        fields["score"] = round(root.lead, 3)
+        fields["score"] = round(root.lead, 3) + 0.0
     fields |= {
         "visits": root.visits,
         "moves": [_cgos_move(context, line) for line in context.reported_lines(lines)],
@@ -290,12 +290,12 @@ def _cgos_move(context: ReportContext, line: Info[Any]) -> dict[str, Any]:
         "winrate": round(winrate(line), 6),
     }
     if line.lead is not None:
-        fields["score"] = round(line.lead, 3)
+        fields["score"] = round(line.lead, 3) + 0.0
     return fields | {"prior": round(context.prior(line), 6), "pv": context.pv(line, 1)}
 
 
 def _ownership_text(owners: Sequence[float]) -> str:
-    return " ".join(f"{owner + 0.0:.6f}" for owner in owners)
+    return " ".join(f"{owner:z.6f}" for owner in owners)
 
 
 def _cgos_ownership_digit(owner: float) -> str:
@@ -306,7 +306,7 @@ def _cgos_ownership_digit(owner: float) -> str:
 def _score(lead: float | None) -> str:
     if lead is None:
         return ""
-    return f" scoreMean {lead:.3f} scoreLead {lead:.3f} scoreSelfplay {lead:.3f}"
+    return f" scoreMean {lead:z.3f} scoreLead {lead:z.3f} scoreSelfplay {lead:z.3f}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -144,7 +144,10 @@ def test_match_ends_when_the_sprt_is_decided(capsys):
         (["--openings", "/no/such.epd"], "/no/such.epd"),
         (["--sprt", "elo0=9,elo1=1"], "elo0 must be less"),
         (["--sprt", "elo0=nan,elo1=1"], "elo0 must be less"),
-        (["--sprt", "elo0=0,elo1=2000"], "elo0 and elo1 must be between -200 and 200"),
+        (["--sprt", "elo0=0,elo1=5000"], "elo0 and elo1 must be between -4000 and 4000"),
+        (["--sprt", "elo0=0,elo0=1"], "--sprt: elo0 is given twice"),
+        (["--engine", "cmd=x,name=a,name=b"], "--engine: name is given twice"),
+        (["--draw", "score=5,score=9"], "--draw: score is given twice"),
         (["--resign", "movecount=1,score=-600"], "resign: score must be at least 1 (got -600)"),
         (["--resign", "movecount=0"], "resign: movecount must be at least 1 (got 0)"),
         (["--draw", "movecount=0,score=5"], "draw: movecount must be at least 1"),
@@ -275,6 +278,10 @@ def test_sprt_prints_the_llr_and_rejects_bad_arguments(capsys):
     assert "-0.54912" in capsys.readouterr().out
     assert main(["match", "sprt", "1", "2"]) == 2
     assert main(["match", "sprt", "1", "2", "3", "--elo0", "5"]) == 2
+    assert main(["match", "sprt", "40", "10", "50", "--elo0", "-300", "--elo1", "300"]) == 0
+    capsys.readouterr()
+    assert main(["match", "sprt", "99999999999999999999999", "1", "1"]) == 2
+    assert "invalid counts: 99999999999999999999999 1 1 (" in capsys.readouterr().err
 
 
 def test_engine_specification_is_parsed():

@@ -1,5 +1,6 @@
-"""Numbers on the command line: valid values and errors."""
+"""Numbers on the command line: valid values and errors. Numbers in JSON."""
 
+import json
 from argparse import ArgumentTypeError
 
 import pytest
@@ -11,6 +12,8 @@ from kempelen.console.argument_types import (
     positive_int,
     positive_seconds,
 )
+from kempelen.console.settings_codec import encode
+from kempelen.lab.language import json_value
 
 
 @pytest.mark.parametrize(
@@ -51,3 +54,10 @@ def test_invalid_numbers_are_rejected(read, texts, message):
     for text in texts:
         with pytest.raises(ArgumentTypeError, match=f"{message}, not {text!r}"):
             read(text)
+
+
+@pytest.mark.parametrize("convert", [encode, json_value])
+def test_zero_in_json_has_no_sign(convert):
+    assert json.dumps(convert({"value": -0.0, "values": [-0.0, -1.5]})) == (
+        '{"value": 0.0, "values": [0.0, -1.5]}'
+    )

@@ -38,7 +38,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ("line", "message"),
     [
         ("perft 2000", "depth must be at most 100 (got 2000)"),
-        ("match sprt 10 20 30 --elo1 900", "elo0 and elo1 must be between -200 and 200"),
+        ("match sprt 10 20 30 --elo1 9000", "elo0 and elo1 must be between -4000 and 4000"),
+        ("match sprt 99999999999999999999999 1 1", "invalid counts: 99999999999999999999999 1 1"),
         ("match sprt 10 20 30 --elo1 nan", "elo0 must be less than elo1"),
         ("match ratings games.pgn --anchor A=nan", "an Elo from -10000 to 10000, not 'A=nan'"),
         ("match ratings games.pgn --anchor A=1e308", "an Elo from -10000 to 10000"),
@@ -82,3 +83,33 @@ def test_tree_too_large_for_theory_is_searched() -> None:
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["theory"] is None
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("match ratings games.pgn --anchor A=1000 --anchor A=1200", "--anchor: A is given twice"),
+        ("match --game go --option komi=1 --option komi=2", "--option: komi is given twice"),
+        ("match --game go --komi 1 --option komi=2", "--game: option komi is given twice"),
+        ("match --game go --size 9 --option size=5", "--game: option size is given twice"),
+        ("match --each tc=1,tc=2 --engine cmd=x", "--each: tc is given twice"),
+        ("lab solve --game nim --option a=1 --option a=2", "--option: a is given twice"),
+        ("gtp --set nakade=0.7 --set nakade=0.8", "--set: nakade is given twice"),
+        ("lichess --option Hash=1 --option Hash=2", "--option: Hash is given twice"),
+        ("web --evaluation a=b.py:c --evaluation a=d.py:e", "--evaluation: a is given twice"),
+        ("web --engine 'a=uci b' --engine 'a=uci c'", "--engine: a is given twice"),
+        (
+            "train data rescore a -o b --engine c --option Hash=1 --option Hash=2",
+            "--option: Hash is given twice",
+        ),
+    ],
+)
+def test_name_given_twice_is_rejected(line: str, message: str) -> None:
+    done = in_process.run(*shlex.split(line), text="")
+    assert done.returncode == 2, done.stderr
+    assert message in done.stderr
+
+
+def test_different_names_and_equal_values_are_accepted() -> None:
+    done = in_process.run("match", "ratings", "games.pgn", "--anchor", "A=1", "--anchor", "B=1")
+    assert done.returncode == 0, done.stderr

@@ -67,4 +67,4 @@ def _row(cells: Iterable[str]) -> str:
 
 
 def _pawns(centipawns: int) -> str:
-    return f"{centipawns / 100:+.2f}"
+    return f"{centipawns / 100:+z.2f}"

@@ -45,15 +45,18 @@ def has_limit(time: Mapping[str, Any]) -> bool:
 
 
 def parse_entries(text: str, where: str) -> dict[str, str]:
-    """Parse `name=value,name=value`. Raise SettingsError if a part has no `=`.
+    """Parse `name=value,name=value`.
 
-    `where` is the prefix of error messages.
+    `where` is the prefix of error messages. Raise SettingsError if a part has no `=`, or if a name
+    is given twice.
     """
-    entries = {}
+    entries: dict[str, str] = {}
     for part in re.split(r"(?<!\\),", text) if text else ():
         name, equals, value = part.replace("\\,", ",").partition("=")
         if not equals or not name:
             raise SettingsError(f"{where}: invalid entry {part!r} (expected NAME=VALUE)")
+        if name.strip() in entries:
+            raise SettingsError(f"{where}: {name.strip()} is given twice")
         entries[name.strip()] = value
     return entries
 

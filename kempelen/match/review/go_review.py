@@ -112,7 +112,7 @@ class ParsedGoGame(ParsedGame):
             if move.expected is None:
                 continue
             if move.lead is not None:
-                node.set_raw("V", f"{move.lead:.2f}".encode())
+                node.set_raw("V", f"{move.lead:z.2f}".encode())
             node.add_comment_text(_comment(move))
             for name in ("BM", "DO", "TE", "IT"):
                 if node.has_property(name) and move.loss is not None:

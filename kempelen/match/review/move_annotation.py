@@ -239,4 +239,4 @@ def format_eval(move: ReviewedMove) -> str:
         return f"#{move.mate}"
     if move.lead is not None:
         return f"{move.lead:+z.1f}"
-    return "" if move.cp is None else f"{move.cp / 100:+.2f}"
+    return "" if move.cp is None else f"{move.cp / 100:+z.2f}"

@@ -190,7 +190,7 @@ async function showTournament() {
     }
     if (found.test) {
       const { llr, lower, upper, decision } = found.test;
-      said.push(`SPRT: ${llr.toFixed(2)} (${lower.toFixed(2)}, ${upper.toFixed(2)}) · ${say(decision)}`);
+      said.push(`SPRT: ${signed(llr, 2)} (${lower.toFixed(2)}, ${upper.toFixed(2)}) · ${say(decision)}`);
     }
     return said.map((line) => element("p", {}, line));
   }
@@ -224,7 +224,7 @@ async function showTournament() {
       made.push(element("h3", {}, say("test curve")));
       made.push(curves([list.map((each) => [each.played, each.llr, null])], [
         [test.lower, test.lower.toFixed(2)], [test.upper, test.upper.toFixed(2)],
-      ], say("test label", { llr: test.llr.toFixed(2) })));
+      ], say("test label", { llr: signed(test.llr, 2) })));
     }
     parts.curves.replaceChildren(...made.filter(Boolean));
     parts.curves.hidden = false;

@@ -89,8 +89,8 @@ def _ownership(gtp: GtpSession, arguments: Arguments) -> str:
     lines = gtp.analysis_lines(player)
     shares = next((line.ownership for line in lines if line.ownership is not None), None)
     if shares is None:
-        return _format_rows(gtp, (f"{share:.2f}" for share in ownership(gtp.go_board.game)))
-    return _format_rows(gtp, (f"{-share if player else share:.2f}" for share in shares))
+        return _format_rows(gtp, (f"{share:z.2f}" for share in ownership(gtp.go_board.game)))
+    return _format_rows(gtp, (f"{-share if player else share:z.2f}" for share in shares))
 
 
 def _visits(gtp: GtpSession, arguments: Arguments) -> str:

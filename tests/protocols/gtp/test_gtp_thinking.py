@@ -1,6 +1,7 @@
 """Analysis output, resignation and pondering over GTP."""
 
 import json
+import re
 import threading
 from dataclasses import replace
 
@@ -116,6 +117,19 @@ def test_kata_genmove_analyze_reports_score_root_and_ownership(known):
         " scoreSelfplay 3.000 ownership 1.000000 0.500000 0.000000 -0.500000 -1.000000 0.250000"
         " 0.125000 -0.125000 0.750000"
     )
+
+
+@pytest.mark.parametrize("command", ["kata", "cgos"])
+def test_numbers_rounded_to_zero_have_no_sign(scripted, command):
+    talk, oracle = scripted(())
+    best = two_lines(talk)[0]
+    tiny = {"expected_outcome": -1e-9, "lead": -1e-9, "ownership": (-1e-9,) * 9}
+    oracle.infos = [replace(best, **tiny, visits=10**9)]
+    arguments = " rootInfo true ownership true" if command == "kata" else ""
+    line = talk.answer(f"{command}-genmove_analyze b{arguments}").splitlines()[1]
+    assert "0.0" in line
+    assert not re.search(r"-0(\.0+)?\b(?!\.)", line)
+    assert "-" not in talk.answer("kempelen-ownership b")
 
 
 def test_cgos_genmove_analyze_sends_one_json_line(known):
