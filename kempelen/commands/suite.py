@@ -21,8 +21,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "files", nargs="+", type=Path, metavar="FILE",
-        help="EPD suites (*.epd, with bm, am, dm, id), or GTP regression files (commands with "
-        "#? [answer]); all files must have the same format",
+        help="EPD suites (*.epd, with bm, am, dm, id, and points for moves in c0), or GTP "
+        "regression files (commands with #? [answer]); all files must have the same format",
     )  # fmt: skip
     parser.add_argument(
         "--format", choices=(EPD, GTP),

@@ -129,18 +129,7 @@ class ChessReferee(Referee):
         self._sans.pop()
 
     def game_result(self) -> GameResult | None:
-        board = self.board
-        if board.is_checkmate():
-            return win(1 - self.turn, Termination.CHECKMATE)
-        if board.is_insufficient_material():
-            return draw(Termination.MATERIAL)
-        if not any(board.generate_legal_moves()):
-            return draw(Termination.STALEMATE)
-        if board.is_repetition(3):
-            return draw(Termination.REPETITION)
-        if board.halfmove_clock >= 100:
-            return draw(Termination.FIFTY_MOVES)
-        return None
+        return chess_result(self.board)
 
     def adjudicate(
         self, adjudicator: Adjudicator, scores: Sequence[Score | None], *, first: int
@@ -163,6 +152,21 @@ def mate_pv_problem(board: chess.Board, info: Info[str] | None) -> str:
         except ValueError:
             return f"mate {moves}: illegal move {text[:20]!r} in the PV {' '.join(info.pv)}"
     return "" if board.is_checkmate() else f"mate {moves}: the PV does not end in checkmate"
+
+
+def chess_result(board: chess.Board) -> GameResult | None:
+    """Return the result by the rules of chess, or None while the game continues."""
+    if board.is_checkmate():
+        return win(BLACK if board.turn == chess.WHITE else WHITE, Termination.CHECKMATE)
+    if board.is_insufficient_material():
+        return draw(Termination.MATERIAL)
+    if not any(board.generate_legal_moves()):
+        return draw(Termination.STALEMATE)
+    if board.is_repetition(3):
+        return draw(Termination.REPETITION)
+    if board.halfmove_clock >= 100:
+        return draw(Termination.FIFTY_MOVES)
+    return None
 
 
 def result_by_rules(

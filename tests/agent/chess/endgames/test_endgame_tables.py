@@ -1,6 +1,7 @@
 """Endgame tables in the search and at the root."""
 
 import builtins
+import os
 import random
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -315,6 +316,21 @@ def syzygy() -> Iterator[SyzygyTablebase]:
     tables = open_syzygy(str(SYZYGY))
     yield tables
     tables.close()
+
+
+@pytest.mark.parametrize("separator", [":", ";"])  # ; on Windows
+def test_tables_in_several_folders_are_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, separator: str
+) -> None:
+    monkeypatch.setattr(os, "pathsep", separator)
+    for folder, name in (("a", "KQvK"), ("b", "KRRvK")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / f"{name}.rtbw").write_bytes(b"")
+    tables = open_syzygy(f"{tmp_path}/a{separator}{tmp_path}/b")
+    assert tables.max_pieces == 4
+    tables.close()
+    with pytest.raises(FileNotFoundError, match="none: not a folder"):
+        open_syzygy(f"{tmp_path}/a{separator}{tmp_path}/none")
 
 
 @pytest.mark.thorough
