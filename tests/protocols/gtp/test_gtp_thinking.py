@@ -248,7 +248,7 @@ def test_ownership_is_reported_from_blacks_perspective(known):
     rows = [line.split() for line in talk.answer("kempelen-ownership b").splitlines()[1:4]]
     assert rows == [["1.00", "0.50", "0.00"], ["-0.50", "-1.00", "0.25"], ["0.12", "-0.12", "0.75"]]
     whites = talk.answer("kempelen-ownership w").splitlines()[1].split()
-    assert whites == ["-1.00", "-0.50", "-0.00"]
+    assert whites == ["-1.00", "-0.50", "0.00"]
 
 
 def test_visits_display_reuses_the_last_search(known):
