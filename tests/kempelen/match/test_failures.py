@@ -70,7 +70,7 @@ def no_process_is_left():
 
 def short_timeouts(*engines, **changes):
     time_ = changes.pop("time", TimeControl(nodes=100, patience=1))
-    return settings(*engines, time=time_, adjudication=Adjudication(maxmoves=8), **changes)
+    return settings(*engines, time=time_, adjudication=Adjudication(maxmoves=4), **changes)
 
 
 @pytest.mark.thorough(keep=2)

@@ -53,7 +53,7 @@ KINDS = {
 
 
 def quick_settings(*engines, **changes):
-    changes.setdefault("adjudication", Adjudication(maxmoves=8))
+    changes.setdefault("adjudication", Adjudication(maxmoves=4))
     return settings(*(engines or (engine(), engine())), **changes)
 
 
