@@ -3,7 +3,8 @@
 The agent's queue is the only place where a request waits. A `go` request during a search with
 limits waits for its result, and its clock starts then. During a search without limits, it stops
 that search, which first reports its result. A search also reports a result if it fails, is stopped
-before it begins, or has no legal move.
+before it begins, or has no legal move. A stopped search completes its first iteration, unless this
+takes too long.
 
 The search runs in the agent's thread, and a second thread stops it at its time limit. Only a search
 that calls user code runs in a thread of its own. If that code blocks it beyond its time limit, the
@@ -39,6 +40,11 @@ Move = TypeVar("Move")
 
 # A stopped search normally ends within 1 ms. If it does not, check for stuck user code this often.
 POLL_INTERVAL_S = 0.005
+# A search that is stopped before its first line may take this long to complete its first iteration,
+# because the first legal move is rarely a good one. Compiled searches need less than 1 ms.
+FIRST_LINE_TIMEOUT_S = 0.1
+# Maximum wait for the searcher of a stopped search. Importing the Python search takes a while.
+START_TIMEOUT_S = 1.0
 
 Answer = TypeVar("Answer")
 
@@ -67,6 +73,7 @@ class Searcher(Protocol[Position_contra, Move]):
 
         The search enforces the `depth`, `nodes`, `mate` and `search_moves` limits. The caller
         enforces time limits by calling `stop`. Even a stopped search yields at least one `Info`.
+        The first iteration may exceed the `nodes` limit, because it should be completed.
 
         A search that is stopped during an iteration may yield one more set of lines, numbered from
         1. All of them except the first have `complete=False`. Lines that the interrupted iteration
@@ -345,6 +352,8 @@ class SearchRun(Generic[Position, Move]):
         )
         self._supervisor: threading.Thread | None = None
         self._stop = OneShotEvent()
+        self._searching = OneShotEvent()  # the searcher is ready
+        self._halt = OneShotEvent()  # stops the searcher: after `_stop` and the first line
         self._ponderhit = OneShotEvent()
         self._scheduled: ScheduledSearch | None = None
         self._searcher: Searcher[Position, Move] | None = None
@@ -382,6 +391,7 @@ class SearchRun(Generic[Position, Move]):
             self.clock.restart()
         # The time limit ends the search, but not the job that contains it.
         job.stop.add_callback(self._stop.set)
+        self._stop.add_callback(self._halt_after_first_line)
         job.ponderhit.add_callback(self.ponderhit)
         if self._backend.runs_user_code:
             call = BackgroundCall(self._find_move, "search")
@@ -422,7 +432,8 @@ class SearchRun(Generic[Position, Move]):
                 )
             elif info := self._probe_providers():
                 self._report_info(replace(info, time=self.clock.elapsed()))
-            elif searcher := self._start_searcher():
+            else:
+                searcher = self._start_searcher()
                 for info in searcher.search(self._position, self._limits, self._lines):
                     self._report_info(replace(info, time=self.clock.elapsed()))
                     if not self._should_continue(info):
@@ -447,13 +458,13 @@ class SearchRun(Generic[Position, Move]):
                 self._report_error(describe(error))
         return None
 
-    def _start_searcher(self) -> Searcher[Position, Move] | None:
-        """Return the searcher, or None if the search was stopped before it got a slot."""
+    def _start_searcher(self) -> Searcher[Position, Move]:
+        """Return the searcher, which has a slot unless the search was stopped before."""
         searcher = self._backend.get_searcher(self.clock, self._stop)
         for wrap in self._wrappers:
             searcher = wrap(searcher, self.clock)
         searcher.clear_stop()
-        self._stop.add_callback(searcher.stop)
+        self._halt.add_callback(searcher.stop)
         if self._scheduler is not None:
             threads = searcher.threads if isinstance(searcher, Pausable) else 1
             self._scheduled = scheduled = self._scheduler.register(
@@ -462,9 +473,9 @@ class SearchRun(Generic[Position, Move]):
             self._stop.add_callback(scheduled.stop)
             if isinstance(searcher, Pausable):
                 scheduled.pause = partial(searcher.pause, scheduled.acquire)
-            if not scheduled.acquire():
-                return None
+            scheduled.acquire()
         self._searcher = searcher
+        self._searching.set()
         return searcher
 
     def _should_continue(self, info: Info[Move]) -> bool:
@@ -493,6 +504,8 @@ class SearchRun(Generic[Position, Move]):
     def _record_info(self, info: Info[Move]) -> None:
         if info.multipv == 1 and info.pv and (info.bound != "upperbound" or not self._best):
             self._best = info
+            if self._stop.is_set():
+                self._halt.set()
         self._last = info
         self._listener.info(info)
 
@@ -524,7 +537,7 @@ class SearchRun(Generic[Position, Move]):
             while not (done.is_set() or self._stop.is_set()):
                 if self.clock.remaining() <= 0.0:
                     self._stop_unless_finished()
-                    return
+                    break
                 if self.clock.elapsed() >= report_at:
                     report_at += self._report_interval.every
                     self._report_progress()
@@ -533,11 +546,22 @@ class SearchRun(Generic[Position, Move]):
         except Exception as error:  # noqa: BLE001 - the listener may fail
             self._report_error(describe(error))  # a finished search reports no errors
             self._stop_unless_finished()
+        if not done.is_set():
+            wait_for_any(self._searching, self._halt, done, timeout=START_TIMEOUT_S)
+            wait_for_any(self._halt, done, timeout=FIRST_LINE_TIMEOUT_S)
+            self._set_unless_finished(self._halt)
+
+    def _halt_after_first_line(self) -> None:
+        if self._best is not None:
+            self._halt.set()
 
     def _stop_unless_finished(self) -> None:
+        self._set_unless_finished(self._stop)
+
+    def _set_unless_finished(self, event: OneShotEvent) -> None:
         with self._output_lock:
             if not self._finished:  # the next search may already use the same searcher
-                self._stop.set()
+                event.set()
 
     def _report_progress(self) -> None:
         if self._searcher is not None:

@@ -21,6 +21,9 @@ from agent.limits import Info, Limits, Mate, Progress, Score
 from agent.multipv import merge_interrupted
 from agent.search.search import expected_outcome, to_cp
 
+# Node limit of the first iteration, which a lower limit does not interrupt.
+_FIRST_ITERATION_NODES = 1000
+
 
 class ConnectFourSearch(ParallelSearch[DiscBoard]):
     """Iterative deepening with compiled alpha-beta in one thread. Implements `Searcher`.
@@ -95,7 +98,7 @@ class ConnectFourSearch(ParallelSearch[DiscBoard]):
 
     def _prepare(self, worker: Worker, limits: Limits[int]) -> None:
         worker.nodes = worker.seldepth = worker.root_current = 0
-        worker.node_limit = limits.nodes or NO_LIMIT
+        worker.node_limit = NO_LIMIT
         worker.evaluate = U64(self._evaluator.address)
         self._table.attach_to(worker)
         worker.stop = 0
@@ -117,6 +120,7 @@ class ConnectFourSearch(ParallelSearch[DiscBoard]):
     ) -> Iterator[Info[int]]:
         worker, max_depth = self._board.worker, self._board.empty_squares()
         level: list[Info[int]] = []
+        worker.node_limit = max(limits.nodes or NO_LIMIT, _FIRST_ITERATION_NODES)
         for depth in range(1, min(limits.depth or max_depth, max_depth) + 1):
             last, level = level, []
             scores: list[int] = []
@@ -140,6 +144,7 @@ class ConnectFourSearch(ParallelSearch[DiscBoard]):
                     yield from merge_interrupted([*level, *last], lines)
                 return
             yield from level
+            worker.node_limit = limits.nodes or NO_LIMIT
             if all(isinstance(info.score, Mate) for info in level):
                 return
             if limits.mate_found(level[0].score):

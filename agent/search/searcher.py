@@ -1,4 +1,4 @@
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import inf
 from typing import Generic, TypeVar
 
@@ -9,6 +9,9 @@ from agent.search.search import Search
 from agent.search.stats import SearchStopped
 
 Move = TypeVar("Move")
+
+# Node limit of the first iteration of an exact search, which a lower limit does not interrupt.
+_FIRST_ITERATION_NODES = 1000
 
 
 class GameSearcher(Generic[Move]):
@@ -63,7 +66,8 @@ class GameSearcher(Generic[Move]):
     ) -> Iterator[Info[Move]]:
         """Yield the result of each iteration. If none completes, yield a move without a search."""
         search = self._search
-        search.node_limit = inf if limits.nodes is None else limits.nodes
+        node_limit = inf if limits.nodes is None else limits.nodes
+        search.node_limit = max(node_limit, _FIRST_ITERATION_NODES) if search.exact else node_limit
         if search.root_moves != (root_moves := frozenset(limits.search_moves)):
             search.reset()  # stored results belong to other root moves
             search.root_moves = root_moves
@@ -73,12 +77,24 @@ class GameSearcher(Generic[Move]):
             for info in search.iterations(position, limits.depth, lines):
                 has_line = True
                 yield info
+                search.node_limit = node_limit
         except SearchStopped:
             pass
         if not has_line:
             moves = limits.search_moves or position.moves()
-            if isinstance(position, HasMoveRating):
-                first = max(moves, key=position.move_rating)
-            else:
-                first = next(iter(moves))
-            yield Info(depth=0, score=Cp(0), pv=(first,), complete=False)
+            yield Info(depth=0, score=Cp(0), pv=(_likely_move(position, moves),), complete=False)
+
+
+def _likely_move(game: Game[Move], moves: Iterable[Move]) -> Move:
+    """Return the move with the highest rating, or a move that wins at once, or the first move."""
+    if isinstance(game, HasMoveRating):
+        return max(moves, key=game.move_rating)
+    choices, win = list(moves), -1 if game.turn else 1
+    for move in choices:
+        game.play(move)
+        try:
+            if game.outcome() == win:
+                return move
+        finally:
+            game.undo()
+    return choices[0]

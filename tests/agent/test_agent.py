@@ -10,7 +10,7 @@ from agent.chess.engine.board_adapter import BoardAdapter
 from agent.clock import SearchClock
 from agent.limits import Cp, Info, Limits, Mate, Progress, SideClock
 from tests.support import board_after
-from tests.waiting import PATIENCE
+from tests.waiting import PATIENCE, until
 
 
 class Recorder:
@@ -145,6 +145,44 @@ def test_stop_right_after_go_is_not_lost(play):
         player.stop()
         recorder.wait_for("result", number)
     assert len(moves(recorder)) == 50
+
+
+class SlowStarter(Searcher):
+    """Begins its first iteration, and completes it when the gate opens, unless it is stopped."""
+
+    def __init__(self):
+        super().__init__()
+        self.begun, self.gate = threading.Event(), threading.Event()
+
+    def search(self, board, limits, lines=1):
+        self.begun.set()
+        while not self.gate.wait(0.001):
+            if self.stopped.is_set():
+                return
+        yield line(1, "d2d4")
+
+
+@pytest.mark.parametrize("limits", [Limits(infinite=True), Limits(movetime=0.001)])
+def test_stopped_search_completes_its_first_iteration(play, monkeypatch, limits):
+    monkeypatch.setattr(agent_module, "FIRST_LINE_TIMEOUT_S", PATIENCE)
+    searcher = SlowStarter()
+    player, recorder = play(searcher)
+    player.go(chess.Board(), limits)
+    player.stop()
+    assert searcher.begun.wait(PATIENCE)
+    assert not player.wait(0.02)
+    assert not searcher.stopped.is_set()
+    searcher.gate.set()
+    assert player.wait(PATIENCE)
+    assert moves(recorder) == ["d2d4"]
+
+
+def test_first_iteration_that_takes_too_long_is_stopped(play, monkeypatch):
+    monkeypatch.setattr(agent_module, "FIRST_LINE_TIMEOUT_S", 0.01)
+    player, recorder = play(SlowStarter())
+    player.go(chess.Board(), Limits(movetime=0.001))
+    assert player.wait(PATIENCE)
+    assert chess.Move.from_uci(moves(recorder)[0]) in chess.Board().legal_moves
 
 
 def test_each_go_is_answered_once_and_in_order(play):
@@ -477,7 +515,7 @@ def test_close_answers_pending_searches_and_ends_threads(play):
     player.go(chess.Board(), Limits(ponder=True))
     assert player.close(PATIENCE)
     assert moves(recorder) == ["e2e4"] * 2
-    assert threading.active_count() == before
+    assert until(lambda: threading.active_count() == before)
     player.go(chess.Board(), Limits())
     assert moves(recorder) == ["e2e4"] * 2
 

@@ -27,6 +27,9 @@ _HELPERS_MIN_DEPTH = 5
 # A node limit covers all threads, so helpers leave fewer nodes for the main thread. They are useful
 # only above this number of nodes per thread.
 _MIN_NODES_PER_THREAD = 10_000
+# Node limit of the first iteration, which a lower limit does not interrupt: without it, the move
+# would be the first one generated.
+_FIRST_ITERATION_NODES = 10_000
 
 
 class AlphaBetaSearch(ChessSearch):
@@ -100,6 +103,7 @@ class AlphaBetaSearch(ChessSearch):
         self._root_moves = {number: game.decode_move(number) for number in _root_moves(game)}
         iteration: list[Info[chess.Move]] = []
         scores = [0] * lines
+        worker.node_limit = max(self._max_nodes(limits), _FIRST_ITERATION_NODES)
         for depth in range(1, min(limits.depth or MAX_DEPTH, MAX_DEPTH) + 1):
             previous, iteration = iteration, []
             worker.seldepth = 0
@@ -132,6 +136,7 @@ class AlphaBetaSearch(ChessSearch):
             scores = [scores[number] for number in order]
             worker.root_moves[:lines] = worker.root_moves[order]
             yield from iteration
+            worker.node_limit = self._max_nodes(limits)
             if limits.mate_found(iteration[0].score):
                 return
 

@@ -175,6 +175,15 @@ def test_depth_node_and_mate_limits_end_the_search(search: ConnectFourSearch) ->
     assert (found[-1].depth, found[-1].multipv, found[-7].score) == (3, 7, Mate(2))
 
 
+@pytest.mark.parametrize(("columns", "best"), [("112233", 4), ("", 4)])
+def test_smallest_node_limit_finds_a_win_and_the_centre(
+    search: ConnectFourSearch, columns: str, best: int
+) -> None:
+    (info,) = levels(search, play(columns), Limits(nodes=1))
+    assert info.complete
+    assert info.pv[0] == best - 1
+
+
 def test_repeated_search_has_the_same_nodes(search: ConnectFourSearch) -> None:
     first, second = (levels(search, ConnectFour(), Limits(depth=10)) for _ in range(2))
     assert [(i.nodes, i.pv, i.score) for i in first] == [(i.nodes, i.pv, i.score) for i in second]

@@ -263,6 +263,17 @@ def test_zero_node_go_move_avoids_the_edge_and_captures(played, best):
     assert game.text(info.pv[0]) == best
 
 
+@pytest.mark.parametrize("name", ["alpha-beta", "pvs", "sss-star", "mcts"])
+def test_smallest_node_limit_finds_an_immediate_win(name):
+    game = TicTacToe()
+    for text in ("a3", "a2", "b3", "b2"):
+        game.play(parse_move(game, text))
+    before = game.key()
+    *_, info = searcher(game, name, "tic-tac-toe").search(game, Limits(nodes=1))
+    assert game.text(info.pv[0]) == "c3"
+    assert game.key() == before
+
+
 def test_node_count_never_falls_during_a_search():
     game = catalogue.find("nim").new()
     game.play(parse_move(game, "c5"))

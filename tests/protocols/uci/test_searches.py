@@ -76,7 +76,8 @@ def test_search_gives_one_bestmove_within_limits(talk, limits):
     if "searchmoves" in limits:
         assert move in ("a2a3", "h2h3")
     if "nodes" in limits:
-        assert int(field(heard[-2], "nodes")) <= max(int(limits.split()[1]), 2)
+        # The first iteration is always completed.
+        assert int(field(heard[-2], "nodes")) <= max(int(limits.split()[1]), 100)
     if "depth" in limits:
         assert field(heard[-2], "depth") == "5"
 

@@ -71,6 +71,28 @@ def test_smallest_node_limit_returns_legal_move(searcher: Searcher, nodes: int) 
     assert info.pv[0] in chess.Board(KIWIPETE).legal_moves
 
 
+@pytest.mark.parametrize("nodes", [1, 2, 10])
+@pytest.mark.parametrize(
+    ("fen", "best"),
+    [
+        ("6k1/5ppp/8/8/8/8/q4PPP/1R4K1 w - - 0 1", "b1b8"),
+        ("rnb1kbnr/pppp1ppp/8/4p1q1/3P4/8/PPP1PPPP/RNBQKBNR w KQkq - 0 3", "c1g5"),
+    ],
+)
+def test_smallest_node_limit_finds_mate_and_hanging_queen(
+    searcher: Searcher, nodes: int, fen: str, best: str
+) -> None:
+    info = last_info(searcher(), chess.Board(fen), Limits(nodes=nodes))
+    assert info.pv[0] == chess.Move.from_uci(best)
+
+
+def test_node_limit_does_not_interrupt_the_first_iteration() -> None:
+    infos = list(AlphaBetaSearch().search(chess.Board(KIWIPETE), Limits(nodes=1), 3))
+    assert [(info.depth, info.multipv, info.complete) for info in infos] == [
+        (1, number, True) for number in (1, 2, 3)
+    ]
+
+
 def test_search_moves_restrict_root_moves(searcher: Searcher) -> None:
     board = chess.Board(KIWIPETE)
     allowed = tuple(chess.Move.from_uci(text) for text in ("a2a3", "h1g1"))
