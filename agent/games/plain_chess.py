@@ -6,6 +6,7 @@ The Python search is the reference for the compiled search, and plays until that
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator
 from functools import lru_cache
+from math import inf
 
 import chess
 
@@ -185,6 +186,41 @@ def evaluate(board: chess.Board) -> int:
     phase = min(phase, FULL_PHASE)
     value = int((middlegame * phase + endgame * (FULL_PHASE - phase)) / FULL_PHASE)
     return value if board.turn else -value
+
+
+def static_gain(board: chess.Board, move: chess.Move) -> float:
+    """Return the material in centipawns that a move wins without a search.
+
+    It is the captured material less the most that one capture of the opponent wins. Pins are
+    ignored. The gain of a checkmate is infinite.
+    """
+    gain = 0
+    if not board.is_castling(move):
+        victim = chess.PAWN if board.is_en_passant(move) else board.piece_type_at(move.to_square)
+        gain += MATERIAL[victim][0] if victim else 0
+    if move.promotion is not None:
+        gain += MATERIAL[move.promotion][0] - MATERIAL[chess.PAWN][0]
+    board.push(move)
+    try:
+        if board.is_checkmate():
+            return inf
+        ours = chess.scan_forward(board.occupied_co[not board.turn])
+        return gain - max(_capture_gain(board, square) for square in ours)
+    finally:
+        board.pop()
+
+
+def _capture_gain(board: chess.Board, square: chess.Square) -> int:
+    """Return what the side to move wins by the cheapest capture on a square and a recapture."""
+    attackers = board.attackers_mask(board.turn, square)
+    if not attackers:
+        return 0
+    gain = MATERIAL[board.piece_type_at(square) or chess.KING][0]
+    if board.attackers_mask(not board.turn, square):
+        attackers &= ~board.kings  # a king cannot take a protected piece
+        attacker_types = map(board.piece_type_at, chess.scan_forward(attackers))
+        gain -= min((MATERIAL[piece][0] for piece in attacker_types if piece), default=gain)
+    return max(gain, 0)
 
 
 def _mirror(squares: int) -> int:

@@ -6,7 +6,7 @@ from math import inf
 import chess
 
 from agent.game import Game
-from agent.games.plain_chess import PlainChess, evaluate
+from agent.games.plain_chess import PlainChess, evaluate, static_gain
 from agent.limits import Cp, Info, Limits, Mate, Progress, Score
 from agent.search.algorithms.alpha_beta import AlphaBeta, AlphaBetaOptions
 from agent.search.iterative_deepening import Iteration, IterativeDeepening
@@ -15,6 +15,8 @@ from agent.search.terminal_scoring import TerminalScoring
 from agent.search.transposition_table import TranspositionTable
 
 MAX_DEPTH = 100
+# Node limit of the first iteration, which a lower limit does not interrupt.
+_FIRST_ITERATION_NODES = 1000
 
 
 class PythonSearch:
@@ -69,8 +71,14 @@ class PythonSearch:
     ) -> Iterator[Info[chess.Move]]:
         game = PlainChess(board)
         self._search.reset_stats()
-        self._search.node_limit = inf if limits.nodes is None else limits.nodes
-        moves = self._ordering.sort(game, game.moves(), 0)
+        node_limit = inf if limits.nodes is None else limits.nodes
+        self._search.node_limit = max(node_limit, _FIRST_ITERATION_NODES)
+        # The first move is played if the first iteration cannot be completed.
+        moves = sorted(
+            self._ordering.sort(game, game.moves(), 0),
+            key=lambda move: static_gain(game.board, move),
+            reverse=True,
+        )
         if limits.search_moves:
             moves = [move for move in moves if move in limits.search_moves] or moves
         last: Iteration[chess.Move] | None = None
@@ -81,6 +89,7 @@ class PythonSearch:
                 yield from self._infos(iteration)
             if limits.mate_found(score(last.lines[0][0])):
                 return
+            self._search.node_limit = node_limit
         if last is None:
             static_iteration = Iteration(1, [(self._evaluation(game), (moves[0],))])
             yield from self._infos(static_iteration)

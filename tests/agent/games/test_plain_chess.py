@@ -5,7 +5,7 @@ from random import Random
 import chess
 import pytest
 
-from agent.games.plain_chess import PlainChess, evaluate
+from agent.games.plain_chess import PlainChess, evaluate, static_gain
 
 
 def shuffled(board, *rounds):
@@ -137,3 +137,29 @@ def test_extra_piece_raises_the_evaluation(piece):
 def test_plain_search_does_not_import_numba():
     code = "import agent.chess.search.python_search, sys; sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("fen", "move", "gain"),
+    [
+        ("6k1/5ppp/8/8/8/8/q4PPP/1R4K1 w - - 0 1", "b1b8", float("inf")),
+        ("4k3/8/8/3q4/8/8/8/3RK3 w - - 0 1", "d1d5", 1000),
+        ("4k3/8/2p5/3p4/8/8/8/3QK3 w - - 0 1", "d1d5", 85 - 1000),
+        ("4k3/8/8/3p4/8/2N5/8/4K3 w - - 0 1", "e1f1", 0),
+        ("4k3/8/8/8/3p4/2N5/8/4K3 w - - 0 1", "e1f1", -325),
+        ("4k3/8/8/8/3p4/2N5/8/4K3 w - - 0 1", "c3e4", 0),
+        ("4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 2", "e5d6", 85),
+        ("8/P7/8/8/8/k7/8/2K5 w - - 0 1", "a7a8q", 1000 - 85),
+        ("4k3/8/8/8/8/8/3r4/3NK3 w - - 0 1", "e1d2", 480),
+        ("4k3/8/8/8/8/4p3/3r4/3NK3 w - - 0 1", "d1f2", 85 - 325),
+    ],
+)
+def test_static_gain_counts_captures_and_what_the_opponent_can_capture(fen, move, gain):
+    board = chess.Board(fen)
+    assert static_gain(board, chess.Move.from_uci(move)) == gain
+    assert board.fen() == chess.Board(fen).fen()
+
+
+def test_castling_captures_nothing_in_chess960():
+    board = chess.Board("4k3/8/8/8/8/8/8/4K2R w H - 0 1", chess960=True)
+    assert static_gain(board, chess.Move.from_uci("e1h1")) == 0

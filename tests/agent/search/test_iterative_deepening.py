@@ -84,11 +84,11 @@ def test_ignores_search_moves_that_are_all_illegal():
     assert infos(limits=Limits(depth=1, search_moves=(chess.Move.from_uci("e2e5"),)))
 
 
-@pytest.mark.parametrize("nodes", [0, 1, 10, 1000])
-def test_keeps_the_node_limit(nodes):
+@pytest.mark.parametrize("nodes", [0, 1, 10, 2000])
+def test_keeps_the_node_limit_after_the_first_iteration(nodes):
     found = infos(KIWIPETE, Limits(nodes=nodes))
     assert found
-    assert found[-1].nodes <= nodes
+    assert found[-1].nodes <= max(nodes, 1000)
     assert_legal(chess.Board(KIWIPETE), found[-1].pv)
 
 
@@ -99,6 +99,28 @@ def test_immediate_stop_still_returns_a_legal_move():
     assert not info.complete
     assert isinstance(info.score, Cp)
     assert_legal(chess.Board(KIWIPETE), info.pv)
+
+
+@pytest.mark.parametrize(
+    ("fen", "best"),
+    [
+        ("6k1/5ppp/8/8/8/8/q4PPP/1R4K1 w - - 0 1", "b1b8"),
+        (HANGING_QUEEN, "c1g5"),
+        ("4k3/8/8/8/3p4/2N5/8/4K3 w - - 0 1", "c3"),  # the knight is attacked, and moves
+        ("4k3/8/2p5/3p4/8/8/8/3QK3 w - - 0 1", "d1"),  # the pawn is protected
+    ],
+)
+@pytest.mark.parametrize("limits", [Limits(), Limits(nodes=1)])
+def test_stopped_search_sees_mate_in_one_and_hanging_pieces(fen, best, limits):
+    search = PythonSearch()
+    if limits.nodes is None:
+        search.stop()
+    (*_, info) = infos(fen, limits, search=search)
+    move = info.pv[0].uci()
+    if best == "d1":
+        assert move != "d1d5"
+    else:
+        assert move.startswith(best)
 
 
 def test_stop_persists_until_rearmed():
