@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from agent.clock import SearchClock
 
 
+# Cached code is normally loaded within this time, so a search with twice as much time waits for it.
+LOADING_TIME_S = 3.0
+
 # Parts loaded in this process, with the function that loaded them.
 _loaded: set[tuple[str, Callable[[str], None]]] = set()
 
@@ -36,6 +39,7 @@ class KernelLoader:
         on_loaded: Callable[[], None] = lambda: None,
     ) -> None:
         self.ready = OneShotEvent()  # loaded or failed
+        self.compiling = OneShotEvent()  # not cached
         self.failed = False
         self.started: float | None = None
         self._part = part
@@ -44,8 +48,6 @@ class KernelLoader:
         self._report = report
         self._requires = requires
         self._on_loaded = on_loaded
-        self._cache_checked = OneShotEvent()  # after this, _must_compile is known
-        self._must_compile = False
         self._closed = OneShotEvent()
         self._start_lock = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -73,24 +75,22 @@ class KernelLoader:
         return self._thread is None or not self._thread.is_alive()
 
     def wait(self, clock: SearchClock[Any], stop: OneShotEvent) -> None:
-        """Wait for the part until `stop` is set, or as long as `clock` allows.
+        """Wait for the part until `stop` is set, or for at most half of the time of `clock`.
 
         If time is limited, do not wait for compilation.
         """
         self.start()
-        wait_for_any(self._cache_checked, stop)
-        timeout = None
-        if clock.limited:
-            timeout = 0.0 if self._must_compile else clock.budget.soft / 2
-            timeout = min(timeout, clock.budget.hard / 2)
-        wait_for_any(self.ready, stop, timeout=timeout)
+        if not clock.limited:
+            wait_for_any(self.ready, stop)
+            return
+        timeout = min(max(clock.budget.soft / 2, LOADING_TIME_S), clock.budget.hard / 2)
+        timeout = max(timeout - clock.elapsed(), 0.0)
+        wait_for_any(self.ready, self.compiling, stop, timeout=timeout)
 
     def wait_unless_compiling(self, timeout: float) -> None:
         """Wait up to `timeout` seconds for the part, unless it must be compiled."""
         self.start()
-        wait_for_any(self._cache_checked, timeout=timeout)
-        if not self._must_compile:
-            wait_for_any(self.ready, timeout=timeout)
+        wait_for_any(self.ready, self.compiling, timeout=timeout)
 
     def fail(self, error: BaseException) -> None:
         self.failed = True
@@ -100,16 +100,17 @@ class KernelLoader:
         try:
             from agent.kernel import compilation
 
-            self._must_compile = not compilation.is_cached(self._part)
-            if self._must_compile and not self._closed.is_set():
+            must_compile = not compilation.is_cached(self._part)
+            if must_compile and not self._closed.is_set():
                 self._report(f"compiling the {self._name} (once, about a minute); {self._fallback}")
-            problem = compilation.cache_problem() if self._must_compile else None
+            problem = compilation.cache_problem() if must_compile else None
             if problem is not None and self._requires is None:  # the required part reports it
                 self._report(f"{problem}; compiled code will not be cached")
-            self._cache_checked.set()
+            if must_compile:
+                self.compiling.set()
             if self._requires is not None:
                 wait_for_any(self._requires.ready, self._closed)
-            if self._must_compile and problem is None and not self._closed.is_set():
+            if must_compile and problem is None and not self._closed.is_set():
                 with compilation.compile_in_child(self._part) as self._child:
                     if self._closed.is_set():
                         self._child.kill()
@@ -120,11 +121,10 @@ class KernelLoader:
             if (self._part, load) not in _loaded:
                 load(self._part)
                 _loaded.add((self._part, load))
-            if self._must_compile:
+            if must_compile:
                 self._report(f"finished compiling the {self._name}")
             self._on_loaded()
         except BaseException as error:  # noqa: BLE001 - the fallback is used instead
             self.fail(error)
         finally:
-            self._cache_checked.set()
             self.ready.set()

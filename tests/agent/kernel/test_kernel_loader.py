@@ -5,13 +5,17 @@ import time
 
 import pytest
 
+from agent.clock import SearchClock
 from agent.evaluation import HANDCRAFTED
 from agent.games.connect_four import ConnectFour
-from agent.kernel import compilation
+from agent.kernel import compilation, kernel_loader
 from agent.kernel.backend import CompiledBackend
+from agent.kernel.kernel_loader import KernelLoader
+from agent.limits import Limits, SideClock
 from agent.search.backend import Evaluate, GameBackend
 from agent.search.defaults import make_search
 from agent.search.searcher import GameSearcher
+from agent.threads.one_shot_event import OneShotEvent
 
 
 @pytest.mark.parametrize(("warm", "waits"), [(True, True), (False, False)])
@@ -38,3 +42,31 @@ def test_request_waits_for_warm_code_but_not_for_compiler(
     assert compiled.loaded == waits
     assert time.monotonic() - began < 30
     continue_loading.set()
+
+
+@pytest.mark.parametrize(
+    ("limits", "seconds"),
+    [
+        (Limits(movetime=2.0), 1.0),
+        (Limits(clock=SideClock(10.0, 0.1)), 0.87),
+        (Limits(clock=SideClock(60.0)), 3.0),
+        (Limits(clock=SideClock(900.0)), 16.875),
+        (Limits(depth=9), None),
+    ],
+)
+def test_search_waits_for_loading_for_half_of_its_time(
+    limits: Limits[int], seconds: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    timeouts: list[float | None] = []
+    monkeypatch.setattr(
+        kernel_loader, "wait_for_any", lambda *events, timeout=None: timeouts.append(timeout)
+    )
+    now = 0.0
+    clock: SearchClock[int] = SearchClock(limits, now=lambda: now)
+    loader = KernelLoader("toy", "toy", "waiting", lambda line: None)
+    monkeypatch.setattr(loader, "start", lambda: None)
+    loader.wait(clock, OneShotEvent())
+    assert timeouts == [seconds if seconds is None else pytest.approx(seconds)]
+    now = 100.0
+    loader.wait(clock, OneShotEvent())
+    assert timeouts[1] == (None if seconds is None else 0.0), "for all parts together"
