@@ -187,10 +187,13 @@ class ChessSession:
 
     # Changes by commands and options.
 
-    def prepare(self, job: Job) -> None:
-        """Open the book and wait until the kernel is loaded, before `readyok` is sent."""
+    def prepare(self, job: Job, *, unless_compiling: bool = False) -> None:
+        """Open the book and wait until the kernel is loaded, before `readyok` is sent.
+
+        With `unless_compiling`, do not wait for a kernel that must be compiled.
+        """
         self.book.open()
-        self.engine.wait_until_loaded(job)
+        self.engine.wait_until_loaded(job, unless_compiling=unless_compiling)
 
     def new_game(self) -> None:
         """Start a new game when the next position is set."""

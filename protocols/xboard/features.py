@@ -1,4 +1,8 @@
-"""The reply to `protover`, which contains the engine's features and options."""
+"""The reply to `protover`, which contains the engine's features and options.
+
+A front end waits two seconds for `done=1`, or longer after `done=0`, which therefore comes first.
+`done=1` is sent when the engine is ready to play.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,7 @@ FEATURES = (
     "ping=1 setboard=1 playother=1 san=0 usermove=1 time=1 draw=1 sigint=0 sigterm=0 reuse=1",
     "analyze=1 colors=0 ics=0 pause=1 nps=0 debug=1 memory=1 smp=1 exclude=1 setscore=0 name=1",
 )
+DONE = "feature done=1"
 # The protocol's names of standard chess and Chess960.
 VARIANTS = NORMAL, FISCHERANDOM = "normal", "fischerandom"
 # Options that the protocol sets by separate commands: `memory` and `cores`.
@@ -36,14 +41,14 @@ _PATH_OPTION_TYPES = {
 def feature_lines(
     name: str, options: Iterable[Option], tables: Iterable[str] = TABLEBASES
 ) -> Iterator[str]:
-    """Generate the reply to `protover`. The `tables` are the supported tablebase formats."""
+    """Generate the reply to `protover` up to DONE. The `tables` are supported tablebase formats."""
+    yield "feature done=0"
     for features in FEATURES:
         yield f"feature {features}"
     yield f'feature myname="{name}" variants="{",".join(VARIANTS)}" egt="{",".join(tables)}"'
     for option in options:
         if not option.forbidden:
             yield f'feature option="{option_declaration(option)}"'
-    yield "feature done=1"
 
 
 def option_declaration(option: Option) -> str:

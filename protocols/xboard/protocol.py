@@ -19,8 +19,9 @@ from protocols.uci.engine_options import COMMON_OPTIONS
 from protocols.uci.options import Option, find_option, renamed_remark
 from protocols.uci.parsing import UciError, parse_nothing
 from protocols.uci.position import MAX_GAME_PLIES, read_board
-from protocols.xboard.draws import result_by_rule
+from protocols.xboard.draws import is_claimable_draw, result_by_rule
 from protocols.xboard.features import (
+    DONE,
     FISCHERANDOM,
     HASH,
     TABLEBASES,
@@ -29,7 +30,14 @@ from protocols.xboard.features import (
     feature_lines,
     to_uci_value,
 )
-from protocols.xboard.formatting import comment, error_line, illegal_line, stat01_line, warning
+from protocols.xboard.formatting import (
+    comment,
+    echo,
+    error_line,
+    illegal_line,
+    stat01_line,
+    warning,
+)
 from protocols.xboard.parsing import (
     BARE_MOVE,
     NamedValue,
@@ -97,7 +105,7 @@ class XboardProtocol(XboardSession):
         except UciError as error:
             yield error_line(self.permissions.redact(str(error)), line)
         except Exception as error:  # noqa: BLE001 - the session must continue
-            yield warning(self.permissions.redact(describe(error)))
+            yield warning(self.permissions.redact(f"{describe(error)}: {echo(line)}"))
 
     # Start and end of a session.
 
@@ -108,6 +116,16 @@ class XboardProtocol(XboardSession):
         tables = TABLEBASES if self.permissions.trusted else ()
         yield from feature_lines(self.name, self.chess.options, tables)
         self.chess.engine.start()
+        if self.chess.agent.busy:
+            yield DONE
+        else:
+            self.chess.agent.submit(self._send_done)
+
+    def _send_done(self, job: Job) -> None:
+        try:
+            self.chess.prepare(job, unless_compiling=True)
+        finally:
+            self._send(DONE)
 
     def _rejected(self, feature: str) -> None:
         if feature.split()[:1] == ["debug"]:
@@ -125,6 +143,7 @@ class XboardProtocol(XboardSession):
     # Games and positions.
 
     def _new(self, _: None) -> None:
+        self.chess.engine.start()  # front ends of version 1 do not wait for it
         self.halt()
         if self.mode is not XboardMode.ANALYSING:
             self.mode = XboardMode.PLAYING
@@ -207,18 +226,21 @@ class XboardProtocol(XboardSession):
         self.halt()
         self._leave_analysis()
         self.mode, self.paused = XboardMode.PLAYING, False
-        if any(self.board.generate_legal_moves()):
+        if result := result_by_rule(self.board):
+            self.move_due = False
+            yield result
+        else:
             self.set_move_due()
             self.start_next_search()
-        else:
-            self.move_due = False
-            yield str(result_by_rule(self.board))
 
-    def _play_other(self, _: None) -> None:
+    def _play_other(self, _: None) -> Replies:
         self._require_legal_position()
         self.halt()
         self._leave_analysis()
         self.mode, self.move_due, self.paused = XboardMode.PLAYING, False, False
+        result = result_by_rule(self.board)
+        if result and not is_claimable_draw(result):  # the opponent may claim
+            yield result
 
     def _user_move(self, text: str) -> Replies:
         if self.position_error:

@@ -74,7 +74,8 @@ def test_unknown_line_is_reported_once_on_stderr_only(talk, wire, capsys, lines)
 def test_protover_selects_the_xboard_protocol(talk, wire, capsys, lines):
     assert talk(*lines) == []
     said = [line for line in wire.sent if line.startswith("feature")]
-    assert said[0].startswith("feature ping=1")
+    assert said[0] == "feature done=0"
+    assert said[1].startswith("feature ping=1")
     assert said[-1] == "feature done=1"
     assert len(capsys.readouterr().err.splitlines()) == (lines[0] == "hello")
 

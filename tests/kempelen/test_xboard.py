@@ -20,7 +20,7 @@ from tests.kempelen.match.support import play, settings
 COMMAND = [sys.executable, "-m", "kempelen.cli", "xboard"]
 
 
-def test_nothing_heavy_is_imported_before_feature_done():
+def test_nothing_heavy_is_imported_before_the_features_are_sent():
     code = """
 import sys
 import kempelen.cli
@@ -29,7 +29,7 @@ heavy = "numba numpy chess argparse asyncio importlib.metadata llvmlite rich".sp
 early = None
 def send(line):
     global early
-    if line == "feature done=1":
+    if line != "feature done=1":
         early = " ".join(name for name in heavy if name in sys.modules)
 XboardProtocol("name", send, print).handle_line("protover 2")
 sys.exit("no features" if early is None else early or 0)
@@ -43,7 +43,9 @@ sys.exit("no features" if early is None else early or 0)
 def test_xboard_session_moves_and_quits(start_engine, warm_cache, arguments):
     engine = start_engine(*arguments)
     engine.send("xboard", "protover 2")
-    assert engine.read_until("feature done=1")[0].startswith("feature ping=1 ")
+    features = engine.read_until("feature done=1")
+    assert features[0] == "feature done=0"
+    assert features[1].startswith("feature ping=1 ")
     engine.send("new", "option OwnBook=0", "level 40 5 0", "post", "ping 1")
     assert engine.read_until("pong 1") == ["pong 1"]
     engine.send("sd 6", "usermove e2e4")

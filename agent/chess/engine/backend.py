@@ -256,18 +256,21 @@ class ChessBackend:
             raise AgentError(f"this needs the compiled kernel, which {reason}")
         return kernel
 
-    def wait_until_loaded(self, job: Job) -> None:
+    def wait_until_loaded(self, job: Job, *, unless_compiling: bool = False) -> None:
         """Wait until the code of the selected search is loaded.
 
         The wait ends READY_TIMEOUT_S after the start of loading, or if `job` is stopped or
-        superseded.
+        superseded. With `unless_compiling`, it also ends if the code must be compiled.
         """
         self.start()
         for name in dict.fromkeys((ALPHABETA, self._settings.search)):
             loader = self._loaders[name]
             if loader.started is not None:
                 remaining = loader.started + READY_TIMEOUT_S - time.monotonic()
-                wait_for_any(loader.ready, job.stop, job.superseded, timeout=max(remaining, 0.0))
+                events = [loader.ready, job.stop, job.superseded]
+                if unless_compiling:
+                    events.append(loader.compiling)
+                wait_for_any(*events, timeout=max(remaining, 0.0))
             if (
                 self._searcher_unless_budgeted(name) is None
                 and loader.is_loaded

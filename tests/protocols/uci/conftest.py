@@ -60,7 +60,7 @@ class ScriptedEngine(ChessBackend):
     def start(self):
         self.ready.set()
 
-    def wait_until_loaded(self, job):
+    def wait_until_loaded(self, job, *, unless_compiling=False):
         pass
 
     def get_searcher(self, clock, stop):

@@ -1,5 +1,6 @@
 """xboard beyond the transcripts: clocks, draws, failures, open-ended searches, long inputs."""
 
+import threading
 import time
 
 import chess
@@ -12,6 +13,7 @@ from protocols.uci.engine_options import COMMON_OPTIONS
 from protocols.xboard.features import HASH, OPTIONS, THREADS, option_declaration
 from protocols.xboard.formatting import thinking_line
 from protocols.xboard.protocol import COMMANDS
+from tests.waiting import PATIENCE
 
 
 @pytest.fixture
@@ -39,6 +41,27 @@ def test_every_option_is_declared_and_accepts_its_default(conversation):
         default = int(option.default) if option.type == "check" else option.default or ""
         value = "" if option.type == "button" else f"={default}"
         assert conversation.ask(f"option {option.name}{value}") == []
+
+
+def test_features_are_done_when_the_engine_is_ready(conversation, monkeypatch):
+    engine, loaded = conversation.xboard.chess.engine, threading.Event()
+
+    def wait(job, *, unless_compiling):
+        assert unless_compiling
+        assert loaded.wait(PATIENCE)
+
+    monkeypatch.setattr(engine, "wait_until_loaded", wait)
+    conversation.say("protover 2")
+    lines = [conversation.hear() for _ in range(conversation.heard.qsize())]
+    assert lines[0] == "feature done=0"
+    assert "feature done=1" not in lines
+    loaded.set()
+    assert conversation.rest() == ["feature done=1"]
+
+
+def test_features_are_done_at_once_during_an_analysis(conversation):
+    conversation.say("analyze", "protover 2")
+    conversation.hear_until("feature done=1")
 
 
 def test_old_option_name_is_accepted_with_a_note(conversation, monkeypatch):
@@ -146,6 +169,24 @@ def test_abandoned_search_prints_nothing(conversation):
     assert heard[heard.index("pong 1") :] == ["pong 1"]
     conversation.say("st 1000", "go", "ping 2", "force", "usermove e2e4", "ping 3")
     assert [line for line in conversation.rest() if line[0] in "pm"] == ["pong 2", "pong 3"]
+
+
+@pytest.mark.parametrize(
+    ("start", "stop", "answer"),
+    [
+        ("analyze", "exit", []),
+        ("analyze", "force", []),
+        ("go", "force", []),
+        ("go", "?", ["move a2a3"]),
+    ],
+)
+def test_stopped_search_is_answered_before_a_ping(conversation, start, stop, answer):
+    conversation.say("new", "st 1000", "post", start)
+    conversation.hear_until("3 ")
+    conversation.say(stop, "ping 1")
+    heard = conversation.hear_until("pong 1")
+    assert [line for line in heard if not line[0].isdigit()] == [*answer, "pong 1"]
+    assert conversation.rest() == []
 
 
 def test_pings_are_answered_in_order(conversation):

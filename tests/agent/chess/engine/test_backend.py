@@ -292,6 +292,16 @@ def test_readiness_waits_for_the_kernel_or_for_the_next_request(engine, situatio
     assert engine.ready.is_set()
 
 
+def test_readiness_need_not_include_compilation(engine, situation):
+    situation.warm = False
+    job = Job(lambda job: None, long_running=False)
+    engine.wait_until_loaded(job, unless_compiling=True)
+    assert not engine.ready.is_set()
+    situation.child.ended.set()
+    engine.wait_until_loaded(job)
+    assert engine.ready.is_set()
+
+
 def test_missing_kernel_falls_back_to_plain_search(engine, situation):
     situation.error = ImportError("no numba here")
     assert isinstance(searcher(engine, Limits(depth=1)), PythonSearch)
