@@ -8,7 +8,7 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 
 from agent.io.sanitize import sanitize_name
@@ -131,6 +131,7 @@ class PlayResult:
     ponder: str | None
     info: Info[str] | None  # the last search report
     elapsed: float  # duration of the search in seconds
+    pondered: bool = False  # `info` includes the search before the opponent's move
 
 
 @dataclass(eq=False)
@@ -214,7 +215,7 @@ class UciClient(EngineClient):
                     self._start_clock(on_info)
                     if not task.done():
                         self._send("ponderhit")
-                    return await task
+                    return replace(await task, pondered=True)
             await self.stop_pondering()
         self._expect_idle()
         await self._ready(self.ready_limit, before=request.position_line() + "\n")

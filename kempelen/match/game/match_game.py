@@ -445,6 +445,7 @@ def _move_record(
         tbhits=info.tbhits,
         reported_time=round(info.time, 4),
         pv=info.pv[:MAX_PV_LENGTH] if keep_pv else (),
+        pondered=answer.pondered,
     )
 
 

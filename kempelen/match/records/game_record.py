@@ -31,7 +31,7 @@ class MoveRecord:
     player who moved. `time` is measured by the runner, and `clock` is the time left after the move,
     both in seconds. `reported_time` is the time of the search by the engine's own clock. `pv` is
     stored only on request, because it doubles the size of a record. `book` marks a move of the
-    player's book.
+    player's book, and `pondered` one whose search began before the opponent's move.
     """
 
     move: str
@@ -47,6 +47,7 @@ class MoveRecord:
     reported_time: float | None = None
     pv: tuple[str, ...] = ()
     book: bool = False
+    pondered: bool = False
 
     @property
     def nps(self) -> int | None:
@@ -57,8 +58,13 @@ class MoveRecord:
 
     @property
     def latency(self) -> float | None:
-        """The time of the move that the engine does not report, for example of the transport."""
-        return None if self.reported_time is None else self.time - self.reported_time
+        """The time of the move that the engine does not report, for example of the transport.
+
+        It is unknown after pondering, of which the reported time includes a part.
+        """
+        if self.reported_time is None or self.pondered:
+            return None
+        return self.time - self.reported_time
 
 
 @dataclass(frozen=True, slots=True)

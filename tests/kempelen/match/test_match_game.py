@@ -239,6 +239,9 @@ async def test_engine_ponders_on_the_time_of_its_opponent(wrong_reply, hits, mis
     assert text.count("> go ponder wtime ") == 3
     assert text.count("> stop\n") == misses + 1  # the last one after the game
     assert max(move.time for move in record.moves) < 5
+    pondered = [move for move in record.moves if move.pondered]
+    assert len(pondered) == hits
+    assert all(move.latency is None for move in pondered)
 
 
 def test_only_uci_engines_ponder():
