@@ -14,8 +14,8 @@ from pathlib import Path
 
 from chess.polyglot import zobrist_hash
 
-from agent.io.files import iter_lines, open_file
 from agent.io.read_errors import convert_read_errors
+from agent.io.text_files import open_text
 from openings import epd_line
 from openings.book_common import DEFAULT_WEIGHT, BookError
 from openings.polyglot import Entry, encode_move
@@ -58,8 +58,8 @@ def read(
 
 
 def _read_file(path: Path, on_invalid: Callable[[str], None]) -> Iterator[tuple[int, EpdAnalysis]]:
-    with convert_read_errors(path, BookError), open_file(path) as file:
-        for number, line in enumerate((line.decode() for line in iter_lines(file)), 1):
+    with convert_read_errors(path, BookError), open_text(path) as file:
+        for number, line in enumerate(file, 1):
             if line.strip() and not line.startswith("#"):
                 try:
                     analysis = _parse_analysis(line)

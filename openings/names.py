@@ -13,7 +13,8 @@ from typing import NamedTuple
 import chess
 from chess.polyglot import zobrist_hash
 
-from agent.io.files import read_text, replace_atomically
+from agent.io.files import replace_atomically
+from agent.io.text_files import read_text
 from openings.book_common import BookError
 
 SUFFIX = ".names"

@@ -26,9 +26,9 @@ import yaml
 from chess.polyglot import zobrist_hash
 
 from agent.io import safe_yaml
-from agent.io.files import read_text
 from agent.io.read_errors import convert_read_errors
 from agent.io.safe_yaml import YamlError
+from agent.io.text_files import read_text
 from openings.book_common import DEFAULT_WEIGHT, MAX_WEIGHT, BookError
 from openings.names import OpeningName
 from openings.polyglot import Entry, encode_move

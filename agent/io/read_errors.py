@@ -7,10 +7,8 @@ from contextlib import contextmanager
 def convert_read_errors(
     path: str | os.PathLike[str], error: Callable[[str], Exception]
 ) -> Iterator[None]:
-    """Convert an OSError or UnicodeDecodeError raised in the block to `error(message)`."""
+    """Convert an OSError raised in the block to `error(message)`."""
     try:
         yield
     except OSError as reason:
         raise error(f"cannot read {path}: {reason.strerror}") from None
-    except UnicodeDecodeError:
-        raise error(f"cannot read {path}: not UTF-8 text") from None

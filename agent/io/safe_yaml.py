@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from agent.io.files import read_text
 from agent.io.message import MessageError
+from agent.io.text_files import read_text
 
 if TYPE_CHECKING:
     from yaml import Node, SafeLoader
@@ -44,11 +44,7 @@ def compose(text: str, loader: type[SafeLoader] | None = None) -> Node | None:
 
 def read(path: str | PathLike[str], loader: type[SafeLoader] | None = None) -> Any:
     """Parse a YAML file. Raise YamlError if it is invalid, and OSError if it is unreadable."""
-    try:
-        text = read_text(path)
-    except UnicodeDecodeError:
-        raise YamlError("not UTF-8 text") from None
-    return load(text, loader)
+    return load(read_text(path), loader)
 
 
 @contextmanager

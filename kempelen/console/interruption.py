@@ -14,7 +14,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Collection, Coroutine
+from collections.abc import Callable, Collection, Coroutine, Iterator
 from typing import Any, TypeVar
 
 from kempelen.console.console_events import on_console_close
@@ -143,6 +143,27 @@ def run(
         raise KeyboardInterrupt from None
     finally:
         _interruption.cancel = None
+
+
+@contextlib.contextmanager
+def interruptible() -> Iterator[None]:
+    """Let a signal end a long block without `await`, which runs in the main thread.
+
+    Without this, a signal would cancel a coroutine of `run` only at its next `await`.
+    """
+    cancel = _interruption.cancel
+    if cancel is not None:
+        _interruption.cancel = _raise_cancelled
+    try:
+        yield
+    finally:
+        _interruption.cancel = cancel
+
+
+def _raise_cancelled() -> None:
+    import asyncio  # lazy import, see `run`
+
+    raise asyncio.CancelledError
 
 
 def exit_status() -> int:

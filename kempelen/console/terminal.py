@@ -76,7 +76,11 @@ def stdout_reserved() -> Iterator[None]:
             os.close(saved)
 
 
-def with_progress(items: Iterable[Item], total: int, label: str) -> Iterator[Item]:
+def with_progress(items: Iterable[Item], total: int | None, label: str) -> Iterator[Item]:
+    """Yield items, with a progress bar if standard error is a terminal.
+
+    `total` is the number of items, or None if unknown.
+    """
     if not sys.stderr.isatty():
         yield from items
         return

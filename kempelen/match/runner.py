@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from agent.machine import usable_cores
+from kempelen.console.terminal import with_progress
 from kempelen.match.config.engine_settings import EngineSettings, Restart
 from kempelen.match.config.settings import Settings
 from kempelen.match.engines.engine_logs import EngineLogs
@@ -201,7 +202,11 @@ class Runner:
     def __init__(
         self, settings: Settings, ledger: Ledger, listeners: Sequence[Listener] = ()
     ) -> None:
-        """Prepare a run. Games that are already in the ledger are counted."""
+        """Prepare a run. Games that are already in the ledger are counted.
+
+        Listeners may be added to the list until `run` is called. Raise SettingsError if the
+        openings cannot be used.
+        """
         self._settings = settings
         self._ledger = ledger
         self._listeners = listeners
@@ -211,7 +216,8 @@ class Runner:
         self._decided = False
         self._stopped = ""
         self._pending = PendingRecords(ledger)
-        for record in ledger.records():
+        self._opening_of = opening_selector(settings, lambda text: self._emit(Notice(text)))
+        for record in with_progress(ledger.records(), None, "reading games"):
             self._count(record)
 
     @property
@@ -225,14 +231,13 @@ class Runner:
         The result has the status FAILED if something other than the players prevents the games, for
         example a lost broker. To interrupt the run, cancel its task.
         """
-        opening_of = opening_selector(self._settings)
         end = Status.FAILED, "an internal error"
         try:
             self._decided = self._test_decided()
             self._emit_start(executor.boards)
             if not self._decided and due_pairs(self._settings, self._results):
                 await executor.open(self._emit)
-                await self._play_all(executor, opening_of)
+                await self._play_all(executor)
                 self._restore_ledger()
             end = self._status()
         except asyncio.CancelledError:
@@ -251,9 +256,7 @@ class Runner:
             self._emit(TournamentFinished(end[0], summary, end[1]))
         return RunResult(end[0], summary, end[1])
 
-    async def _play_all(
-        self, executor: GameExecutor, opening_of: Callable[[int, int], Opening]
-    ) -> None:
+    async def _play_all(self, executor: GameExecutor) -> None:
         free = list(range(executor.boards, 0, -1))
         running: dict[asyncio.Task[None], int] = {}
         waiting: deque[Pair] = deque()
@@ -266,7 +269,7 @@ class Runner:
                         return
                 while waiting and free and not self._pending:
                     pair, board = waiting.popleft(), free.pop()
-                    opening = opening_of(pair.key.round, pair.key.number)
+                    opening = self._opening_of(pair.key.round, pair.key.number)
                     task = asyncio.create_task(
                         executor.play(pair, opening, board, self._recorder(board))
                     )

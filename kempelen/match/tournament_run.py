@@ -145,7 +145,10 @@ async def _run(settings: Settings, arguments: argparse.Namespace) -> int:
     with contextlib.ExitStack() as stack:
         ledger = Ledger(arguments.ledger)
         stack.callback(ledger.close)
-        ledger.begin(settings, resume=arguments.resume)
+        listeners: list[Listener] = []
+        with interruption.interruptible():
+            ledger.begin(settings, resume=arguments.resume)
+            runner = Runner(settings, ledger, listeners)
         broker = _broker(arguments, stack)
         boards, notice = limit_concurrency(
             arguments.concurrency or 1, oversubscribe=arguments.oversubscribe
@@ -158,12 +161,13 @@ async def _run(settings: Settings, arguments: argparse.Namespace) -> int:
             )
         else:
             executor = _local_executor(settings, arguments, boards, broker)
-        files = _record_files(settings, arguments, ledger, stack)
-        listeners = _listeners(files, stack)
+        with interruption.interruptible():
+            files = _record_files(settings, arguments, ledger, stack)
+            curve = build_curve(settings, ledger.records()) if arguments.resume else []
+        listeners.extend(_listeners(files, stack))
         meter = LatencyMeter()
         if arguments.show_latency and settings.is_chess:
             listeners.append(meter)
-        curve = build_curve(settings, list(ledger.records())) if arguments.resume else []
         if arguments.ledger is not None:
             live = LiveFile(live_file_path(arguments.ledger), curve)
             stack.callback(live.close)
@@ -172,7 +176,6 @@ async def _run(settings: Settings, arguments: argparse.Namespace) -> int:
             listeners.append(await _broadcast(broker, settings, curve, stack))
         if notice:
             print_error(notice.text)
-        runner = Runner(settings, ledger, listeners)
         if arguments.resume:
             print_error(f"ledger {arguments.ledger}: resuming after {runner.played} games")
         finish = await runner.run(executor)

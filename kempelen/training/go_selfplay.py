@@ -20,7 +20,8 @@ from agent.go.parts import GO
 from agent.io.append_file import AppendFile
 from agent.io.config_diff import describe_changes
 from agent.io.file_lock import lock_or_raise
-from agent.io.files import read_bytes, read_text, replace_atomically
+from agent.io.files import read_bytes, replace_atomically
+from agent.io.text_files import read_text
 from agent.kernel import compilation
 from agent.kernel.source_digest import PATTERN_WEIGHTS, sources_digest, weights_digest
 from agent.limits import Info, Limits

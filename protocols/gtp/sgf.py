@@ -18,6 +18,7 @@ from agent.games.go import COLUMNS, MAX_KOMI, Size
 from agent.io.files import read_bytes
 from agent.io.message import MessageError
 from agent.io.sanitize import sanitize_line
+from agent.io.text_files import decode_text
 
 MAX_FILE_SIZE = 4 << 20
 GO_GAME_TYPE = 1  # value of GM for Go
@@ -33,6 +34,8 @@ KOMI_IN_HUNDREDTHS: dict[float, float] = {
 }  # fmt: skip
 
 _WIDTH_HEIGHT = re.compile(rb"\s*([1-9][0-9]?)\s*:\s*([1-9][0-9]?)\s*")
+# A property CA that names another encoding than UTF-8.
+_OTHER_ENCODING = re.compile(rb"CA\[(?!\s*(utf-?8\s*)?\])", re.IGNORECASE)
 _ONE_POINT = re.compile(rb"\s*0*1\s*")
 
 Point = tuple[int, int]
@@ -74,7 +77,9 @@ def read_trees(file: Path, *, first: bool = False) -> list[Any]:
         data = read_bytes(file, MAX_FILE_SIZE)
     except (OSError, ValueError) as error:
         raise SgfError(getattr(error, "strerror", None) or str(error)) from None
-    return parse_trees(data, first=first)
+    if _OTHER_ENCODING.search(data):
+        return parse_trees(data, first=first)
+    return parse_trees(decode_text(data).encode(), first=first, encoding="UTF-8")
 
 
 def parse_trees(data: bytes, *, first: bool = False, encoding: str | None = None) -> list[Any]:

@@ -5,7 +5,7 @@ import ssl
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agent.io.files import read_text
+from agent.io.text_files import read_text
 from protocols import urls
 
 USER_VARIABLE = "KEMPELEN_MQTT_USER"

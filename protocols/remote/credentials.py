@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import ssl
 
-from agent.io.files import read_text
+from agent.io.text_files import read_text
 from protocols.server.addresses import Address
 
 TOKEN_VARIABLE = "KEMPELEN_TOKEN"
@@ -50,9 +50,8 @@ def read_token(path: str | None, variable: str = TOKEN_VARIABLE) -> str | None:
     else:
         try:
             text = read_text(path, MAX_TOKEN_FILE_BYTES, pipes=True)
-        except (OSError, UnicodeError) as error:
-            why = error.strerror if isinstance(error, OSError) else "not a text file"
-            raise CredentialsError(f"token file {path}: {why}") from None
+        except OSError as error:
+            raise CredentialsError(f"token file {path}: {error.strerror}") from None
     token = text.strip()
     if not token.isascii() or not token.isprintable() or len(token.split()) != 1:
         raise CredentialsError(f"{source}: invalid token (expected a single word)")

@@ -12,7 +12,8 @@ import re
 import secrets
 from pathlib import Path
 
-from agent.io.files import atomic_writer, read_text
+from agent.io.files import atomic_writer
+from agent.io.text_files import read_text
 
 HEADER = "# Tokens of kempelen serve: name, salt, SHA-256 of salt and token. Made by --new-token.\n"
 NAME_PATTERN = re.compile(r"[A-Za-z0-9_.-]{1,64}")
@@ -61,7 +62,7 @@ class TokenFile:
             stat = os.stat(self.path)
             version = stat.st_mtime_ns, stat.st_size
             if self._file_version != version:
-                self._entries = _parse(_read(self.path), self.path)
+                self._entries = _parse(read_text(self.path), self.path)
                 self._file_version = version
             self.problem = ""
         except OSError as error:
@@ -81,7 +82,7 @@ def new_token(path: str, name: str) -> str:
     if not NAME_PATTERN.fullmatch(name):
         raise TokenError(f"{name!r}: {NAME_RULE}")
     try:
-        text = _read(path)
+        text = read_text(path)
     except FileNotFoundError:
         text = HEADER
     else:
@@ -92,13 +93,6 @@ def new_token(path: str, name: str) -> str:
     with atomic_writer(Path(path), mode=0o600) as file:  # readable by the owner only
         file.write(f"{text}{name} {salt.hex()} {_digest(salt, token).hex()}\n".encode())
     return token
-
-
-def _read(path: str) -> str:
-    try:
-        return read_text(path)
-    except UnicodeDecodeError:
-        raise TokenError(f"{path}: not a token file") from None
 
 
 def _parse(text: str, path: str) -> list[tuple[str, bytes, bytes]]:

@@ -394,6 +394,39 @@ def test_signal_cancels_a_coroutine_once(interrupted: interruption._Interruption
     assert interruption.exit_status() == SIGTERM_STATUS
 
 
+def test_signal_ends_a_long_block_of_a_coroutine(interrupted: interruption._Interruption) -> None:
+    steps = []
+
+    async def work() -> None:
+        with interruption.interruptible():
+            steps.append("begin")
+            interrupted.handle(signal.SIGINT, None)
+            steps.append("end")
+
+    with pytest.raises(KeyboardInterrupt):
+        interruption.run(work())
+    assert steps == ["begin"]
+
+
+def test_signal_after_a_long_block_cancels_the_coroutine(
+    interrupted: interruption._Interruption,
+) -> None:
+    steps = []
+
+    async def work() -> None:
+        with interruption.interruptible():
+            pass
+        interrupted.handle(signal.SIGINT, None)
+        steps.append("before")
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        steps.append("after")
+
+    with pytest.raises(KeyboardInterrupt):
+        interruption.run(work())
+    assert steps == ["before"]
+
+
 def test_run_returns_the_result_of_a_coroutine() -> None:
     async def work() -> int:
         return 3

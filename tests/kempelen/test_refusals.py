@@ -47,7 +47,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("train tune search --game go --nodes -5 nakade --pairs 1", "--nodes"),
         ("train tune search --game go nakade --state .", "is a folder"),
         ("serve --address tcp://a..b:7117 --insecure", "invalid address (expected "),
-        ("serve --tokens tokens --new-token x", "tokens: not a token file"),
+        ("serve --tokens tokens --new-token x", "tokens: line 1: invalid token"),
         ("serve --max-sessions-per-token 0", "--max-sessions-per-token: "),
         ("match each.yaml", "(expected entries for all engines)"),
         ("match nul.yaml", "(expected text without NUL)"),

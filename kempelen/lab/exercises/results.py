@@ -12,9 +12,10 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from agent.io import files
+from agent.io.files import replace_atomically
 from agent.io.message import Message
 from agent.io.sanitize import sanitize_name
+from agent.io.text_files import read_text
 from kempelen.lab.exercises.exercise import Exercise, ExerciseSpec
 from kempelen.lab.exercises.generator import make_exercise
 from kempelen.lab.exercises.marking import MAX_ANSWER_LENGTH, Mark
@@ -93,7 +94,7 @@ def write_results(path: Path, name: str, attempts: Sequence[ExerciseAnswers]) ->
         ],
     }
     text = json.dumps(data, ensure_ascii=False, indent=1)
-    files.replace_atomically(path, f"{text}\n".encode())
+    replace_atomically(path, f"{text}\n".encode())
 
 
 def read_marked(path: Path) -> tuple[str, list[MarkedExercise]]:
@@ -114,7 +115,7 @@ def read_results(path: Path) -> tuple[str, list[ExerciseAnswers]]:
     Raise ValueError, with the file name in the message, if the file is unreadable or invalid.
     """
     try:
-        data = json.loads(files.read_text(path, MAX_FILE_BYTES))
+        data = json.loads(read_text(path, MAX_FILE_BYTES))
     except OSError as error:
         raise ValueError(Message("{}: cannot read file: {}", path, error)) from None
     except (ValueError, RecursionError):

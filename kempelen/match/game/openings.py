@@ -1,14 +1,18 @@
 """Select the openings of a match from files, from the built-in set, or at random."""
 
+from __future__ import annotations
+
 import dataclasses
 import hashlib
 import io
 import logging
 import random
-from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
-from importlib.resources import files
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache, partial
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import chess
 import chess.pgn
@@ -16,16 +20,20 @@ import chess.pgn
 from agent.evaluation import evaluation_digest
 from agent.game import CHANCE
 from agent.games.game_state import GameState
-from agent.io.files import read_text
+from agent.io.files import open_file
 from agent.io.sanitize import sanitize_line
+from agent.io.text_files import read_text
+from agent.io.text_index import FindRecords, TextIndex, find_lines
+from kempelen.console import interruption
 from kempelen.console.settings_codec import SettingsError
+from kempelen.console.terminal import print_error, progress_bar, with_progress
 from kempelen.match.config.engine_settings import EngineSettings
 from kempelen.match.config.game_settings import GameSettings, new_game
 from kempelen.match.config.settings import OpeningOrder, OpeningSettings, Settings
 from kempelen.match.engines.engine_protocols import protocol_spec
-from kempelen.match.game.referee import wrap_errors
+from kempelen.match.game.referee import chess_result, wrap_errors
 from kempelen.match.records.game_record import unescape_tag_value
-from openings import start_positions
+from openings import epd_line, repertoire, start_positions
 from openings.book_common import BookError
 from openings.polyglot import opened_book
 from protocols.uci.position import MAX_GAME_PLIES
@@ -33,6 +41,13 @@ from protocols.uci.position import MAX_GAME_PLIES
 # Suppress the log of python-chess: errors in PGN games are reported as SettingsError.
 logging.getLogger("chess.pgn").addHandler(logging.NullHandler())
 MAX_FILE_SIZE = 1 << 30
+_BUILT_IN = Path(__file__).parents[1] / "data" / "openings.epd"
+# The number of invalid openings in succession after which a file is rejected.
+MAX_INVALID = 100
+# More openings are not shuffled in memory. The order of fewer must not change: a match that an
+# earlier version has begun can be resumed.
+MAX_SHUFFLED = 10_000
+DIGEST_BLOCK = 1 << 20
 
 Opening = start_positions.StartPosition
 # Default number of random plies, which make games differ. Go has none: its players vary their play,
@@ -41,29 +56,58 @@ RANDOM_PLIES = 4
 ATTEMPTS = 1000
 
 
-def opening_selector(settings: Settings) -> Callable[[int, int], Opening]:
+class InvalidOpeningError(ValueError):
+    """An opening in a file is invalid. The message contains the reason, but not the place."""
+
+
+def opening_selector(
+    settings: Settings, report: Callable[[str], None] = print_error
+) -> Callable[[int, int], Opening]:
     """Return a function that maps a round and a pair number to an opening.
 
-    Raise SettingsError if the openings cannot be used.
+    The result depends only on the arguments, and does not change when games are added. It is the
+    same for all pairings. Invalid openings are skipped: `report` is called with the reason, and the
+    next opening in the file is used. Raise SettingsError if the openings cannot be used.
     """
     if settings.openings.file is None and _needs_start(settings):
         skipped = settings.openings.start - 1
         return lambda round_, pair: _random_opening(settings, round_, pair + skipped)
     if settings.is_chess:
-        openings = load_openings(settings.openings, chess960=settings.chess960)
-    else:
-        text, name = _read(settings.openings.file)
-        lines = _read_lines(settings.game, text, name)
-        openings = [_truncate(opening, settings.openings.plies) for opening in lines]
-        if not openings:
-            raise SettingsError(f"{name}: no openings found")
-    other_start = next((o for o in openings if o.fen not in ("", chess.STARTING_FEN)), None)
-    if other_start is not None and _needs_start(settings):
-        raise SettingsError(
-            f"openings {settings.openings.file}: GTP engines and lab agents only support the "
-            f"start position (got {other_start.fen})"
+        openings = open_openings(
+            settings.openings, chess960=settings.chess960, start_only=_needs_start(settings)
         )
-    return lambda round_, pair: select_opening(openings, settings, round_, pair)
+    else:
+        parse = partial(_parse_moves, settings.game, settings.openings.plies)
+        openings = _index(settings.openings, find_lines, parse, "line")
+    _find_valid(openings, opening_number(len(openings), settings, 1, 1))
+    reported: set[int] = set()
+
+    def opening_of(round_: int, pair: int) -> Opening:
+        first = opening_number(len(openings), settings, round_, pair)
+        opening, problems = _find_valid(openings, first)
+        for number in problems.keys() - reported:
+            report(f"{openings.place(number)}: {problems[number]}; skipped")
+        reported.update(problems)
+        return opening
+
+    return opening_of
+
+
+def _find_valid(
+    openings: OpeningFile, first: int
+) -> tuple[Opening, dict[int, InvalidOpeningError]]:
+    """Return the first valid opening from number `first` on, and the problems of those before it.
+
+    Raise SettingsError if the file is unreadable, or after MAX_INVALID invalid openings.
+    """
+    problems: dict[int, InvalidOpeningError] = {}
+    for place in range(first, first + min(len(openings), MAX_INVALID)):
+        number = place % len(openings)
+        try:
+            return openings[number], problems
+        except InvalidOpeningError as error:
+            problems[number] = error
+    raise SettingsError(f"{openings.place(first)}: {problems[first]}")
 
 
 def _needs_start(settings: Settings) -> bool:
@@ -102,44 +146,101 @@ def _random_moves(settings: GameSettings, plies: int, seed: str) -> tuple[str, .
     raise SettingsError(f"game {settings}: {plies} random plies end the game (reduce --plies)")
 
 
-def _read_lines(settings: GameSettings, text: str, name: str) -> Iterator[Opening]:
-    """Yield the openings in a text file, one move sequence per line. `#` starts a comment.
+class OpeningFile(Sequence[Opening]):
+    """The openings in a file. An opening is parsed when it is used.
 
-    Raise SettingsError, which names the line, if a move is illegal or the game is already over.
+    Indexing raises InvalidOpeningError, or SettingsError if the file is unreadable.
     """
-    for number, line in enumerate(text.splitlines(), start=1):
-        moves = line.partition("#")[0].split()
-        if not moves:
-            continue
-        state = GameState(new_game(settings))
+
+    def __init__(
+        self,
+        name: str,
+        records: TextIndex | list[Opening],
+        parse: Callable[[Any], Opening],
+        unit: str,
+    ) -> None:
+        """`parse` raises ValueError for an invalid record. `unit` is the name of a record."""
+        if not len(records):
+            raise SettingsError(f"{name}: no openings found")
+        self._name, self._records, self._parse, self._unit = name, records, parse, unit
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def __getitem__(self, number: int) -> Opening:  # type: ignore[override]
+        with _wrap_read_errors(self._name):
+            record = self._records[number]
         try:
-            for move in moves:
-                state.play(move)
+            return self._parse(record)
         except ValueError as error:
-            raise SettingsError(f"{name}, line {number}: {error}") from None
-        if state.game.outcome() is not None:
-            raise SettingsError(f"{name}, line {number}: the game is already over")
-        yield Opening("", tuple(moves))
+            raise InvalidOpeningError(str(error)) from None
+
+    def place(self, number: int) -> str:
+        """Return the file, and the line or the number of a game, for messages."""
+        count = number + 1
+        if isinstance(self._records, TextIndex) and self._unit == "line":
+            with _wrap_read_errors(self._name):
+                count = self._records.line_number(number)
+        return f"{self._name}, {self._unit} {count}"
 
 
-def load_openings(settings: OpeningSettings, *, chess960: bool = False) -> list[Opening]:
-    """Return the openings in a file or in the built-in set, in order and without duplicates.
+def open_openings(
+    settings: OpeningSettings, *, chess960: bool = False, start_only: bool = False
+) -> OpeningFile:
+    """Open a file of chess openings, or the built-in set. Raise SettingsError on failure.
 
-    Raise SettingsError, which names the line or the game, if an opening is invalid.
+    If `start_only` is true, openings from other positions than the start position are invalid.
     """
-    text, name = _read(settings.file)
-    suffix = Path(name).suffix.lower()
-    unfiltered: Iterable[Opening]
-    if suffix in (".yaml", ".yml"):
-        unfiltered = _from_yaml(Path(name), chess960)
-    elif suffix == ".pgn":
-        unfiltered = _from_pgn(text, name, chess960)
-    else:
-        unfiltered = _from_epd(text, name, chess960)
-    openings = list(dict.fromkeys(_truncate(opening, settings.plies) for opening in unfiltered))
+    suffix = Path(settings.file or "").suffix.lower()
+    check = partial(_checked, settings.plies, start_only)
+    if suffix in repertoire.SUFFIXES or suffix == ".pgn":
+        return _read_whole(settings, chess960, check)
+    return _index(settings, find_lines, partial(_parse_epd, chess960, check), "line")
+
+
+def load_openings(
+    settings: OpeningSettings, report: Callable[[str], None] = print_error
+) -> list[Opening]:
+    """Return all chess openings in a file or in the built-in set, in order, without duplicates.
+
+    Invalid openings are skipped, and `report` is called with their number. Raise SettingsError if
+    no opening is valid.
+    """
+    file = open_openings(settings)
+    openings: dict[Opening, None] = {}
+    problem, invalid = "", 0
+    for number in with_progress(range(len(file)), len(file), "reading openings"):
+        try:
+            openings[file[number]] = None
+        except InvalidOpeningError as error:
+            problem = problem or f"{file.place(number)}: {error}"
+            invalid += 1
     if not openings:
-        raise SettingsError(f"{name}: no openings found")
-    return openings
+        raise SettingsError(problem)
+    if invalid:
+        report(f"{problem}; skipped {invalid} of {len(file)} openings")
+    return list(openings)
+
+
+def _index(
+    settings: OpeningSettings, find: FindRecords, parse: Callable[[str], Opening], unit: str
+) -> OpeningFile:
+    path = Path(settings.file) if settings.file else _BUILT_IN
+    name = settings.file or path.name
+    with (
+        _wrap_read_errors(name),
+        interruption.interruptible(),
+        progress_bar(f"reading {path.name}", path.stat().st_size) as show,
+    ):
+        return OpeningFile(name, TextIndex(path, find, show), parse, unit)
+
+
+@contextmanager
+def _wrap_read_errors(name: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise SettingsError(f"openings {name}: {error.strerror}") from None
 
 
 def with_file_digests(settings: Settings) -> Settings:
@@ -155,11 +256,20 @@ def with_file_digests(settings: Settings) -> Settings:
     settings = dataclasses.replace(settings, evaluations=evaluations, books=books)
     if settings.openings.file is None and _needs_start(settings):
         return settings
-    text, _ = _read(settings.openings.file)
-    digest = hashlib.sha256(text.encode()).hexdigest()[:16]
-    return dataclasses.replace(
-        settings, openings=dataclasses.replace(settings.openings, digest=digest)
-    )
+    openings = dataclasses.replace(settings.openings, digest=_digest(settings.openings.file))
+    return dataclasses.replace(settings, openings=openings)
+
+
+def _digest(file: str | None) -> str:
+    """Return a digest of a file that does not depend on its line endings."""
+    digest = hashlib.sha256()
+    with _wrap_read_errors(file or _BUILT_IN.name), open_file(file or _BUILT_IN) as content:
+        while block := content.read(DIGEST_BLOCK):
+            if b"\r" in block:  # a quick test: `replace` is slow even if nothing is found
+                block += content.read(1) if block.endswith(b"\r") else b""
+                block = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+            digest.update(block)
+    return digest.hexdigest()[:16]
 
 
 def _evaluation_digest(engine: EngineSettings) -> str:
@@ -195,18 +305,15 @@ def book_move(engine: EngineSettings, board: chess.Board, seed: str) -> str | No
     return board.uci(random.Random(seed).choices([entry.move for entry in entries], weights)[0])
 
 
-def select_opening(openings: list[Opening], settings: Settings, round_: int, pair: int) -> Opening:
-    """Return the opening for pair number `pair`, counted from 1. It is the same for all pairings.
-
-    The choice depends only on the arguments, and does not change when games are added.
-    """
-    count = len(openings)
+def opening_number(count: int, settings: Settings, round_: int, pair: int) -> int:
+    """Return which of `count` openings a pair gets. Pairs are counted from 1, openings from 0."""
     pair += settings.openings.start - 1
     if settings.openings.order is OpeningOrder.SEQUENTIAL:
         per_round = settings.games if settings.noswap else (settings.games + 1) // 2
-        return openings[((round_ - 1) * per_round + pair - 1) % count]
+        return ((round_ - 1) * per_round + pair - 1) % count
     cycle, index = divmod(pair - 1, count)
-    return openings[_shuffled(count, f"{settings.seed}/{round_}/{cycle}")[index]]
+    seed = f"{settings.seed}/{round_}/{cycle}"
+    return _shuffled(count, seed)[index] if count <= MAX_SHUFFLED else _permuted(index, count, seed)
 
 
 @lru_cache(maxsize=64)
@@ -216,15 +323,50 @@ def _shuffled(count: int, seed: str) -> list[int]:
     return order
 
 
-def _read(file: str | None) -> tuple[str, str]:
-    if file is None:
-        return (files("kempelen.match") / "data" / "openings.epd").read_text(
-            "utf-8"
-        ), "openings.epd"
-    try:
-        return read_text(file, MAX_FILE_SIZE, errors="replace"), file
-    except OSError as error:
-        raise SettingsError(f"openings {file}: {error.strerror}") from None
+def _permuted(index: int, count: int, seed: str) -> int:
+    """Return an element of a random permutation of `range(count)`, in constant time and memory.
+
+    A Feistel network permutes the numbers of 2 * `half` bits. Numbers from `count` on are replaced
+    by what they are mapped to.
+    """
+    half = (count.bit_length() + 1) // 2
+    while True:
+        left, right = divmod(index, 1 << half)
+        for round_ in range(4):
+            digest = hashlib.blake2b(f"{seed}/{round_}/{right}".encode(), digest_size=8).digest()
+            left, right = right, left ^ int.from_bytes(digest, "big") % (1 << half)
+        index = (left << half) + right
+        if index < count:
+            return index
+
+
+def _parse_moves(settings: GameSettings, plies: int | None, line: str) -> Opening:
+    """Parse a sequence of moves. `#` starts a comment."""
+    moves = line.partition("\n")[0].partition("#")[0].split()
+    state = GameState(new_game(settings))
+    with wrap_errors(settings):
+        for move in moves[:plies]:
+            state.play(move)
+        if state.game.outcome() is not None:
+            raise ValueError("the game is already over")
+    return Opening("", tuple(moves[:plies]))
+
+
+def _read_whole(
+    settings: OpeningSettings, chess960: bool, check: Callable[..., Opening]
+) -> OpeningFile:
+    file = settings.file or ""
+    with _wrap_read_errors(file), interruption.interruptible():
+        if Path(file).suffix.lower() == ".pgn":
+            openings = list(_from_pgn(read_text(file, MAX_FILE_SIZE), file, chess960))
+        else:
+            openings = _from_yaml(Path(file), chess960)
+
+    def parse(opening: Opening) -> Opening:
+        board = chess.Board(opening.fen, chess960=chess960)
+        return check(board, map(chess.Move.from_uci, opening.moves), opening.name)
+
+    return OpeningFile(file, list(dict.fromkeys(openings)), parse, "opening")
 
 
 def _from_yaml(path: Path, chess960: bool) -> list[Opening]:
@@ -236,25 +378,27 @@ def _from_yaml(path: Path, chess960: bool) -> list[Opening]:
         raise SettingsError(str(error)) from None
 
 
-def _from_epd(text: str, name: str, chess960: bool) -> Iterator[Opening]:
-    for number, line in enumerate(text.splitlines(), start=1):
-        if not line.strip() or line.startswith("#"):
-            continue
-        try:
-            if _is_fen(line):
-                board, title = chess.Board(line.strip(), chess960=chess960), ""
-            else:
-                board, operations = chess.Board.from_epd(line, chess960=chess960)
-                title = str(operations.get("id", ""))
-        except (ValueError, IndexError) as error:
-            raise SettingsError(f"{name}, line {number}: {error}") from None
-        _check(board, f"{name}, line {number}")
-        yield Opening(board.fen(), (), sanitize_line(title))
+def _parse_epd(chess960: bool, check: Callable[..., Opening], record: str) -> Opening:
+    board, operations = epd_line.parse(record.partition("\n")[0], chess960=chess960)
+    return check(board, (), sanitize_line(operations.get("id", "")))
 
 
-def _is_fen(line: str) -> bool:
-    fields = line.split()
-    return len(fields) == 6 and all(field.isdecimal() for field in fields[4:])
+def _checked(
+    plies: int | None, start_only: bool, board: chess.Board, moves: Iterable[chess.Move], name: str
+) -> Opening:
+    """Return the opening if it can be played. Raise ValueError otherwise."""
+    if not board.is_valid():
+        raise ValueError(f"illegal chess position ({board.status()!r})")
+    fen = board.fen()
+    if start_only and fen != chess.STARTING_FEN:
+        raise ValueError(f"GTP engines and lab agents only support the start position (got {fen})")
+    played = []
+    for move in islice(moves, plies):
+        played.append(board.uci(move))
+        board.push(move)
+    if chess_result(board) is not None:
+        raise ValueError("the game is already over")
+    return Opening(fen, tuple(played), name)
 
 
 def _from_pgn(text: str, name: str, chess960: bool) -> Iterator[Opening]:
@@ -316,7 +460,3 @@ def read_game(
 def _check(board: chess.Board, where: str) -> None:
     if not board.is_valid():
         raise SettingsError(f"{where}: illegal chess position ({board.status()!r})")
-
-
-def _truncate(opening: Opening, plies: int | None) -> Opening:
-    return opening if plies is None else dataclasses.replace(opening, moves=opening.moves[:plies])

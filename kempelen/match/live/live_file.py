@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from agent.io import strict_json
-from agent.io.files import MAX_FILE_SIZE, read_text, replace_atomically
+from agent.io.files import MAX_FILE_SIZE, replace_atomically
+from agent.io.text_files import read_text
 from kempelen.match.live.events import Event
 from kempelen.match.live.live_state import LiveState
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from kempelen.console.settings_codec import encode
@@ -47,7 +47,7 @@ def append_point(points: Sequence[dict[str, Any]], point: dict[str, Any]) -> lis
     return [*earlier, point]
 
 
-def build_curve(settings: Settings, records: Sequence[GameRecord]) -> list[dict[str, Any]]:
+def build_curve(settings: Settings, records: Iterable[GameRecord]) -> list[dict[str, Any]]:
     """Return the Elo curve for the games of earlier runs."""
     outcomes = [outcome_from_record(record) for record in records]
     max_points = max(2, min(INITIAL_POINTS, MAX_REPLAYED_GAMES // max(1, len(outcomes))))

@@ -1,6 +1,6 @@
 import contextlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TextIO
 
@@ -9,7 +9,7 @@ from agent.io.file_lock import lock_or_raise
 from agent.io.files import atomic_writer
 from agent.io.write_checks import require_writable
 from kempelen.console.settings_codec import SettingsError
-from kempelen.console.terminal import print_error
+from kempelen.console.terminal import print_error, with_progress
 from kempelen.match.records.game_record import GameRecord
 from kempelen.match.records.ledger import DECODE_ERRORS, Ledger, LedgerError
 
@@ -56,7 +56,8 @@ class RecordFile:
                 lock_or_raise(path, lambda why: SettingsError(f"file of games {why}"), IN_USE)
             )
             self._check_games(resume=resume)
-            self._rewrite()
+            label = f"writing {self._target.name}"
+            self._rewrite(with_progress(ledger.records(), None, label))
             if self.problem:
                 raise SettingsError(self.problem)
             self._stack = stack.pop_all()
@@ -107,10 +108,10 @@ class RecordFile:
         self._file = None
         print_error(f"file of games {self._path}: changed by another program; writing it again")
 
-    def _rewrite(self) -> None:
+    def _rewrite(self, records: Iterable[GameRecord]) -> None:
         try:
             with atomic_writer(self._target) as file:
-                for record in self._ledger.records():
+                for record in records:
                     file.write(self._text(record).encode())
                 file.flush()
                 if self._holds_games() and not _begins_with(Path(file.name), self._target):
@@ -125,7 +126,7 @@ class RecordFile:
 
     def _try_to_rewrite(self) -> None:
         try:
-            self._rewrite()
+            self._rewrite(self._ledger.records())
         except LedgerError as error:
             self.problem = f"file of games {self._path}: {error}"
 

@@ -9,7 +9,8 @@ from typing import TextIO
 
 from agent.io import strict_json
 from agent.io.file_lock import lock_file
-from agent.io.files import MAX_FILE_SIZE, read_text
+from agent.io.files import MAX_FILE_SIZE
+from agent.io.text_files import read_text
 from kempelen.console.settings_codec import SettingsError, decode, encode
 from kempelen.match.review.move_annotation import PositionEval
 
@@ -36,7 +37,7 @@ class AnalysisFile:
         if path is None:
             return
         try:
-            text = read_text(path, MAX_FILE_SIZE, errors="replace") if path.exists() else ""
+            text = read_text(path, MAX_FILE_SIZE) if path.exists() else ""
             self._file = path.open("a", encoding="utf-8")
             lock_file(self._file)
             if text and not text.endswith("\n"):

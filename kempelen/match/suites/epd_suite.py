@@ -17,8 +17,8 @@ from pathlib import Path
 
 import chess
 
-from agent.io.files import read_text
 from agent.io.read_errors import convert_read_errors
+from agent.io.text_files import read_text
 from agent.limits import Mate, Score
 from kempelen.console.settings_codec import SettingsError
 from kempelen.console.terminal import print_error
@@ -96,7 +96,7 @@ def read_epd_file(
     SettingsError if no line is valid.
     """
     with convert_read_errors(path, SettingsError):
-        lines = read_text(path, MAX_FILE_SIZE, encoding="utf-8-sig").splitlines()
+        lines = read_text(path, MAX_FILE_SIZE).split("\n")
     problems, first_error = [], ""
     for number, line in enumerate(lines, 1):
         if line.strip() and not line.startswith("#"):

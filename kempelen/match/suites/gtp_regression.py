@@ -22,8 +22,8 @@ from enum import StrEnum
 from functools import partial
 from pathlib import Path
 
-from agent.io.files import read_text
 from agent.io.read_errors import convert_read_errors
+from agent.io.text_files import read_text
 from kempelen.console.settings_codec import SettingsError
 from kempelen.console.terminal import print_error
 from kempelen.match.config.engine_settings import EngineSettings
@@ -127,7 +127,7 @@ class RejectedCommand:
 def read_regression_file(path: Path) -> RegressionFile:
     """Read a regression file. Raise SettingsError, with the line number, if it is invalid."""
     with convert_read_errors(path, SettingsError):
-        lines = read_text(path, MAX_FILE_SIZE, encoding="utf-8-sig").splitlines()
+        lines = read_text(path, MAX_FILE_SIZE).split("\n")
     steps: list[Step] = []
     for number, line in enumerate(map(str.strip, lines), 1):
         if line.startswith("#?"):

@@ -16,7 +16,8 @@ from pathlib import Path
 from agent.io import strict_json
 from agent.io.config_diff import describe_changes
 from agent.io.file_lock import lock_or_raise
-from agent.io.files import read_text, replace_atomically
+from agent.io.files import replace_atomically
+from agent.io.text_files import read_text
 from agent.io.write_checks import require_writable
 from kempelen.console.settings_codec import SettingsError
 

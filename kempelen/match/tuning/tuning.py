@@ -204,13 +204,14 @@ async def _play(
     cluster: ClusterClient | None,
 ) -> None:
     tasks = []
+    opening_of = opening_selector(settings)
     for number in range(1, boards + 1):
         executor = (
             LocalTrialExecutor(settings, number, print_error)
             if cluster is None
             else _DaskTrialExecutor(settings, cluster)
         )
-        board = _TrialWorker(settings, trials, round_, executor, after)
+        board = _TrialWorker(opening_of, trials, round_, executor, after)
         tasks.append(asyncio.create_task(board.play()))
     try:
         await asyncio.gather(*tasks)
@@ -348,24 +349,23 @@ class _TrialWorker:
 
     def __init__(
         self,
-        settings: Settings,
+        opening_of: Callable[[int, int], Opening],
         trials: TrialSource,
         round_: int,
         executor: TrialExecutor,
         after: Callable[[], None],
     ) -> None:
-        self._settings = settings
+        self._opening_of = opening_of
         self._trials = trials
         self._round = round_
         self._executor = executor
         self._after = after
 
     async def play(self) -> None:
-        opening_of = opening_selector(self._settings)
         try:
             while self._trials.asked < self._trials.trial_count:
                 trial = self._trials.ask()
-                opening = opening_of(self._round, self._trials.asked)
+                opening = self._opening_of(self._round, self._trials.asked)
                 key = PairKey(self._round, self._trials.asked, 0, 1)
                 first, second = await self._executor.play(trial, key, opening)
                 self._trials.tell(trial, 2 * (first - second))

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.io.files import read_text
 from agent.io.read_errors import convert_read_errors
+from agent.io.text_files import read_text
 
 
 class UnreadableError(Exception):
@@ -13,10 +13,7 @@ class UnreadableError(Exception):
 
 
 def test_read_error_names_file_and_reason(tmp_path: Path) -> None:
-    latin = tmp_path / "latin.txt"
-    latin.write_bytes("año".encode("latin-1"))
     wrong = {
-        latin: "not UTF-8 text",
         tmp_path: "Is a directory",
         tmp_path / "none.txt": "No such file or directory",
     }

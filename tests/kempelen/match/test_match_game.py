@@ -2,6 +2,7 @@
 
 import io
 import os
+import random
 import sys
 from pathlib import Path
 
@@ -29,7 +30,7 @@ from kempelen.match.game.match_game import GameAssignment, MatchGame
 from kempelen.match.game.openings import (
     Opening,
     load_openings,
-    select_opening,
+    opening_number,
     with_file_digests,
 )
 from kempelen.match.game.referee import ChessReferee, Referee, mate_pv_problem
@@ -442,30 +443,53 @@ def test_openings_are_read_from_epd_and_pgn_files(tmp_path):
 
 
 def test_opening_order_is_seeded_or_sequential():
-    openings = [Opening(name=str(n)) for n in range(5)]
     chosen = settings(engine(), engine(), games=20, seed=4)
-    names = [select_opening(openings, chosen, 1, pair).name for pair in range(1, 11)]
-    assert sorted(names[:5]) == sorted(names[5:]) == list("01234")
-    assert names != list("01234") * 2
+    numbers = [opening_number(5, chosen, 1, pair) for pair in range(1, 11)]
+    assert sorted(numbers[:5]) == sorted(numbers[5:]) == list(range(5))
+    assert numbers != [*range(5)] * 2
     again = settings(engine(), engine(), games=40, seed=4)
-    assert [select_opening(openings, again, 1, pair).name for pair in range(1, 11)] == names
+    assert [opening_number(5, again, 1, pair) for pair in range(1, 11)] == numbers
     in_order = settings(
         engine(), engine(), games=20, openings=OpeningSettings(order=OpeningOrder.SEQUENTIAL)
     )
-    assert [select_opening(openings, in_order, 1, n).name for n in range(1, 7)] == list("012340")
+    assert [opening_number(5, in_order, 1, n) for n in range(1, 7)] == [0, 1, 2, 3, 4, 0]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 10, 1000, 10_000, 10_001, 20_000])
+def test_each_opening_is_played_once_before_any_is_repeated(count):
+    chosen = settings(engine(), engine(), games=2 * count, seed=4)
+    numbers = [opening_number(count, chosen, 1, pair) for pair in range(1, count + 1)]
+    assert sorted(numbers) == list(range(count))
+    assert count < 10 or numbers != sorted(numbers)
+
+
+def test_order_of_openings_differs_between_rounds_and_seeds():
+    chosen = [settings(engine(), engine(), games=40, rounds=2, seed=seed) for seed in (1, 2)]
+    orders = {
+        tuple(opening_number(count, each, round_, pair) for pair in range(1, 21))
+        for count in (600, 2_600_000)
+        for each in chosen
+        for round_ in (1, 2)
+    }
+    assert len(orders) == 8
+
+
+def test_order_of_a_small_file_is_that_of_earlier_versions():
+    chosen = settings(engine(), engine(), games=20, seed=4)
+    order = list(range(600))
+    random.Random("4/1/0").shuffle(order)
+    assert [opening_number(600, chosen, 1, pair) for pair in range(1, 601)] == order
 
 
 @pytest.mark.parametrize("order", OpeningOrder)
 def test_start_index_skips_openings(order):
-    openings = [Opening(name=str(n)) for n in range(5)]
-
-    def names(start, pairs):
+    def numbers(start, pairs):
         chosen = settings(engine(), engine(), openings=OpeningSettings(order=order, start=start))
-        return [select_opening(openings, chosen, 1, pair).name for pair in pairs]
+        return [opening_number(5, chosen, 1, pair) for pair in pairs]
 
-    assert names(3, (1, 2, 3)) == names(1, (3, 4, 5))
+    assert numbers(3, (1, 2, 3)) == numbers(1, (3, 4, 5))
     if order is OpeningOrder.SEQUENTIAL:
-        assert names(3, (1, 2, 3, 4)) == ["2", "3", "4", "0"]
+        assert numbers(3, (1, 2, 3, 4)) == [2, 3, 4, 0]
     with pytest.raises(SettingsError, match="start must be at least 1"):
         OpeningSettings(start=0)
 

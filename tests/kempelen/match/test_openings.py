@@ -1,5 +1,6 @@
-"""Invalid opening, tournament and tree files are rejected with a message."""
+"""Openings are read from files, and invalid files are rejected with a message."""
 
+import hashlib
 import random
 
 import pytest
@@ -9,12 +10,17 @@ from agent.games.tree import read_tree
 from agent.io.safe_yaml import YamlError, load
 from kempelen.cli import main
 from kempelen.console.settings_codec import SettingsError
-from kempelen.match.config.settings import OpeningSettings
+from kempelen.match.config.engine_settings import EngineProtocol, EngineSettings
+from kempelen.match.config.game_settings import GameSettings
+from kempelen.match.config.settings import OpeningOrder, OpeningSettings
+from kempelen.match.config.time_control import TimeControl
 from kempelen.match.config.tournament_file import read_tournament
 from kempelen.match.game import openings
 from kempelen.match.suites.epd_suite import read_epd_file as read_suite
 from openings import game_book
 from openings.book_common import BookError
+from tests.agent.io.test_text_files import ENCODINGS, LINE_ENDINGS, encoded
+from tests.kempelen.match.support import engine, settings
 
 FEN = b"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq"
 FILES = {
@@ -47,7 +53,7 @@ def read(path):
     elif path.name == "tree.yaml":
         read_tree(path)
     else:
-        openings.load_openings(OpeningSettings(file=str(path)))
+        openings.load_openings(OpeningSettings(file=str(path)), lambda text: None)
     if path.name == "o.epd":
         read_suite(path)
 
@@ -131,7 +137,7 @@ def test_openings_are_read_from_fen_file(tmp_path):
     path.write_text("\n".join([*fens, f"{FEN.decode()} - hmvc 4; fmvn 9;", ""]))
     found = openings.load_openings(OpeningSettings(file=str(path)))
     assert [opening.fen for opening in found] == [*fens, f"{FEN.decode()} - 4 9"]
-    path.write_text(f"{FEN.decode()} - 0 x\n")
+    path.write_text(f"{FEN.decode()} e9 0 1\n")
     with pytest.raises(SettingsError, match=r"o.fen, line 1: "):
         openings.load_openings(OpeningSettings(file=str(path)))
 
@@ -173,3 +179,105 @@ def test_yaml_merge_keys_can_be_overridden():
         "2": "y",
     }
     assert load("") is None
+
+
+def in_order(path, **options):
+    """Return settings that play the openings of a file in order."""
+    opening_settings = OpeningSettings(str(path), OpeningOrder.SEQUENTIAL)
+    players = options.pop("players", (engine(), engine()))
+    return settings(*players, games=2000, openings=opening_settings, **options)
+
+
+def test_openings_are_parsed_when_they_are_played(tmp_path, monkeypatch):
+    path = tmp_path / "o.epd"
+    path.write_text("".join(f'{FEN.decode()} - id "{number}";\n' for number in range(1000)))
+    parsed = []
+    check = openings._checked
+    monkeypatch.setattr(
+        openings, "_checked", lambda *values: parsed.append(values[-1]) or check(*values)
+    )
+    opening_of = openings.opening_selector(in_order(path))
+    assert [opening_of(1, pair).name for pair in (1, 500, 1000)] == ["0", "499", "999"]
+    assert set(parsed) == {"0", "499", "999"}
+
+
+TEXTS = {
+    "o.epd": f'{FEN.decode()} - id "Réti";\n\n# Müller\n{FEN.decode()} - id "Grünfeld";\n',
+    "o.pgn": '[Opening "Réti"]\n\n1. Nf3 *\n\n[Opening "Grünfeld"]\n\n1. d4 Nf6 *\n',
+    "o.yaml": "- moves: Nf3\n  name: Réti\n- moves: d4 Nf6\n  name: Grünfeld\n",
+}
+
+
+@pytest.mark.parametrize("line_ending", LINE_ENDINGS)
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize("name", TEXTS)
+def test_openings_are_read_in_all_encodings(name, encoding, line_ending, tmp_path):
+    path = tmp_path / name
+    path.write_bytes(encoded(TEXTS[name].replace("\n", line_ending), encoding))
+    opening_of = openings.opening_selector(in_order(path))
+    assert [opening_of(1, pair).name for pair in (1, 2, 3)] == ["Réti", "Grünfeld", "Réti"]
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_lines_of_other_games_are_read_in_all_encodings(encoding, tmp_path):
+    path = tmp_path / "lines.txt"
+    path.write_bytes(encoded("# Müller\r\na1 b2\r\n\r\nb2 # Möller\r\n", encoding))
+    agent = EngineSettings(
+        "alpha-beta", "lab", protocol=EngineProtocol.LAB, time=TimeControl(depth=2)
+    )
+    chosen = in_order(path, game=GameSettings("tic-tac-toe"), players=(agent, agent))
+    opening_of = openings.opening_selector(chosen)
+    assert [opening_of(1, pair).moves for pair in (1, 2)] == [("a1", "b2"), ("b2",)]
+
+
+def test_invalid_opening_is_named_and_the_next_one_is_played(tmp_path):
+    path = tmp_path / "o.epd"
+    mate = "R3k3/8/4K3/8/8/8/8/8 b - -"
+    lines = ["# four", f'{FEN.decode()} - id "a";', "rubbish", mate, f'{FEN.decode()} - id "d";']
+    path.write_text("\n".join(lines))
+    reports = []
+    opening_of = openings.opening_selector(in_order(path), reports.append)
+    assert not reports
+    assert [opening_of(1, pair).name for pair in (1, 2, 3, 4, 5, 2)] == ["a", *"ddd", "a", "d"]
+    assert len(reports) == 2
+    assert f"{path}, line 3: " in reports[0]
+    assert reports[1] == f"{path}, line 4: the game is already over; skipped"
+
+
+def test_file_without_valid_openings_is_rejected_at_once(tmp_path):
+    path = tmp_path / "o.epd"
+    path.write_text("rubbish\n" * 1_000_000)
+    with pytest.raises(SettingsError, match=r"o\.epd, line 1: "):
+        openings.opening_selector(in_order(path))
+
+
+def test_file_that_changes_during_a_match_is_not_read(tmp_path):
+    path = tmp_path / "o.epd"
+    path.write_text(f"{FEN.decode()} -\n" * 2)
+    opening_of = openings.opening_selector(in_order(path))
+    path.write_text(f"{FEN.decode()} -\n")
+    with pytest.raises(SettingsError, match=r"o\.epd: changed by another program"):
+        opening_of(1, 2)
+
+
+def test_digest_of_openings_does_not_depend_on_line_endings(tmp_path, monkeypatch):
+    monkeypatch.setattr(openings, "DIGEST_BLOCK", 7)
+    path = tmp_path / "o.epd"
+    text = f"{FEN.decode()} -\n" * 9
+    for line_ending in LINE_ENDINGS:
+        path.write_bytes(text.replace("\n", line_ending).encode())
+        digest = openings.with_file_digests(in_order(path)).openings.digest
+        assert digest == hashlib.sha256(text.encode()).hexdigest()[:16]
+    path.write_bytes(text.encode() + b"#")
+    assert openings.with_file_digests(in_order(path)).openings.digest != digest
+
+
+def test_invalid_openings_of_self_play_are_counted(tmp_path):
+    path = tmp_path / "o.epd"
+    path.write_text(f'{FEN.decode()} - id "a";\nrubbish\n{FEN.decode()} - id "a";\nmore\n')
+    reports = []
+    found = openings.load_openings(OpeningSettings(str(path)), reports.append)
+    assert [opening.name for opening in found] == ["a"]
+    (report,) = reports
+    assert f"{path}, line 2: " in report
+    assert report.endswith("skipped 2 of 4 openings")

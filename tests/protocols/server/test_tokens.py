@@ -72,7 +72,7 @@ def test_second_token_for_same_name_is_rejected(tokens: Tokens) -> None:
         ("# nobody\n", r"no tokens \(add one with --new-token NAME\)"),
         ("alice 00 00\n", "line 1: invalid token"),
         ("\n\nalice secret\n", "line 3: invalid token"),
-        ("\xff", "not a token file"),
+        ("\xff", "line 1: invalid token"),
     ],
 )
 def test_invalid_token_file_is_rejected(tmp_path: Path, text: str, message: str) -> None:
