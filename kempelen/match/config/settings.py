@@ -14,7 +14,7 @@ from typing import Any
 
 from agent.io.sanitize import sanitize_name
 from kempelen.console.settings_codec import SettingsError, decode, differences, encode
-from kempelen.match.config.engine_settings import EngineSettings
+from kempelen.match.config.engine_settings import EngineProtocol, EngineSettings
 from kempelen.match.config.game_settings import CHESS, GameSettings
 from kempelen.match.config.run_settings import RunSettings
 from kempelen.match.config.time_control import TOLERANCE_KEYS, TimeControl, parse_clock
@@ -26,6 +26,10 @@ from kempelen.match.pairing.pairs import TournamentSize
 MAX_GAMES = 1_000_000
 # Maximum absolute Elo of an SPRT hypothesis, for which the likelihoods are within floats' range.
 MAX_ELO = 4000
+
+
+# Players that do not end a search without limits.
+NEEDS_LIMIT = (EngineProtocol.AGENT, EngineProtocol.LAB, EngineProtocol.MQTT)
 
 
 class OpeningOrder(StrEnum):
@@ -343,6 +347,10 @@ def _check_engine(engine: EngineSettings, time: TimeControl | None, game: GameSe
         raise SettingsError(
             f"engine {name}: {' and '.join(unsupported)} not supported by {spec.name} "
             f"(use {', '.join(others)} or {last})"
+        )
+    if time.infinite and str(time) == "inf" and engine.protocol in NEEDS_LIMIT:
+        raise SettingsError(
+            f"engine {name}: tc=inf requires another limit, as {spec.name} would search for ever"
         )
     if time.playouts and "playouts" not in spec.limits:
         raise SettingsError(

@@ -123,6 +123,14 @@ def test_hourglass_of_one_engine_only_is_rejected():
         settings(engine(), engine(time=TimeControl.from_text("hg10")))
 
 
+@pytest.mark.parametrize("protocol", [EngineProtocol.AGENT, EngineProtocol.MQTT])
+def test_infinite_time_control_of_a_player_that_searches_for_ever_is_rejected(protocol):
+    player = engine(command="chess", protocol=protocol)
+    settings(player, engine(), time=TimeControl(infinite=True, depth=2))
+    with pytest.raises(SettingsError, match="tc=inf requires another limit"):
+        settings(player, engine(), time=TimeControl(infinite=True))
+
+
 @pytest.mark.parametrize(
     ("limits", "line"),
     [
