@@ -133,6 +133,10 @@ class PlayResult:
     elapsed: float  # duration of the search in seconds
     pondered: bool = False  # `info` includes the search before the opponent's move
 
+    def __post_init__(self) -> None:
+        # A move that the engine sent before the search began took no time.
+        object.__setattr__(self, "elapsed", max(0.0, self.elapsed))
+
 
 @dataclass(eq=False)
 class UciClient(EngineClient):

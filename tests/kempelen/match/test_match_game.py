@@ -77,6 +77,21 @@ async def test_moves_may_be_late_by_margin():
     assert record.detail.endswith("600 ms over")
 
 
+async def test_move_sent_before_the_search_takes_no_time():
+    """For example, the second answer to an earlier search."""
+
+    class HastyPlayer:
+        async def search(self, request, limit, on_info=None):
+            return PlayResult(("e2e4", "a1a1")[request.side], None, None, -0.5)
+
+    chosen = settings(engine(), engine(), time=TimeControl(base=1))
+    assignment = GameAssignment(PairKey(1, 1, 0, 1), 1, Opening())
+    game = MatchGame(chosen, assignment, Adjudicator(Adjudication()), lambda event: None)
+    record = await game.play((HastyPlayer(), HastyPlayer()))
+    assert (record.moves[0].time, record.moves[0].clock) == (0, 1)
+    assert "{ 0.000s;" in to_pgn(record, "match")
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
