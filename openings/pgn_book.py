@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import heapq
 import itertools
-import re
 import struct
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
 
 import chess
 from chess.polyglot import zobrist_hash
 
-from agent.io.files import iter_lines, open_file
+from agent.io.files import open_file
 from agent.io.read_errors import convert_read_errors
+from agent.io.read_report import ReadReport
+from agent.io.text_files import open_text
 from openings.book_common import BookError
+from openings.pgn import PgnError, PgnGame, parse_san, read_games
 from openings.polyglot import Entry, MoveStatistics, encode_move, scale_weights
 
 # White's points, doubled to avoid fractions.
@@ -31,93 +32,9 @@ _MAX_CACHED = 200_000
 _MAX_RUNS = 64
 _RECORD = struct.Struct(">QHQQ")
 _CHUNK = 4096
-_MAX_GAME_LENGTH = 4 << 20
 _MAX_ELO_DIGITS = 4
 
-_TAG = re.compile(r'\[\s*(\w+)\s+"((?:[^"\\]|\\.)*)"\s*\]')
-_TOKEN = re.compile(
-    r"""(?P<comment>\{[^}]*\}?|;[^\n]*)
-    | (?P<open>\() | (?P<close>\))
-    | (?P<result>1-0|0-1|1/2-1/2|\*)
-    | (?P<skip>\d+\s*\.+|\$\d+|[!?]+|\d+(?=\s|$)|e\.p\.)
-    | (?P<move>[A-Za-z][\w=@+\#-]*|0-0[\w+\#-]*|--)
-    | (?P<other>\S)""",
-    re.VERBOSE,
-)
 _START_KEY = zobrist_hash(chess.Board())
-
-
-class DamagedGameError(Exception):
-    """Raised for a game with invalid movetext."""
-
-
-@dataclass(frozen=True, slots=True)
-class PgnGame:
-    """The tags and the movetext of one game."""
-
-    tags: dict[str, str]
-    moves: str
-
-    @property
-    def result(self) -> str:
-        return self.tags.get("Result", "*")
-
-    def main_line(self, plies: int) -> list[str]:
-        """Return the first `plies` moves in SAN. Raise DamagedGameError if a token is invalid."""
-        moves: list[str] = []
-        depth = 0
-        for token in _TOKEN.finditer(self.moves):
-            kind = token.lastgroup
-            if kind == "open":
-                depth += 1
-            elif kind == "close":
-                depth -= 1
-                if depth < 0:
-                    raise DamagedGameError(")")
-            elif depth or kind in ("comment", "skip"):
-                continue
-            elif kind == "result" or len(moves) == plies:
-                break
-            elif kind == "other":
-                raise DamagedGameError(token[0])
-            else:
-                moves.append(token[0])
-        return moves
-
-
-def read(text: Iterable[str]) -> Iterator[PgnGame]:
-    """Split the lines of a PGN file into games. Games over _MAX_GAME_LENGTH characters are cut."""
-    tags: dict[str, str] = {}
-    moves: list[str] = []
-    size = 0
-    in_comment = False
-    for line in text:
-        size += len(line)
-        if size > _MAX_GAME_LENGTH:
-            yield PgnGame(tags, "".join(moves))
-            tags, moves, size, in_comment = {}, [], len(line), False
-        tag = None if in_comment or not line.startswith("[") else _TAG.match(line)
-        if tag:
-            if moves:
-                yield PgnGame(tags, "".join(moves))
-                tags, moves, size = {}, [], len(line)
-            tags[tag[1]] = tag[2]
-        elif not line.startswith("%") and (moves or line.strip()):
-            moves.append(line)
-            in_comment = _ends_in_comment(line, in_comment)
-    if tags or moves:
-        yield PgnGame(tags, "".join(moves))
-
-
-def _ends_in_comment(line: str, inside: bool) -> bool:
-    for character in line:
-        if inside:
-            inside = character != "}"
-        elif character == ";":
-            return False
-        else:
-            inside = character == "{"
-    return inside
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +53,7 @@ class GameFilter:
     def counted_sides(self, game: PgnGame) -> tuple[bool, bool]:
         """Return whether to count White's moves, and whether to count Black's moves."""
         tags = game.tags
-        is_standard = tags.get("Variant", "Standard").lower() in ("standard", "chess", "normal")
-        if game.result not in RESULTS or not is_standard or "FEN" in tags:
+        if game.result not in RESULTS or not game.is_standard:
             return False, False
         if self.min_elo and min(_elo(tags, "WhiteElo"), _elo(tags, "BlackElo")) < self.min_elo:
             return False, False
@@ -257,16 +173,19 @@ class MoveCounter:
     _move_cache: dict[tuple[int, str], tuple[int, int]] = field(default_factory=dict)
 
     def add(self, game: PgnGame) -> None:
-        """Count the moves of a game, and update `game_counts`."""
+        """Count the moves of a game, and update `game_counts`.
+
+        Raise PgnError if the game is damaged.
+        """
         white, black = self.filter.counted_sides(game)
         if not white and not black:
             self.game_counts["left out"] += 1
             return
         try:
             played = self._play(game.main_line(self.plies))
-        except (DamagedGameError, ValueError):
+        except PgnError:
             self.game_counts["damaged"] += 1
-            return
+            raise
         points = RESULTS[game.result]
         for ply, (key, raw_move) in enumerate(played):
             if (white, black)[ply % 2]:
@@ -274,7 +193,7 @@ class MoveCounter:
         self.game_counts["used"] += 1
 
     def _play(self, sans: list[str]) -> list[tuple[int, int]]:
-        """Return (position key, encoded move) for each ply. Raise ValueError for illegal SAN."""
+        """Return (position key, encoded move) for each ply. Raise PgnError for illegal SAN."""
         played = []
         key = _START_KEY
         board: chess.Board | None = None
@@ -285,9 +204,7 @@ class MoveCounter:
                     board = chess.Board()
                     for earlier in sans[:ply]:
                         board.push_san(earlier)
-                move = board.parse_san(san)
-                if not move:
-                    raise ValueError(san)
+                move = parse_san(board, san)
                 raw_move = encode_move(board, move)
                 board.push(move)
                 cached = raw_move, zobrist_hash(board)
@@ -309,24 +226,17 @@ def check_readable(path: Path) -> None:
 
 def count_moves(
     path: Path, collector: MoveCounter, progress: Callable[[int], None] = lambda _: None
-) -> None:
+) -> ReadReport:
     """Add the games of a PGN file to `collector`. Raise BookError on failure.
 
     `progress` regularly receives the number of bytes read.
     """
-    with convert_read_errors(path, BookError), open_file(path) as file:
-        for number, game in enumerate(read(_lines(file)), 1):
-            collector.add(game)
+    report = ReadReport()
+    with convert_read_errors(path, BookError), open_text(path) as file:
+        for number, _ in enumerate(report.select(read_games(file), collector.add)):
             if number % 100 == 0:
-                progress(file.tell())
-
-
-def _lines(file: BinaryIO) -> Iterator[str]:
-    for line in iter_lines(file):
-        try:
-            yield line.decode("utf-8-sig")
-        except UnicodeDecodeError:  # Old collections are encoded in Latin-1.
-            yield line.decode("latin-1")
+                progress(file.buffer.tell())
+    return report
 
 
 def book_entries(tally: MoveCounts, min_games: int = 1) -> Iterator[Entry]:

@@ -72,6 +72,26 @@ def test_modules_have_no_import_cycles() -> None:
 
 
 @pytest.mark.thorough
+def test_pgn_is_read_by_one_module() -> None:
+    """The list is in docs/architecture.md."""
+    parsers = {"read_game", "read_headers", "skip_game", "MOVETEXT_REGEX"}
+    parsing, reading = [], []
+    for path in SOURCES:
+        names = {
+            getattr(node, "attr", getattr(node, "id", ""))
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        }
+        module = path.relative_to(ROOT).as_posix()
+        if names & parsers:
+            parsing.append(module)
+        elif "openings.pgn.read_games" in set(imports(path)) or "read_games" in names:
+            reading.append(module)
+    assert parsing == ["openings/pgn.py"]
+    documented = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    assert len(reading) == 4
+    assert all(f"(`{module}`)" in documented for module in reading)
+
+
 def test_import_cycle_is_detected() -> None:
     graph = needs(ROOT)
     graph["agent.limits"].add("kempelen.cli")

@@ -9,10 +9,11 @@ import math
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from agent.go.parts import GO
 from agent.io.files import write_atomically
+from agent.io.read_report import ReadReport
 from agent.io.sanitize import sanitize_line
 from agent.io.write_checks import require_writable
 from agent.machine import usable_cores
@@ -49,6 +50,7 @@ MAX_DRAWN_GAMES = 20
 SHOWN_LINE_MOVES = 4
 
 ProgressCallback = Callable[[int], None]
+AnyGame = TypeVar("AnyGame", bound=ParsedGame)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,10 +173,18 @@ def _file_review(arguments: argparse.Namespace) -> FileReview:
     return _chess_review(arguments, concurrency)
 
 
+def _read(path: Path, read: Callable[[Path, ReadReport], list[AnyGame]]) -> list[AnyGame]:
+    report = ReadReport()
+    games = read(path, report)
+    if report.skipped:
+        print_error(f"{path}: {report.message()}", COMMAND)
+    return games
+
+
 def _chess_review(arguments: argparse.Namespace, concurrency: int) -> FileReview:
     from kempelen.match.review import chess_review
 
-    games = chess_review.read_pgn(arguments.file)
+    games = _read(arguments.file, chess_review.read_pgn)
     engine = uci_engine_from(arguments.engine, "an analysis of chess")
     if arguments.threads > 1:
         engine = dataclasses.replace(
@@ -199,7 +209,7 @@ def _go_review(arguments: argparse.Namespace, concurrency: int) -> FileReview:
 
     if arguments.engine is not None:
         raise SettingsError("--engine is only for chess (games of Go are analysed by Kempelen)")
-    games = go_review.read_sgf(arguments.file)
+    games = _read(arguments.file, go_review.read_sgf)
     load_kernels(GO)
     limits = _limits(arguments, GO_VISITS)
     searching = SearchSettings(search_config=SearchConfig(threads=arguments.threads))

@@ -263,7 +263,9 @@ def _collect_games(path: Path, collector: pgn_book.MoveCounter) -> None:
     from openings.pgn_book import count_moves
 
     with progress_bar(f"reading {path.name}", path.stat().st_size) as show:
-        count_moves(path, collector, show)
+        report = count_moves(path, collector, show)
+    if report.skipped:
+        print_error(f"{path}: {report.message()}", "kempelen book")
 
 
 def _parse_position(words: list[str]) -> chess.Board:

@@ -4,19 +4,18 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TextIO
 
-import chess.pgn
-
-from agent.io.files import open_text
+from agent.io.read_report import ReadReport
+from agent.io.text_files import open_text
 from kempelen.console.argument_types import AppendNamed
 from kempelen.console.plain_table import PlainTable
 from kempelen.console.settings_codec import encode
 from kempelen.console.terminal import print_error, table_console
 from kempelen.match.rating.bradley_terry import PairScore, Rating, rate
 from kempelen.match.records.game_record import unescape_tag_value
+from openings.pgn import PgnError, PgnGame, read_games
 
 # Maximum absolute Elo of an anchor.
 MAX_ELO = 10_000
@@ -46,12 +45,15 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the ratings. Return 1 if no game is finished, or 2 after an error."""
     games: list[RatedGame] = []
     for path in arguments.pgn:
+        report = ReadReport()
         try:
             with open_text(path) as file:
-                games += _games(file)
+                games += report.select(read_games(file), _rated_game)
         except OSError as error:
             print_error(f"{path}: {error.strerror}")
             return 2
+        if report.skipped:
+            print_error(f"{path}: {report.message()}")
     if not games:
         print("kempelen: the files contain no finished games", file=sys.stderr)
         return 1
@@ -95,25 +97,30 @@ def _parse_anchor(text: str) -> tuple[str, float]:
     )
 
 
-def _games(file: TextIO) -> Iterator[RatedGame]:
-    while (headers := chess.pgn.read_headers(file)) is not None:
-        score = RESULT_SCORES.get(headers.get("Result", "*"))
-        white, black = (unescape_tag_value(headers.get(side, "?")) for side in ("White", "Black"))
-        if score is not None and white != black:
-            yield RatedGame(white, black, score, _pair_of(headers))
+def _rated_game(game: PgnGame) -> RatedGame:
+    """Return a finished game. Its moves do not matter. Raise PgnError if it cannot be rated."""
+    score = RESULT_SCORES.get(game.result)
+    if score is None:
+        raise PgnError("no result", kind="without a result")
+    white, black = (unescape_tag_value(game.tags.get(side, "?")) for side in ("White", "Black"))
+    if white == black == "?":
+        raise PgnError("unknown players", kind="of unknown players")
+    if white == black:
+        raise PgnError("{} plays against itself", white, kind="of a player against itself")
+    return RatedGame(white, black, score, _pair_of(game.tags))
 
 
-def _pair_of(headers: chess.pgn.Headers) -> tuple[str, ...] | None:
+def _pair_of(tags: Mapping[str, str]) -> tuple[str, ...] | None:
     """Return a game's event and round, which identify its pair, or None without a round number.
 
     Kempelen's rounds end with the game's number in the pair, which is removed. Other match runners
     give both games of a pair the same round.
     """
-    round_ = headers.get("Round", "?")
+    round_ = tags.get("Round", "?")
     if not re.search(r"\d", round_):
         return None
     ours = re.fullmatch(r"(\d+\.\d+-\d+\.\d+)\.[12]", round_)
-    return headers.get("Event", "?"), ours[1] if ours else round_
+    return tags.get("Event", "?"), ours[1] if ours else round_
 
 
 def _print(ratings: list[Rating], *, as_json: bool) -> None:

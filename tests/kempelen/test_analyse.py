@@ -72,6 +72,23 @@ def test_chess_games_are_annotated(file, tmp_path, warm_cache):
     assert {path.name for path in tmp_path.iterdir()} == {"games.pgn", "made.pgn", "made.svg"}
 
 
+def test_damaged_games_are_skipped_and_named(tmp_path, warm_cache):
+    file = tmp_path / "games.pgn"
+    file.write_text("1. e4 *\n\n1. e4 e5 2. Qh6 *\n\n1. d4 *\n")
+    command, words = failing("none")
+    engine = f"cmd={command},args={' '.join(words)}"
+    done = analyse(file, "--engine", engine, "--nodes", 1, "--json")
+    assert done.returncode == 0, done.stderr
+    assert [game["number"] for game in json.loads(done.stdout)["games"]] == [1, 3]
+    assert "games.pgn: read 2 games, skipped 1: game 2, move 2 is illegal (2. Qh6)" in done.stderr
+    file = tmp_path / "games.sgf"
+    file.write_text("(;SZ[5];B[aa])(;SZ[5];B[aa];W[aa])(;SZ[5];B[bb])")
+    done = analyse(file, "--nodes", 1, "--json")
+    assert done.returncode == 0, done.stderr
+    assert [game["number"] for game in json.loads(done.stdout)["games"]] == [1, 3]
+    assert "games.sgf: read 2 games, skipped 1: game 2, Illegal move 1: A5" in done.stderr
+
+
 def test_analysis_is_kept_if_the_output_cannot_be_written(file, tmp_path, warm_cache, monkeypatch):
     made = tmp_path / "made.pgn"
     made.mkdir()
@@ -155,10 +172,10 @@ def test_interrupted_analysis_is_resumed(file, tmp_path, monkeypatch):
         ("none.pgn", None, (), "cannot read"),
         ("a.txt", "x", (), "unknown file type (expected .pgn for chess or .sgf for Go)"),
         ("a.pgn", "nothing", (), "no chess game with moves"),
-        ("a.pgn", MATED.replace("f3", "f4 f5 Qa8"), (), "game 1 (<b>Ann</b> - $x_1$)"),
+        ("a.pgn", MATED.replace("f3", "f4 f5 Qa8"), (), "game 1, move 2 is illegal (2. Qa8)"),
         ("a.pgn", '[Variant "Atomic"]\n\n1. e4 *', (), "variant Atomic"),
         ("a.pgn", '[FEN "8/8/8/8/8/8/8/K7 w - - 0 1"]\n\n1. Ka2 *', (), "illegal start position"),
-        ("a.pgn", "1. e4 -- 2. d4 *", (), "null move"),
+        ("a.pgn", "1. e4 -- 2. d4 *", (), "a.pgn: game 1, move 1 is a null move"),
         ("a.pgn", MATED, ("-o", "b.sgf"), "expected .pgn for games"),
         ("a.pgn", MATED, ("-o", "no/b.pgn"), "folder does not exist"),
         ("a.pgn", MATED, ("-o", "a.pgn"), "is an input file"),
@@ -166,10 +183,11 @@ def test_interrupted_analysis_is_resumed(file, tmp_path, monkeypatch):
         ("a.pgn", MATED, ("--engine", "cmd=no-such-engine"), "no-such-engine"),
         ("a.sgf", "(;SZ[", (), "a.sgf: "),
         ("a.sgf", "(;SZ[5])", (), "no game of Go with moves"),
-        ("a.sgf", "(;SZ[1:5];B[aa])", (), "game 1: unsupported board size 1x5 (must be 2 to 19"),
-        ("a.sgf", "(;SZ[25];B[aa])", (), "game 1: unsupported board size 25x25"),
-        ("a.sgf", "(;SZ[5];B[aa])(;SZ[5];B[zz])", (), "game 2"),
-        ("a.sgf", "(;SZ[5]KM[100000];B[aa])", (), "a.sgf: game 1: unsupported komi 100000"),
+        ("a.sgf", "(;SZ[1:5];B[aa])", (), "game 1, unsupported board size 1x5 (must be 2 to 19"),
+        ("a.sgf", "(;SZ[25];B[aa])", (), "game 1, unsupported board size 25x25"),
+        ("a.sgf", "(;SZ[5];B[aa];W[aa])", (), "a.sgf: game 1, Illegal move 1: A5"),
+        ("a.sgf", "(;SZ[5])(;SZ[5];B[zz])", (), "a.sgf: game 2"),
+        ("a.sgf", "(;SZ[5]KM[100000];B[aa])", (), "a.sgf: game 1, unsupported komi 100000"),
         ("a.sgf", "(;SZ[5]KM[3.75];B[aa])", (), "integer or half-integer, from -150 to 150"),
         ("a.sgf", GO, ("--engine", "cmd=x"), "--engine is only for chess"),
     ],

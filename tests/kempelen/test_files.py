@@ -20,7 +20,7 @@ from kempelen.match.game.openings import with_file_digests
 from kempelen.match.suites import epd_suite
 from kempelen.match.tuning.spsa import Spsa, TunableParameter
 from kempelen.training.dataset import Dataset, DatasetWriter
-from openings import epd_book, game_book, names, pgn_book, polyglot, repertoire
+from openings import epd_book, game_book, names, pgn, pgn_book, polyglot, repertoire
 from protocols.gtp.sgf import read as read_sgf
 from protocols.mqtt.broker import Broker
 from protocols.session import StdioSession
@@ -142,12 +142,12 @@ def test_line_endings_are_normalised_and_long_lines_are_split(
 def test_game_with_an_unclosed_comment_is_limited_in_length(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(pgn_book, "_MAX_GAME_LENGTH", 1000)
+    monkeypatch.setattr(pgn, "MAX_GAME_LENGTH", 1000)
     damaged = ['[White "A"]\n', "\n", "1. e4 { no end\n", *["and on\n"] * 500]
     good = ['[White "B"]\n', '[Result "1-0"]\n', "\n", "1. d4 1-0\n"]
-    found = list(pgn_book.read([*damaged, *good]))
-    assert [game.tags.get("White") for game in found if game.tags] == ["A", "B"]
-    assert max(len(game.moves) for game in found) <= 1000
+    found = list(pgn.read_games([*damaged, *good]))
+    assert [game.tags.get("White") for game in found] == ["A", "B"]
+    assert max(len(game.movetext) for game in found) <= 1000
     assert found[-1].main_line(2) == ["d4"]
 
 

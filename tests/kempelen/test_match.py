@@ -101,6 +101,25 @@ def test_ratings_pair_games_by_event_and_round(capsys, tmp_path):
         assert wide["error"] > 2 * narrow
 
 
+def ratings(capsys, file, *arguments):
+    assert main(["match", "ratings", str(file), "--json", *arguments]) == 0
+    out, err = capsys.readouterr()
+    return json.loads(out), err
+
+
+def test_ratings_say_which_games_were_ignored(capsys, tmp_path):
+    file = tmp_path / "games.pgn"
+    games = [("A", "B", "1-0"), ("A", "B", "*"), ("A", "A", "1-0")]
+    file.write_text("".join(PGN.format("e", "?", *game, game[-1]) for game in games))
+    _, error = ratings(capsys, file)
+    expected = "read 1 game, skipped 2: game 2, no result; game 3, A plays against itself"
+    assert error == f"kempelen: {file}: {expected}\n"
+    file.write_text("1. e4 1-0\n\n" + PGN.format("e", "?", "A", "B", "*", "*"))
+    assert main(["match", "ratings", str(file)]) == 1
+    expected = "read 0 games, skipped 2: game 1, unknown players; game 2, no result"
+    assert expected in capsys.readouterr().err
+
+
 @pytest.mark.thorough
 def test_a_knockout_names_its_winner(capsys):
     line = ["match", "--engine", spec(), "--engine", spec("no-move"), "--engine", spec("no-info")]

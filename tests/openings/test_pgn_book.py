@@ -7,16 +7,10 @@ import chess.pgn
 import chess.polyglot
 import pytest
 
+from agent.io.read_report import ReadReport
 from openings.book_common import BookError
-from openings.pgn_book import (
-    GameFilter,
-    MoveCounter,
-    MoveCounts,
-    PgnGame,
-    book_entries,
-    count_moves,
-    read,
-)
+from openings.pgn import PgnGame, read_games
+from openings.pgn_book import GameFilter, MoveCounter, MoveCounts, book_entries, count_moves
 from openings.polyglot import Entry, MoveStatistics, encode_move
 
 SHORT = """[Event "?"]
@@ -37,14 +31,14 @@ CASTLED_WITH_ZEROS = '[Result "1-0"]\n\n1. e4 e5 2. Nf3 Nc6 3. Bc4 Bc5 4. 0-0 Nf
 
 
 def games(text):
-    return list(read(io.StringIO(text)))
+    return list(read_games(io.StringIO(text)))
 
 
 def counted(text, filter_=GameFilter(), plies=40):  # noqa: B008
     with MoveCounts() as tally:
         collector = MoveCounter(tally, plies, filter_)
-        for game in games(text):
-            collector.add(game)
+        for _ in ReadReport().select(games(text), collector.add):
+            pass
         return collector.game_counts, list(tally.counts())
 
 
@@ -110,7 +104,7 @@ def test_counts_match_when_spilled_to_disk(tmp_path, monkeypatch):
 
 def test_damaged_games_are_skipped_and_counted():
     bad = '[Result "1-0"]\n\n1. e4 e5 2. Qh6 Nc6 1-0\n\n'
-    worse = '[Result "1-0"]\n\n1. e4 <e5 2. Nf3 1-0\n\n'
+    worse = '[Result "1-0"]\n\n1. e4 Pe5 2. Sf3 1-0\n\n'
     null = '[Result "1-0"]\n\n1. e4 -- 2. Nf3 1-0\n\n'
     unfinished = '[Result "*"]\n\n1. d4 *\n\n'
     results, counts = counted(bad + worse + null + unfinished + NEXT)
@@ -137,6 +131,8 @@ def test_filters_select_expected_moves(filter_, moves):
 
 
 def test_variants_and_custom_positions_are_skipped():
+    start = NEXT.replace("[Event", f'[FEN "{chess.STARTING_FEN}"]\n[Variant "Standard"]\n[Event')
+    assert counted(start)[0] == {"used": 1}
     variant = NEXT.replace("[Event", '[Variant "Atomic"]\n[Event')
     setup = NEXT.replace("[Event", '[FEN "8/8/8/8/8/8/8/8 w - - 0 1"]\n[Event')
     assert counted(variant + "\n" + setup)[0] == {"left out": 2}
@@ -174,7 +170,7 @@ def test_missing_file_is_reported(tmp_path):
 
 
 def test_game_without_moves_is_accepted():
-    assert PgnGame({"Result": "1-0"}, "1-0\n").main_line(10) == []
+    assert PgnGame(1, {"Result": "1-0"}, "1-0\n").main_line(10) == []
 
 
 @pytest.mark.parametrize("elo", ["9" * 400, "9" * 5000, "-1", "\N{SUPERSCRIPT TWO}"])

@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import io
-import logging
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import chess
-import chess.pgn
+import numpy as np
 
 from agent.evaluation import evaluation_digest
 from agent.game import CHANCE
 from agent.games.game_state import GameState
-from agent.io.files import open_file
+from agent.io.files import iter_lines, open_file
 from agent.io.sanitize import sanitize_line
-from agent.io.text_files import read_text
-from agent.io.text_index import FindRecords, TextIndex, find_lines
+from agent.io.text_index import FindRecords, Offsets, TextIndex, find_lines
 from kempelen.console import interruption
 from kempelen.console.settings_codec import SettingsError
 from kempelen.console.terminal import print_error, progress_bar, with_progress
@@ -35,12 +32,10 @@ from kempelen.match.game.referee import chess_result, wrap_errors
 from kempelen.match.records.game_record import unescape_tag_value
 from openings import epd_line, repertoire, start_positions
 from openings.book_common import BookError
+from openings.pgn import read_games, text_lines
 from openings.polyglot import opened_book
 from protocols.uci.position import MAX_GAME_PLIES
 
-# Suppress the log of python-chess: errors in PGN games are reported as SettingsError.
-logging.getLogger("chess.pgn").addHandler(logging.NullHandler())
-MAX_FILE_SIZE = 1 << 30
 _BUILT_IN = Path(__file__).parents[1] / "data" / "openings.epd"
 # The number of invalid openings in succession after which a file is rejected.
 MAX_INVALID = 100
@@ -193,8 +188,10 @@ def open_openings(
     """
     suffix = Path(settings.file or "").suffix.lower()
     check = partial(_checked, settings.plies, start_only)
-    if suffix in repertoire.SUFFIXES or suffix == ".pgn":
-        return _read_whole(settings, chess960, check)
+    if suffix in repertoire.SUFFIXES:
+        return _from_yaml(settings, chess960, check)
+    if suffix == ".pgn":
+        return _index(settings, _find_games, partial(_parse_pgn, chess960, check), "game")
     return _index(settings, find_lines, partial(_parse_epd, chess960, check), "line")
 
 
@@ -352,30 +349,47 @@ def _parse_moves(settings: GameSettings, plies: int | None, line: str) -> Openin
     return Opening("", tuple(moves[:plies]))
 
 
-def _read_whole(
+def _from_yaml(
     settings: OpeningSettings, chess960: bool, check: Callable[..., Opening]
 ) -> OpeningFile:
     file = settings.file or ""
-    with _wrap_read_errors(file), interruption.interruptible():
-        if Path(file).suffix.lower() == ".pgn":
-            openings = list(_from_pgn(read_text(file, MAX_FILE_SIZE), file, chess960))
-        else:
-            openings = _from_yaml(Path(file), chess960)
+    if chess960:
+        raise SettingsError(f"{file}: a repertoire cannot be used with Chess960")
+    try:
+        with _wrap_read_errors(file), interruption.interruptible():
+            openings = start_positions.read([Path(file)])
+    except BookError as error:
+        raise SettingsError(str(error)) from None
 
     def parse(opening: Opening) -> Opening:
-        board = chess.Board(opening.fen, chess960=chess960)
+        board = chess.Board(opening.fen)
         return check(board, map(chess.Move.from_uci, opening.moves), opening.name)
 
     return OpeningFile(file, list(dict.fromkeys(openings)), parse, "opening")
 
 
-def _from_yaml(path: Path, chess960: bool) -> list[Opening]:
-    if chess960:
-        raise SettingsError(f"{path}: a repertoire cannot be used with Chess960")
-    try:
-        return start_positions.read([path])
-    except BookError as error:
-        raise SettingsError(str(error)) from None
+def _find_games(file: BinaryIO, progress: Callable[[int], None]) -> Offsets:
+    start, offsets = file.tell(), []
+    # Latin-1 has one character per byte, and all encodings have the same tags and brackets.
+    for game in read_games(line.decode("latin-1") for line in iter_lines(file)):
+        offsets.append(start + game.offset)
+        progress(offsets[-1])
+    return np.array(offsets, np.int64)
+
+
+def _parse_pgn(chess960: bool, check: Callable[..., Opening], text: str) -> Opening:
+    game = next(read_games(text_lines(text)), None)
+    if game is None:
+        raise ValueError("invalid game")
+    parsed = game.parse(MAX_GAME_PLIES)
+    board = parsed.board()
+    if board.chess960 and not chess960 and not chess.Board(board.fen()).is_valid():
+        raise ValueError("Chess960 castling rights are only allowed with the setting chess960")
+    board.chess960 = chess960 or board.chess960
+    if parsed.is_end() and board.fen() == chess.STARTING_FEN:
+        raise ValueError("no moves")
+    title = " ".join(game.tags.get(tag, "") for tag in ("ECO", "Opening"))
+    return check(board, parsed.mainline_moves(), unescape_tag_value(title))
 
 
 def _parse_epd(chess960: bool, check: Callable[..., Opening], record: str) -> Opening:
@@ -399,64 +413,3 @@ def _checked(
     if chess_result(board) is not None:
         raise ValueError("the game is already over")
     return Opening(fen, tuple(played), name)
-
-
-def _from_pgn(text: str, name: str, chess960: bool) -> Iterator[Opening]:
-    stream = io.StringIO(text)
-    number = 0
-    while (game := read_game(stream, f"{name}, game {number + 1}")) is not None:
-        number += 1
-        where = f"{name}, game {number}"
-        if game.errors:
-            raise SettingsError(f"{where}: {game.errors[0]}")
-        if game.headers == chess.pgn.Game().headers and game.is_end():
-            raise SettingsError(f"{where}: neither tags nor moves (not a PGN file?)")
-        board = game.board()
-        if type(board) is not chess.Board:
-            raise SettingsError(f"{where}: unsupported variant {game.headers['Variant']}")
-        if board.chess960 and not chess960 and not chess.Board(board.fen()).is_valid():
-            raise SettingsError(
-                f"{where}: Chess960 castling rights are only allowed with the setting chess960"
-            )
-        board.chess960 = chess960 or board.chess960
-        _check(board, where)
-        moves = tuple(board.uci(move) for move in game.mainline_moves())
-        title = " ".join(game.headers.get(tag, "") for tag in ("ECO", "Opening"))
-        yield Opening(board.fen(), moves, unescape_tag_value(title))
-
-
-class _BoundedGameBuilder(chess.pgn.GameBuilder[chess.pgn.Game]):
-    """Raises SettingsError as soon as a game has more than `max_plies` plies."""
-
-    def __init__(self, max_plies: int) -> None:
-        super().__init__()
-        self._max_plies = max_plies
-        self._plies = 0
-
-    def visit_move(self, board: chess.Board, move: chess.Move) -> None:
-        self._plies += len(self.variation_stack) == 1  # not in a variation
-        if self._plies > self._max_plies:
-            raise SettingsError("game too long (at most {} moves)", self._max_plies)
-        super().visit_move(board, move)
-
-
-def read_game(
-    stream: io.StringIO, where: str, max_plies: int = MAX_GAME_PLIES
-) -> chess.pgn.Game | None:
-    """Return the next game in a PGN stream, or None at its end.
-
-    Raise SettingsError, with the prefix `where`, if the game is invalid or has more than
-    `max_plies` plies.
-    """
-    try:
-        return chess.pgn.read_game(stream, Visitor=lambda: _BoundedGameBuilder(max_plies))
-    except SettingsError as error:
-        raise SettingsError("{}: {}", where, error) from None
-    except (ValueError, LookupError, AttributeError, AssertionError) as error:
-        # python-chess raises various exceptions for malformed games.
-        raise SettingsError("{}: invalid PGN ({})", where, error) from None
-
-
-def _check(board: chess.Board, where: str) -> None:
-    if not board.is_valid():
-        raise SettingsError(f"{where}: illegal chess position ({board.status()!r})")

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import chess
 import chess.engine
 import chess.pgn
 
-from agent.io.files import read_bytes
-from agent.io.message import Message, library_message
 from agent.io.read_errors import convert_read_errors
+from agent.io.read_report import ReadReport
 from agent.io.sanitize import sanitize_line
+from agent.io.text_files import read_text
 from agent.limits import Mate
 from kempelen.console.settings_codec import SettingsError
 from kempelen.match.config.engine_settings import EngineSettings
 from kempelen.match.config.time_control import TimeControl
-from kempelen.match.game.openings import read_game
 from kempelen.match.records.game_record import unescape_tag_value
 from kempelen.match.review.analysis_file import AnalysisFile
 from kempelen.match.review.move_annotation import (
@@ -30,6 +29,7 @@ from kempelen.match.review.move_annotation import (
 )
 from kempelen.match.review.parsed_game import MAX_VARIATION_LENGTH, ParsedGame
 from kempelen.match.suites.epd_suite import EngineRunner
+from openings.pgn import PgnGame, read_games, text_lines
 from protocols.client.process import EngineError
 from protocols.client.uci import SearchRequest
 from protocols.session_context import STANDALONE, SessionContext
@@ -104,62 +104,41 @@ class ParsedChessGame(ParsedGame):
         return pgn.accept(chess.pgn.StringExporter(columns=100)) + "\n\n"
 
 
-def read_pgn(path: Path) -> list[ParsedChessGame]:
-    """Read a PGN file. Raise SettingsError, which names the game, if a game is invalid."""
+def read_pgn(path: Path, report: ReadReport | None = None) -> list[ParsedChessGame]:
+    """Read a PGN file. Raise SettingsError if it contains no game that can be analysed."""
     with convert_read_errors(path, SettingsError):
-        data = read_bytes(path, MAX_FILE_SIZE)
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = data.decode("latin-1")  # the encoding of the PGN standard
-    return parse_pgn(text, str(path))
+        text = read_text(path, MAX_FILE_SIZE)
+    return parse_pgn(text, str(path), report=report)
 
 
 def parse_pgn(
-    text: str, where: str, limit: int | None = None, max_plies: int = MAX_GAME_PLIES
+    text: str,
+    where: str,
+    limit: int | None = None,
+    max_plies: int = MAX_GAME_PLIES,
+    report: ReadReport | None = None,
 ) -> list[ParsedChessGame]:
-    """Return the games in a PGN text, at most `limit`. A game may have at most `max_plies` plies.
+    """Return the games in a PGN text, at most `limit`. Games over `max_plies` plies are skipped.
 
-    Raise SettingsError, with the prefix `where`, if a game is invalid.
+    Raise SettingsError, with the prefix `where`, if no game can be analysed.
     """
-    file = io.StringIO(text)
-    games: list[ParsedChessGame] = []
-    while len(games) != limit:
-        number = len(games) + 1
-        game = read_game(file, Message("{}: game {}", where, number), max_plies)
-        if game is None:
-            break
-        try:
-            games.append(_parse_game(game, number))
-        except ValueError as error:
-            names, reason = sanitize_line(_names(game)), Message(sanitize_line(str(error)))
-            raise SettingsError("{}: game {} ({}): {}", where, number, names, reason) from None
+    report = report or ReadReport()
+    found = report.select(read_games(text_lines(text)), lambda game: _parse_game(game, max_plies))
+    games = list(islice(found, limit))
     if not any(parsed.moves for parsed in games):
+        if report.skipped:
+            raise SettingsError("{}: {}", where, report.reasons())
         raise SettingsError("{}: no chess game with moves found", where)
     return games
 
 
-def _parse_game(game: chess.pgn.Game, number: int) -> ParsedChessGame:
-    if game.errors:
-        raise ValueError(library_message(game.errors[0]))
-    if game.headers.variant() is not chess.Board:
-        raise ValueError(Message("unsupported variant {}", game.headers["Variant"]))
-    board = game.board()
-    if not board.is_valid():
-        raise ValueError(Message("illegal start position ({!r})", board.status()))
-    moves = []
-    for move in game.mainline_moves():
-        if not move:
-            raise ValueError("null moves are not allowed")
-        moves.append(move.uci())
+def _parse_game(game: PgnGame, max_plies: int) -> ParsedChessGame:
+    parsed = game.parse(max_plies)
+    board = parsed.board()
+    moves = tuple(move.uci() for move in parsed.mainline_moves())
     is_standard = board.fen() == chess.STARTING_FEN and not board.chess960
-    return ParsedChessGame(
-        game, number, None if is_standard else board.fen(), board.chess960, tuple(moves)
-    )
-
-
-def _names(game: chess.pgn.Game) -> str:
-    return f"{game.headers.get('White', '?')} - {game.headers.get('Black', '?')}"
+    start = None if is_standard else board.fen()
+    return ParsedChessGame(parsed, game.number, start, board.chess960, moves)
 
 
 async def analyse_chess(

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from agent.games.go import COLUMNS, MAX_SIZE
+from agent.io.read_report import ReadReport
 from agent.io.sanitize import sanitize_line, sanitize_name
 from kempelen.console.settings_codec import SettingsError
 from kempelen.match.config.time_control import TimeControl
@@ -32,13 +33,16 @@ from protocols.gtp.sgf import (
     record_from_tree,
     set_move,
 )
+from protocols.katago_analysis.fields import FieldReader, QueryError
 from protocols.katago_analysis.protocol import AnalysisEngine, Settings
 from protocols.katago_analysis.query import (
+    DEFAULTS,
     MAX_KOMI,
     MAX_MOVES,
     MAX_VISITS,
     MIN_BOARD_SIZE,
     is_valid_komi,
+    read_query,
 )
 from protocols.rulesets import find_ruleset, read_sgf_rules
 
@@ -130,39 +134,43 @@ class ParsedGoGame(ParsedGame):
         return text
 
 
-def read_sgf(path: Path) -> list[ParsedGoGame]:
-    """Read an SGF file. Raise SettingsError, which names the game, if a game is invalid."""
+def read_sgf(path: Path, report: ReadReport | None = None) -> list[ParsedGoGame]:
+    """Read an SGF file. Raise SettingsError if it contains no game that can be analysed."""
     try:
         trees = read_trees(path)
     except SgfError as error:
         raise SettingsError("{}: {}", path, error) from None
-    return _parse_games(trees, str(path))
+    return _parse_games(trees, str(path), MAX_MOVES, report)
 
 
-def parse_sgf(text: str, where: str, max_moves: int = MAX_MOVES) -> list[ParsedGoGame]:
-    """Return the games in an SGF text. A game may have at most `max_moves` moves.
+def parse_sgf(
+    text: str, where: str, max_moves: int = MAX_MOVES, report: ReadReport | None = None
+) -> list[ParsedGoGame]:
+    """Return the games in an SGF text. Games with more than `max_moves` moves are skipped.
 
-    Raise SettingsError, with the prefix `where`, if a game is invalid.
+    Raise SettingsError, with the prefix `where`, if no game can be analysed.
     """
     try:
         trees = parse_trees(text.encode(), encoding="UTF-8")
     except SgfError as error:
         raise SettingsError("{}: {}", where, error) from None
-    return _parse_games(trees, where, max_moves)
+    return _parse_games(trees, where, max_moves, report)
 
 
 def _parse_games(
-    trees: Sequence[Any], where: str, max_moves: int = MAX_MOVES
+    trees: Sequence[Any], where: str, max_moves: int, report: ReadReport | None
 ) -> list[ParsedGoGame]:
+    report = report or ReadReport()
     games = []
     for number, tree in enumerate(trees, 1):
         try:
             games.append(_parse_game(tree, number, max_moves))
-        except SgfError as error:
-            raise SettingsError(
-                "{}: game {}: {}", where, number, sanitize_line(str(error))
-            ) from None
+        except (SgfError, QueryError) as error:
+            report.skip(number, error)
+    report.used = len(games)
     if not any(game.moves for game in games):
+        if report.skipped:
+            raise SettingsError("{}: {}", where, sanitize_line(report.reasons()))
         raise SettingsError("{}: no game of Go with moves found", where)
     return games
 
@@ -198,6 +206,7 @@ def _parse_game(tree: Any, number: int, max_moves: int) -> ParsedGoGame:
     }
     if komi is not None:
         query["komi"] = komi
+    read_query("game", FieldReader(dict(query)), DEFAULTS)  # refuses illegal moves
     return ParsedGoGame(tree, number, record, query, moves)
 
 

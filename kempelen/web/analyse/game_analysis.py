@@ -14,6 +14,7 @@ import chess.pgn
 
 from agent.games.fen import board_from_fen
 from agent.io.message import Message, MessageError, library_message
+from agent.io.read_report import ReadReport
 from agent.io.sanitize import sanitize_line
 from kempelen.console.settings_codec import SettingsError, decode
 from kempelen.match.config.time_control import TimeControl
@@ -23,6 +24,7 @@ from kempelen.match.review.chess_review import ParsedChessGame, parse_pgn
 from kempelen.match.review.go_review import DEFAULT_RULES, ParsedGoGame, parse_sgf
 from kempelen.match.review.move_annotation import PositionEval, annotator_name
 from kempelen.web.diagrams import chess_diagrams, diagram
+from openings.pgn import TOO_LONG as GAME_TOO_LONG
 from protocols.gtp.sgf import SgfError, SgfGame, parse_trees, read_point, write
 from protocols.katago_analysis.fields import FieldReader, QueryError
 from protocols.katago_analysis.query import DEFAULTS, Query, read_query, read_vertex
@@ -32,7 +34,7 @@ from protocols.katago_analysis.query import DEFAULTS, Query, read_query, read_ve
 MAX_FILE_LENGTH = 1 << 20
 MAX_MOVES = 1000
 MAX_GAMES = 100
-TOO_LONG = Message("game too long (at most {} moves)", MAX_MOVES)
+TOO_LONG = Message(GAME_TOO_LONG, MAX_MOVES)
 # Limit of the exported text, which may be longer than the input.
 MAX_SOURCE_LENGTH = 2 * MAX_FILE_LENGTH
 # Maximum characters of a comment, and of a player's name.
@@ -114,10 +116,11 @@ def go_query(data: Mapping[str, Any]) -> Query:
     return read_query("study", FieldReader(dict(data)), DEFAULTS)[0]
 
 
-def load_games(text: str) -> list[dict[str, Any]]:
+def load_games(text: str, report: ReadReport | None = None) -> list[dict[str, Any]]:
     """Convert the games in a PGN or SGF text, or the position in a FEN, to JSON.
 
-    Raise AnalysisError if the text is invalid.
+    Games that are skipped are counted in `report`. Raise AnalysisError if the text is
+    invalid.
     """
     text = _escape_surrogates(text)
     stripped = text.strip()
@@ -129,10 +132,12 @@ def load_games(text: str) -> list[dict[str, Any]]:
         )
     try:
         if stripped.startswith("("):
-            return [_go_to_json(score) for score in parse_sgf(text, "SGF", MAX_MOVES)[:MAX_GAMES]]
+            scores = parse_sgf(text, "SGF", MAX_MOVES, report)[:MAX_GAMES]
+            return [_go_to_json(score) for score in scores]
         if "\n" not in stripped and stripped.count("/") == 7:
             return [_chess_to_json(_parse_chess({"start": stripped, "moves": []}))]
-        return [_chess_to_json(score) for score in parse_pgn(text, "PGN", MAX_GAMES, MAX_MOVES)]
+        games = parse_pgn(text, "PGN", MAX_GAMES, MAX_MOVES, report)
+        return [_chess_to_json(score) for score in games]
     except SettingsError as error:
         message = sanitize_line(str(error), 300)
         # The page has no translation of the message with the number of the game.

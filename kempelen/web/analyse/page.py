@@ -16,8 +16,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
+from agent.io.read_report import ReadReport
 from agent.io.user_code import describe
 from kempelen.console.settings_codec import SettingsError, encode
+from kempelen.console.translation import translate
 from kempelen.match.config.engine_settings import EngineProtocol, EngineSettings
 from kempelen.match.config.time_control import TimeControl
 from kempelen.match.review.analysis_file import AnalysisFile
@@ -37,6 +39,7 @@ from kempelen.web.analyse.live_analysis import (
     go_search_resources,
 )
 from kempelen.web.channel import Channel
+from kempelen.web.layout import request_language
 from kempelen.web.pages import NO_LIMIT, Page
 from kempelen.web.responses import AsciiJsonResponse, json_object
 from kempelen.web.site_context import SiteContext
@@ -84,7 +87,14 @@ class AnalysePage(Page):
 
     async def _load(self, request: Request) -> Response:
         text = str((await json_object(request) or {}).get("text", ""))
-        return await self._answer(request, lambda: {"games": load_games(text)}, self._load_limit)
+        language = request_language(request)
+
+        def load() -> dict[str, Any]:
+            report = ReadReport()
+            games = load_games(text, report)
+            return {"games": games, "skipped": translate(report.message(), language)}
+
+        return await self._answer(request, load, self._load_limit)
 
     async def _move(self, request: Request) -> Response:
         data = await json_object(request) or {}

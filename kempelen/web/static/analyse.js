@@ -104,7 +104,7 @@ async function textOf(given) {
 async function load(given) {
   trouble.textContent = "";
   try {
-    ({ games } = await ask("/analyse/load", { text: given }));
+    ({ games, skipped: trouble.textContent } = await ask("/analyse/load", { text: given }));
   } catch (error) {
     trouble.textContent = say(error.message);
     return;

@@ -101,11 +101,11 @@ def test_damaged_file_error_names_file(name, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("o.pgn", "no games at all", "neither tags nor moves"),
-        ("o.pgn", "\x00\xff" * 99, "neither tags nor moves"),
+        ("o.pgn", "no games at all", "o.pgn: no openings found"),
+        ("o.pgn", "\x00\xff" * 99, "o.pgn: no openings found"),
         ("o.pgn", '[Variant "Atomic"]\n\n1. e4 *\n', "unsupported variant Atomic"),
-        ("o.pgn", "1. e4 {c} . d4) e5 $1 2. Nf3 *\n", "invalid PGN"),
-        ("o.pgn", "1. e5 *\n", "illegal san"),
+        ("o.pgn", "1. e4 {c} . d4) e5 $1 2. Nf3 *\n", "move 1 is illegal"),
+        ("o.pgn", "1. e5 *\n", "move 1 is illegal"),
         ("o.pgn", CHESS960, "game 1: Chess960 castling rights"),
         ("o.epd", "\x00\xff" * 99, "line 1"),
         ("o.yaml", "- moves: \x00", "o.yaml: unacceptable character"),

@@ -119,7 +119,7 @@ def test_pgn_sgf_and_fen_load_with_names_and_comments(page: Analysis) -> None:
         ("(;SZ[5];B[zz])", "game 1"),
         ("(;SZ[5];B[aa];W[aa])", "Illegal move"),
         ("(" * 50_000, "SGF"),
-        (f"1. e4 ${'9' * 5000} *", "game 1: invalid PGN ("),
+        (f"1. e4 ${'9' * 5000} *", "game 1, invalid PGN ("),
         ("1. e4 " * 200_000, "use kempelen analyse FILE"),
     ],
 )
@@ -324,6 +324,14 @@ def test_review_of_longest_go_game_fits_in_one_message() -> None:
     assert len(json.dumps(message)) < MAX_UNSENT_BYTES
 
 
+def test_damaged_games_of_a_file_are_skipped_and_named(page: Analysis) -> None:
+    answer = page.post("load", {"text": "1. e4 *\n\n1. e4 Ke6 *\n\n1. d4 *\n"})
+    assert [game["moves"] for game in answer["games"]] == [["e2e4"], ["d2d4"]]
+    reason = "game 2, move 1 is illegal (1... Ke6)"
+    assert answer["skipped"] == f"read 2 games, skipped 1: {reason}"
+    assert page.post("load", {"text": SGF})["skipped"] == ""
+
+
 def test_number_of_games_read_from_file_is_limited() -> None:
     games = "1. e4 *\n\n" * MAX_GAMES
     assert len(load_games(games + "1. Ke2 *\n")) == MAX_GAMES
@@ -486,7 +494,7 @@ def test_go_searches_use_shared_memory_budget(tmp_path: Path) -> None:
 def test_pending_file_loads_per_visitor_are_limited(tmp_path: Path) -> None:
     free, reading = threading.Event(), []
 
-    def read(text: str) -> list[Any]:
+    def read(text: str, report: Any) -> list[Any]:
         reading.append(text)
         assert free.wait(PATIENCE)
         return []

@@ -105,13 +105,13 @@ def test_game_form_errors_are_translated(form: dict[str, Any], expected: str) ->
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("1. e4 Ke2", "PGN: partida 1 (? - ?): la jugada 'Ke2' no es legal en "),
+        ("1. e4 Ke2", "PGN: partida 1, la jugada 1 no es legal (1... Ke2)"),
         ("8/8/8/8/8/8/8/8 w - - 0 1", "posición ilegal ("),
-        ("(;SZ[5];B[aa];W[aa])", "la jugada 1, A5, no es legal"),
-        ("(;SZ[5:9];B[ea];W[fa])", "SGF: partida 1: un punto está fuera del tablero de 5x9"),
+        ("(;SZ[5];B[aa];W[aa])", "SGF: partida 1, la jugada 1, A5, no es legal"),
+        ("(;SZ[5:9];B[ea];W[fa])", "SGF: partida 1, un punto está fuera del tablero de 5x9"),
         (
             '[Variant "Atomic"]\n\n1. e4 *',
-            "PGN: partida 1 (? - ?): no se admite la variante Atomic",
+            "PGN: partida 1, no se admite la variante Atomic",
         ),
     ],
 )
