@@ -1,10 +1,11 @@
 """`kempelen match ratings`: rate the players in PGN files."""
 
 import argparse
+import itertools
 import json
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from agent.io.read_report import ReadReport
@@ -13,12 +14,14 @@ from kempelen.console.argument_types import AppendNamed
 from kempelen.console.plain_table import PlainTable
 from kempelen.console.settings_codec import encode
 from kempelen.console.terminal import print_error, table_console
-from kempelen.match.rating.bradley_terry import PairScore, Rating, rate
+from kempelen.match.rating.bradley_terry import PairScore, Rating, connected_groups, rate
 from kempelen.match.records.game_record import unescape_tag_value
 from openings.pgn import PgnError, PgnGame, read_games
 
 # Maximum absolute Elo of an anchor.
 MAX_ELO = 10_000
+# Maximum number of players of a group in a warning.
+MAX_LISTED_NAMES = 10
 RESULT_SCORES = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}
 
 
@@ -62,8 +65,37 @@ def run(arguments: argparse.Namespace) -> int:
     if missing := ", ".join(anchors.keys() - set(names)):
         print_error(f"--anchor: unknown player {missing} (expected one of: {', '.join(names)})")
         return 2
-    _print(rate(names, group_pairs(names, games), anchors), as_json=arguments.json)
+    groups = [rate(*group, anchors) for group in _connected(names, games, anchors)]
+    if len(groups) > 1:
+        shown = "; ".join(_list_names([rating.name for rating in group]) for group in groups)
+        print_error(
+            f"{len(groups)} groups of players have not met, directly or through others; their "
+            f"ratings are not comparable: {shown}"
+        )
+    _print(groups, as_json=arguments.json)
     return 0
+
+
+def _connected(
+    names: list[str], games: list[RatedGame], anchors: Mapping[str, float]
+) -> Iterator[tuple[list[str], list[PairScore]]]:
+    """Yield the players and games of each group of players with a common scale.
+
+    Games connect players. Anchors connect groups, as their ratings are known.
+    """
+    numbers = {name: number for number, name in enumerate(names)}
+    pairs = [(game.white, game.black) for game in games] + list(itertools.pairwise(anchors))
+    met = {(numbers[first], numbers[second]) for first, second in pairs}
+    for group in connected_groups(len(names), met):
+        members = [names[number] for number in group]
+        inside = set(members)
+        yield members, group_pairs(members, [game for game in games if game.white in inside])
+
+
+def _list_names(names: Sequence[str]) -> str:
+    listed = ", ".join(names[:MAX_LISTED_NAMES])
+    more = len(names) - MAX_LISTED_NAMES
+    return f"{listed} and {more} more" if more > 0 else listed
 
 
 def group_pairs(names: list[str], games: Iterable[RatedGame]) -> list[PairScore]:
@@ -123,17 +155,24 @@ def _pair_of(tags: Mapping[str, str]) -> tuple[str, ...] | None:
     return tags.get("Event", "?"), ours[1] if ours else round_
 
 
-def _print(ratings: list[Rating], *, as_json: bool) -> None:
+def _print(groups: list[list[Rating]], *, as_json: bool) -> None:
     if as_json:
-        rows = [encode(rating) for rating in ratings]
+        rows = [
+            {**encode(rating), "group": number}
+            for number, group in enumerate(groups, 1)
+            for rating in group
+        ]
         print(json.dumps(rows))
         return
-    table = PlainTable(box=None)
-    table.add_column("player")
-    for heading in ("Elo", "±", "points", "games", "drawn"):
-        table.add_column(heading, justify="right")
-    for r in ratings:
-        error = f"{r.error:.0f}" if r.error < float("inf") else "-"
-        drawn = f"{r.draws / r.games:.0%}" if r.games else ""
-        table.add_row(r.name, f"{r.elo:+z.0f}", error, f"{r.points:g}", str(r.games), drawn)
-    table_console().print(table)
+    for number, group in enumerate(groups, 1):
+        if len(groups) > 1:
+            print(f"group {number}" if number == 1 else f"\ngroup {number}")
+        table = PlainTable(box=None)
+        table.add_column("player")
+        for heading in ("Elo", "±", "points", "games", "drawn"):
+            table.add_column(heading, justify="right")
+        for r in group:
+            error = f"{r.error:.0f}" if r.error < float("inf") else "-"
+            drawn = f"{r.draws / r.games:.0%}" if r.games else ""
+            table.add_row(r.name, f"{r.elo:+z.0f}", error, f"{r.points:g}", str(r.games), drawn)
+        table_console().print(table)

@@ -102,9 +102,43 @@ def test_ratings_pair_games_by_event_and_round(capsys, tmp_path):
 
 
 def ratings(capsys, file, *arguments):
+    """Return the players of each group with their ratings, and standard error."""
     assert main(["match", "ratings", str(file), "--json", *arguments]) == 0
     out, err = capsys.readouterr()
-    return json.loads(out), err
+    groups = {}
+    for row in json.loads(out):
+        groups.setdefault(row["group"], {})[row["name"]] = round(row["elo"])
+    return [*groups.values()], err
+
+
+def test_players_who_have_not_met_are_ranked_in_groups(capsys, tmp_path):
+    file = tmp_path / "games.pgn"
+    pairs = [("A", "B"), ("B", "A"), ("B", "C"), ("X", "Y"), ("X", "Y")]
+    results = ["1-0", "0-1", "1/2-1/2", "1-0", "1/2-1/2"]
+    file.write_text(
+        "".join(PGN.format("e", "?", *names, r, r) for names, r in zip(pairs, results, strict=True))
+    )
+    (first, second), error = ratings(capsys, file)
+    assert ({*first}, [*second]) == ({"A", "B", "C"}, ["X", "Y"])
+    assert sum(second.values()) == 0
+    assert "2 groups of players have not met" in error
+    assert f"not comparable: {', '.join(first)}; X, Y" in error
+    assert main(["match", "ratings", str(file)]) == 0
+    lines = [line.split()[:2] for line in capsys.readouterr().out.splitlines() if line]
+    assert lines[0] == ["group", "1"]
+    assert lines.index(["group", "2"]) == 5
+    # The same ratings as without the other group.
+    together = file.read_text()
+    file.write_text(together[together.index('[Event "e"]\n[Round "?"]\n[White "X"]') :])
+    (alone,), error = ratings(capsys, file)
+    assert (alone, error) == (second, "")
+    # An anchor alone has its group; two anchors connect their groups.
+    file.write_text(together)
+    anchored, error = ratings(capsys, file, "--anchor", "X=2000")
+    assert anchored[0] == first
+    assert (anchored[1]["X"], "2 groups" in error) == (2000, True)
+    (connected,), error = ratings(capsys, file, "--anchor", "X=2000", "--anchor", "A=1900")
+    assert (connected["X"], connected["A"], error) == (2000, 1900, "")
 
 
 def test_ratings_say_which_games_were_ignored(capsys, tmp_path):

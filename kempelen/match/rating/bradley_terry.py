@@ -10,7 +10,7 @@ estimated variance ratio corrects the confidence intervals (Wedderburn, 'Quasi-l
 functions', 1974). Two players are rated by match_statistics instead.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -89,6 +89,29 @@ def rate(
     return sorted(ratings, key=lambda rating: (-rating.elo, rating.name))
 
 
+def connected_groups(count: int, met: Iterable[tuple[int, int]]) -> list[list[int]]:
+    """Divide the players 0 to `count` - 1 into groups that are connected by games.
+
+    Return the largest group first. `met` contains pairs of players who have met.
+    """
+    opponents: list[list[int]] = [[] for _ in range(count)]
+    for first, second in met:
+        opponents[first].append(second)
+        opponents[second].append(first)
+    unseen = set(range(count))
+    groups = []
+    for player in range(count):
+        if player in unseen:
+            unseen.remove(player)
+            group = [player]
+            for member in group:
+                found = unseen.intersection(opponents[member])
+                unseen -= found
+                group += found
+            groups.append(sorted(group))
+    return sorted(groups, key=len, reverse=True)
+
+
 def pentanomial_and_trinomial(
     meetings: Sequence[PairScore],
 ) -> tuple[tuple[int, int, int, int, int], tuple[int, int, int]]:
@@ -125,7 +148,7 @@ def _rate_many(
     prior = met * (share[:, None] + share[None, :]) / 2
     logits, variance = _fit(
         wins + prior / 2,
-        _groups(met),
+        connected_groups(len(met), zip(*map(np.ndarray.tolist, met.nonzero()), strict=True)),
         {player: elo / ELO_PER_LOGIT for player, elo in known.items()},
     )
     spread = _spread(meetings, logits, len(wins))
@@ -205,16 +228,3 @@ def _information(played: NDArray[np.float64], expected: NDArray[np.float64]) -> 
     weight = played * expected * (1 - expected)
     np.fill_diagonal(weight, 0)
     return np.asarray(np.diag(weight.sum(axis=1)) - weight)
-
-
-def _groups(met: NDArray[np.bool_]) -> list[list[int]]:
-    unseen = set(range(len(met)))
-    groups = []
-    while unseen:
-        group = [unseen.pop()]
-        for player in group:
-            neighbours = [other for other in unseen if met[player, other]]
-            unseen -= set(neighbours)
-            group.extend(neighbours)
-        groups.append(sorted(group))
-    return groups

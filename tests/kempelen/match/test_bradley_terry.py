@@ -44,6 +44,11 @@ def test_true_strengths_are_recovered():
         assert 1 < rating.error < 10
 
 
+def test_groups_are_connected_by_games_largest_group_first():
+    met = [(1, 0), (4, 5), (5, 2), (6, 6)]
+    assert ratings_module.connected_groups(7, met) == [[2, 4, 5], [0, 1], [3], [6]]
+
+
 def test_one_sided_results_give_finite_ratings():
     ratings = rate(["A", "B"], [(0, 1, 1.0)] * 10)
     assert all(math.isfinite(rating.elo) for rating in ratings)
