@@ -8,6 +8,11 @@ import chess.pgn
 import pytest
 from sgfmill import sgf
 
+from kempelen.match.config.time_control import TimeControl
+from kempelen.match.review.analysis_file import AnalysisFile
+from kempelen.match.review.chess_review import parse_pgn
+from kempelen.match.review.go_review import parse_sgf
+from kempelen.match.review.move_annotation import PositionEval, annotator_name
 from tests import in_process
 from tests.support import failing
 
@@ -59,7 +64,8 @@ def test_chess_games_are_annotated(file, tmp_path, warm_cache):
     first, _, blunder, _ = game.mainline()
     assert f"weak {SCRIPT}" in first.comment  # existing comments stay
     assert first.eval().white().score() < 0
-    assert blunder.nags == {chess.pgn.NAG_BLUNDER}  # the old glyph is replaced
+    assert blunder.nags == {chess.pgn.NAG_GOOD_MOVE}  # the annotator's mark stays
+    assert game.headers["Annotator"].startswith("?; Kempelen, 3000 nodes")
     assert blunder.eval().white().mate() == -1
     replies = [node.san() for node in blunder.parent.variations]
     assert replies[:2] == ["g4", "e4"]
@@ -70,6 +76,53 @@ def test_chess_games_are_annotated(file, tmp_path, warm_cache):
     assert "&lt;b&gt;Ann&lt;/b&gt; - $x_1$" in drawn
     assert "blunder (1)" in drawn
     assert {path.name for path in tmp_path.iterdir()} == {"games.pgn", "made.pgn", "made.svg"}
+
+
+def review(text):
+    """Return a game in which every move is a blunder, reviewed."""
+    (game,) = parse_pgn(text, "x")
+    known = AnalysisFile(None, "")
+    for key in game.keys(known):
+        known.add(key, PositionEval(0.9, cp=300))
+    return game.annotated(known, annotator_name("E", TimeControl(nodes=9), "nodes"))
+
+
+def test_marks_of_annotators_are_kept_and_those_of_engines_replaced():
+    def marks(text):
+        game = chess.pgn.read_game(io.StringIO(text))
+        return [sorted(node.nags) for node in game.mainline()], game.headers["Annotator"]
+
+    text = "1. e4! e5 $14 2. Nf3?? Nc6?! *"
+    kept = [[1], [4, 14], [4], [6]]
+    assert marks(review(text)) == (kept, "?; E, 9 nodes a move")
+    assert marks(review(review(text))) == (kept, "?; E, 9 nodes a move")
+    named = f'[Annotator "Ann; Bob"]\n\n{text}'
+    assert marks(review(named)) == (kept, "Ann; Bob; E, 9 nodes a move")
+    replaced = [[4], [4, 14], [4], [4]]
+    engine = f'[Annotator "Kempelen 5, 70 nodes and 0.5 s a move"]\n\n{text}'
+    assert marks(review(engine)) == (replaced, "E, 9 nodes a move")
+    assert marks(review("1. e4 e5 *")) == ([[4], [4]], "E, 9 nodes a move")
+
+
+def test_marks_of_go_annotators_are_kept_and_those_of_engines_replaced():
+    def marks(text):
+        (game,) = parse_sgf(text, "x")
+        known = AnalysisFile(None, "")
+        for key in game.keys(known):
+            known.add(key, PositionEval(0.9, lead=3.0))
+        text = game.annotated(known, annotator_name("E", TimeControl(nodes=9), "visits"))
+        root = sgf.Sgf_game.from_string(text).get_root()
+        nodes = [root[0], root[0][0]]
+        names = ("BM", "TE", "DO", "IT")
+        found = [[name for name in names if node.has_property(name)] for node in nodes]
+        return found, root.get("AN")
+
+    moves = ";B[aa]TE[1];W[bb])"
+    start = "(;GM[1]FF[4]SZ[5]KM[0.5]"
+    assert marks(start + moves) == ([["TE"], ["BM"]], "?; E, 9 visits a move")
+    assert marks(f"{start}AN[Ann]{moves}") == ([["TE"], ["BM"]], "Ann; E, 9 visits a move")
+    engine = f"{start}AN[K, 50 visits a move]{moves}"
+    assert marks(engine) == ([["BM"], ["BM"]], "E, 9 visits a move")
 
 
 def test_damaged_games_are_skipped_and_named(tmp_path, warm_cache):
@@ -123,7 +176,7 @@ def test_go_games_are_annotated(tmp_path, warm_cache):
     assert tree.get_root().get("C") == "mine"
     assert tree.get_root().get("PB") == SCRIPT
     node = tree.get_main_sequence()[3]
-    assert (node.get("BM"), node.get_move()) == (2, ("b", None))
+    assert (node.get("BM"), node.get_move()) == (1, ("b", None))  # the annotator's mark stays
     assert "blunder" in node.get("C")
     lines = [child.get_move()[1] for child in node.parent]
     assert lines[:2] == [None, (4, 0)]

@@ -20,12 +20,13 @@ from agent.limits import Mate
 from kempelen.console.settings_codec import SettingsError
 from kempelen.match.config.engine_settings import EngineSettings
 from kempelen.match.config.time_control import TimeControl
-from kempelen.match.records.game_record import unescape_tag_value
+from kempelen.match.records.game_record import escape_tag_value, unescape_tag_value
 from kempelen.match.review.analysis_file import AnalysisFile
 from kempelen.match.review.move_annotation import (
     MoveQuality,
     PositionEval,
     eval_from_score,
+    human_annotator,
 )
 from kempelen.match.review.parsed_game import MAX_VARIATION_LENGTH, ParsedGame
 from kempelen.match.suites.epd_suite import EngineRunner
@@ -42,7 +43,7 @@ NAGS = {
     MoveQuality.MISTAKE: chess.pgn.NAG_MISTAKE,
     MoveQuality.BLUNDER: chess.pgn.NAG_BLUNDER,
 }
-# Numeric annotation glyphs (NAGs) of move quality, which the review replaces.
+# Numeric annotation glyphs (NAGs) of move quality. A review replaces those of earlier reviews.
 QUALITY_NAGS = frozenset(range(chess.pgn.NAG_GOOD_MOVE, chess.pgn.NAG_DUBIOUS_MOVE + 1))
 
 
@@ -88,17 +89,23 @@ class ParsedChessGame(ParsedGame):
 
     def annotated(self, known: AnalysisFile, annotator: str) -> str:
         pgn, review, evals = self.pgn, self.review(known), self.evals(known)
+        nodes = list(pgn.mainline())
+        has_marks = any(node.nags & QUALITY_NAGS for node in nodes)
+        author = human_annotator(pgn.headers.get("Annotator", ""), has_marks)
         if review.moves:
-            pgn.headers["Annotator"] = annotator
+            names = escape_tag_value(annotator)
+            pgn.headers["Annotator"] = f"{author}; {names}" if author else names
         board = pgn.board()  # node.board() and node.turn() would replay the game for every move
-        for ply, (node, move) in enumerate(zip(list(pgn.mainline()), review.moves, strict=True)):
+        for ply, (node, move) in enumerate(zip(nodes, review.moves, strict=True)):
             before, after = evals[ply], evals[ply + 1]
             if after is not None:
                 node.set_eval(_pov(after, not board.turn), after.depth or None)
             if move.loss is not None and before is not None:
-                node.nags -= QUALITY_NAGS
+                if not author:
+                    node.nags -= QUALITY_NAGS
                 if move.grade in NAGS:
-                    node.nags.add(NAGS[move.grade])
+                    if not node.nags & QUALITY_NAGS:
+                        node.nags.add(NAGS[move.grade])
                     _add_line(node.parent, board.copy(stack=False), before.line)
             board.push(node.move)
         return pgn.accept(chess.pgn.StringExporter(columns=100)) + "\n\n"

@@ -22,6 +22,7 @@ from kempelen.match.review.move_annotation import (
     PositionEval,
     ReviewedMove,
     format_eval,
+    human_annotator,
 )
 from kempelen.match.review.parsed_game import MAX_VARIATION_LENGTH, ParsedGame
 from protocols.gtp.sgf import (
@@ -53,6 +54,8 @@ MARKS = {
     MoveQuality.MISTAKE: ("BM", b"1"),
     MoveQuality.BLUNDER: ("BM", b"2"),
 }
+# Properties of move quality. A review replaces those of earlier reviews.
+QUALITY_PROPERTIES = ("BM", "DO", "TE", "IT")
 # Seconds to wait until cancelled searches have ended.
 CLOSE_TIMEOUT = 5.0
 
@@ -108,22 +111,28 @@ class ParsedGoGame(ParsedGame):
         V is the lead of Black in points. DO, BM[1] and BM[2] mark inaccuracies, mistakes and
         blunders.
         """
-        review = self.review(known)
-        if review.moves:
-            self.tree.get_root().set_raw("AN", annotator.encode("ascii", "replace"))
+        review, root = self.review(known), self.tree.get_root()
         nodes = [node for node in self.tree.get_main_sequence() if node.get_move()[0] is not None]
+        has_marks = any(node.has_property(name) for node in nodes for name in QUALITY_PROPERTIES)
+        author = human_annotator(self.root_property("AN"), has_marks)
+        if review.moves:
+            names, encoding = f"{author}; {annotator}" if author else annotator, root.get_encoding()
+            root.set("AN", names.encode(encoding, "replace").decode(encoding))
         for node, move in zip(nodes, review.moves, strict=False):
             if move.expected is None:
                 continue
             if move.lead is not None:
                 node.set_raw("V", f"{move.lead:z.2f}".encode())
             node.add_comment_text(_comment(move))
-            for name in ("BM", "DO", "TE", "IT"):
-                if node.has_property(name) and move.loss is not None:
+            marks = [name for name in QUALITY_PROPERTIES if node.has_property(name)]
+            if not author and move.loss is not None:
+                for name in marks:
                     node.unset(name)
+                marks = []
             if move.grade is not MoveQuality.GOOD:
                 name, value = MARKS[move.grade]
-                node.set_raw(name, value)
+                if not marks:
+                    node.set_raw(name, value)
                 if node.parent is not None:
                     _add_line(node.parent, move)
         return self.text()

@@ -6,6 +6,7 @@ matters in an equal game, but hardly in a decided game.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -38,6 +39,8 @@ LOSS_THRESHOLDS = (
     (0.10, MoveQuality.MISTAKE),
     (0.05, MoveQuality.INACCURACY),
 )
+# What `annotator_name` returns.
+_ENGINE_ANNOTATOR = re.compile(r".+, (\d+ (nodes|visits)( and )?)?(\S+ s)? a move")
 BAD_QUALITIES = (MoveQuality.INACCURACY, MoveQuality.MISTAKE, MoveQuality.BLUNDER)
 QUALITY_SYMBOLS = {
     MoveQuality.GOOD: "",
@@ -231,6 +234,18 @@ def annotator_name(name: str, limits: TimeControl, unit: str) -> str:
     parts = [f"{limits.nodes} {unit}" if limits.nodes else ""]
     parts += [f"{limits.movetime:g} s" if limits.movetime else ""]
     return sanitize_line(f"{name}, {' and '.join(filter(None, parts))} a move")
+
+
+def human_annotator(annotators: str, has_marks: bool) -> str:
+    """Return the names in a tag Annotator, without those that `annotator_name` has made.
+
+    `has_marks` says whether moves have marks such as ! and ?. Without any name, their author is
+    "?".
+    """
+    names = [name for name in map(str.strip, annotators.split(";")) if name]
+    if not names and has_marks:
+        return "?"
+    return "; ".join(name for name in names if not _ENGINE_ANNOTATOR.fullmatch(name))
 
 
 def format_eval(move: ReviewedMove) -> str:

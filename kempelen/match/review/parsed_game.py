@@ -62,8 +62,8 @@ class ParsedGame(ABC):
     def annotated(self, known: AnalysisFile, annotator: str) -> str:
         """Return the game as text, with evaluations, and with better lines for bad moves.
 
-        `annotator` is the name of the reviewer in the text. Comments and variations are kept, but
-        marks of move quality are replaced.
+        `annotator` is the name of the reviewer in the text. Comments, variations and the marks of
+        other annotators are kept.
         """
 
     def missing(self, known: AnalysisFile) -> dict[int, str]:
