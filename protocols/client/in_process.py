@@ -123,7 +123,7 @@ class InProcessChessClient:
             self._position.set(position, session.chess960)
         except UciError as error:
             raise EngineError(str(error)) from None
-        board = self._position.copy_with_history()
+        board = self._position.board.copy()
         clocks = (request.white, request.black)
         own, other = clocks if board.turn else clocks[::-1]
         session.set_opponent_clock(None if other is None else other.time)

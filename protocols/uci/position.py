@@ -13,8 +13,9 @@ MAX_HALFMOVE_CLOCK = 150
 # Length of the longest legal game in half-moves: 118 captures and pawn moves, each after at most
 # 150 half-moves, minus three (Tom Murphy VII, 'Is this the longest Chess game?', 2020).
 MAX_GAME_PLIES = 17_697
-# History passed to a search, in half-moves: more than any rule or book needs.
-HISTORY_PLIES = 1_000
+# Maximum history of a position, in half-moves. Each takes about a kilobyte. Of longer games, only
+# the positions that can matter to the rules are kept.
+HISTORY_PLIES = 600
 # Of both sides together. The records of the kernel have no room for the moves of more.
 MAX_PIECES = 32
 MAX_SHOWN_FEN = 120  # characters in an error message
@@ -33,8 +34,8 @@ class CurrentPosition:
     def board(self) -> chess.Board:
         """Return the board with the moves before it, which is initially the start position.
 
-        Of a longer game, at least HISTORY_PLIES half-moves are kept. Raise `UciError` if the last
-        position was refused.
+        Of a longer game than HISTORY_PLIES, at least MAX_HALFMOVE_CLOCK half-moves are kept. Raise
+        `UciError` if the last position was refused.
         """
         if self._refusal:
             raise UciError(f"no valid position ({self._refusal})")
@@ -42,10 +43,6 @@ class CurrentPosition:
             self.set(PositionCommand(None, ()), chess960=False)
         assert self._board is not None
         return self._board
-
-    def copy_with_history(self) -> chess.Board:
-        """Return a copy of the board with its last HISTORY_PLIES half-moves."""
-        return self.board.copy(stack=HISTORY_PLIES)
 
     def refuse(self, reason: str) -> None:
         """Have no position until the next is set, so that no older one is searched instead."""
@@ -74,8 +71,8 @@ class CurrentPosition:
             for text in moves[played:]:
                 yield_turn()
                 move = read_move(board, text)
-                if len(board.move_stack) == 2 * HISTORY_PLIES:  # each takes about a kilobyte
-                    board = board.copy(stack=HISTORY_PLIES)
+                if len(board.move_stack) == HISTORY_PLIES:
+                    board = board.copy(stack=MAX_HALFMOVE_CLOCK)
                 board.push(move)
                 played += 1
         finally:

@@ -196,7 +196,7 @@ class UciProtocol:
     def _go(self, go: GoCommand) -> Replies:
         session, agent = self.session, self.session.agent
         try:
-            board = self._position.copy_with_history()
+            board = self._position.board.copy()
         except UciError as error:
             yield info_string(f"go: {error}")
             self._make_room()
@@ -272,7 +272,7 @@ class UciProtocol:
     def _evaluate(self, _: None) -> Replies:
         self.session.require_queue_space("eval")
         charge_search()
-        board = self._position.copy_with_history()
+        board = self._position.board.copy()
         self.session.agent.submit(lambda job: self._send_evaluation(job, board), long_running=True)
         yield from ()
 

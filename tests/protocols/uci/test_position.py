@@ -2,7 +2,13 @@ import chess
 import pytest
 
 from protocols.uci.parsing import PositionCommand, UciError
-from protocols.uci.position import HISTORY_PLIES, MAX_GAME_PLIES, CurrentPosition, read_board
+from protocols.uci.position import (
+    HISTORY_PLIES,
+    MAX_GAME_PLIES,
+    MAX_HALFMOVE_CLOCK,
+    CurrentPosition,
+    read_board,
+)
 
 
 def position(moves="", fen=None):
@@ -35,7 +41,7 @@ def test_only_end_of_long_history_is_kept(monkeypatch):
 
     monkeypatch.setattr(chess.Board, "push", push)
     current.set(position(shuffle * HISTORY_PLIES), chess960=False)
-    assert HISTORY_PLIES <= len(current.board.move_stack) <= longest <= 2 * HISTORY_PLIES
+    assert MAX_HALFMOVE_CLOCK <= len(current.board.move_stack) <= longest <= HISTORY_PLIES
     assert current.board.fullmove_number == 1 + 2 * HISTORY_PLIES
     current.set(position(shuffle * HISTORY_PLIES + "e2e4"), chess960=False)
     board = current.board
@@ -134,16 +140,3 @@ def test_game_length_limit_is_enforced():
     assert current.board.ply() == MAX_GAME_PLIES
     with pytest.raises(UciError, match="too many moves"):
         current.set(PositionCommand(None, tuple(shuffle[: MAX_GAME_PLIES + 1])), chess960=False)
-
-
-def test_recent_returns_copy_with_recent_moves():
-    current = CurrentPosition()
-    current.set(position("g1f3 g8f6 f3g1 f6g8 " * 300), chess960=False)
-    copy_with_history = current.copy_with_history()
-    assert (
-        copy_with_history.move_stack
-        == current.board.move_stack[-len(copy_with_history.move_stack) :]
-    )
-    assert copy_with_history.fen() == current.board.fen()
-    copy_with_history.pop()
-    assert len(current.board.move_stack) == 1200
