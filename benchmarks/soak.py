@@ -40,6 +40,8 @@ ATTACK_SHARE = 0.8  # of the time of an attack; after it, its consequences are m
 SETTLING_S = 60.0  # time for the memory to be returned
 HONEST = ("alice", "bob", "carol")
 MALLORY = "mallory"  # a token holder who attacks
+# Outside the books, whose moves need no search.
+START = "rnbqkbnr/1ppp1ppp/p3p3/8/8/4P2P/PPPP1PP1/RNBQKBNR w KQkq - 0 3"
 LONG_LINE = "position startpos moves" + " g1f3 g8f6 f3g1 f6g8" * 2500  # 50 KB
 LONG_SGF = "(;GM[1]SZ[19]" + ";B[aa];W[ba]" * 2500 + ")"
 
@@ -124,7 +126,7 @@ async def play_uci(target: Target, number: int) -> AsyncIterator[None]:
 
 async def play_xboard(target: Target, number: int) -> AsyncIterator[None]:
     async with session(target, number) as (say, hear):
-        say("xboard", "protover 2")
+        say("xboard", "protover 2", "option OwnBook=0")
         await hear("feature done=1")
         chance = Random(number)
         while True:
@@ -159,7 +161,7 @@ async def play_pages(target: Target, number: int) -> AsyncIterator[None]:
     headers = await asyncio.to_thread(target.sign_in, HONEST[number % len(HONEST)])
     chance = Random(number)
     while True:
-        form = {"game": "chess", "seconds": MOVE_S}
+        form = {"game": "chess", "seconds": MOVE_S, "position": START}
         game, _ = await asyncio.to_thread(target.post, "/games", form, headers)
         url = f"ws://127.0.0.1:{target.pages}/games/{game['id']}/channel"
         async with connect(url, additional_headers=headers, proxy=None, compression=None) as socket:
@@ -357,12 +359,12 @@ def serving(folder: Path) -> Iterator[tuple[Target, list[int], list[Path]]]:
         for name in (*HONEST, MALLORY)
     }  # fmt: skip
     commands = (
-        ["serve", "--address", "127.0.0.1:0", "--address", "ws://127.0.0.1:0", "--hash", "4"],
+        ["serve", "--address", "127.0.0.1:0", "--address", "ws://127.0.0.1:0"],
         ["web", "--no-browser", "--address", "127.0.0.1:0", "--games", str(folder / "web.sqlite")],
     )
     logs, processes = [folder / "serve.log", folder / "web.log"], []
     for command, log in zip(commands, logs, strict=True):
-        words = [*KEMPELEN, *command, "--tokens", str(file), "--request-rate", "200"]
+        words = [*KEMPELEN, *command, "--tokens", str(file), "--request-rate", "200", "--hash", "4"]
         with log.open("wb") as output:
             processes.append(spawn(words, stderr=output))
     try:
@@ -401,6 +403,7 @@ async def measure(
     phases = ["none", *options.attacks]
     seconds = 60 * options.round / len(phases)
     found.late.clear()
+    found.own_late = 0.0
     await asyncio.sleep(seconds)
     before = sum(map(memory, processes))
     written = sum(log.stat().st_size for log in logs)
