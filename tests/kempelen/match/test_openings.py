@@ -244,6 +244,28 @@ def test_invalid_opening_is_named_and_the_next_one_is_played(tmp_path):
     assert reports[1] == f"{path}, line 4: the game is already over; skipped"
 
 
+DECIDED = {
+    "o.epd": ["R3k3/8/4K3/8/8/8/8/8 b - -", "7k/5K2/6Q1/8/8/8/8/8 b - -",
+              "4k3/8/8/8/8/8/8/4K2N w - -", "4k3/8/8/8/8/8/4P3/4K3 w - - 100 90",
+              "4k3/8/8/8/8/8/4P3/4K3 w - - 99 90"],
+    "o.pgn": ["1. f3 e5 2. g4 Qh4# 0-1\n\n", "1. Nf3 Nf6 2. Ng1 Ng8 3. Nf3 Nf6 4. Ng1 Ng8 *\n\n",
+              "1. f3 e5 2. g4 d5 *\n\n"],
+    "o.yaml": ["- moves: 1. f3 e5 2. g4 Qh4#\n  name: mate", "- moves: 1. e4 e5\n  name: good"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DECIDED)
+def test_openings_that_end_the_game_are_not_played(name, tmp_path):
+    """By mate, stalemate, insufficient material, the fifty-move rule or repetition."""
+    path = tmp_path / name
+    path.write_text("\n".join(DECIDED[name]) + "\n")
+    (good,) = openings.load_openings(OpeningSettings(file=str(path)), lambda text: None)
+    opening_of = openings.opening_selector(in_order(path), lambda text: None)
+    assert {opening_of(1, pair) for pair in range(1, 7)} == {good}
+    cut = OpeningSettings(str(path), plies=3)
+    assert len(openings.load_openings(cut, lambda text: None)) == (1 if name == "o.epd" else 2)
+
+
 def test_file_without_valid_openings_is_rejected_at_once(tmp_path):
     path = tmp_path / "o.epd"
     path.write_text("rubbish\n" * 1_000_000)
