@@ -1,5 +1,6 @@
 """The record of a game, and its conversion to PGN."""
 
+import dataclasses
 import hashlib
 import re
 from collections.abc import Callable, Sequence
@@ -21,6 +22,8 @@ from openings.names import OpeningName, OpeningNames
 
 # PGN strings are limited to 255 characters. The difference is reserved for escapes.
 TAG_LENGTH = 200
+# Later positions are not looked up in the table of openings, because this costs time.
+MAX_NAMED_PLIES = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,13 +118,16 @@ class GameRecord:
 
 def encode_record(record: GameRecord) -> dict[str, Any]:
     """Return a record as plain data, without default values of moves, which saves a third."""
-    defaults = encode(MoveRecord(""))
-    encoded: dict[str, Any] = encode(record)
+    defaults = {field.name: field.default for field in dataclasses.fields(MoveRecord)}
     moves = [
-        {key: value for key, value in move.items() if value != defaults[key]}
-        for move in encoded["moves"]
+        {
+            name: encode(value)
+            for name, default in defaults.items()
+            if (value := getattr(move, name)) != default
+        }
+        for move in record.moves
     ]
-    return {**encoded, "moves": moves}
+    return {**encode(dataclasses.replace(record, moves=())), "moves": moves}
 
 
 class Notation(StrEnum):
@@ -261,7 +267,7 @@ def _opening_name(record: GameRecord) -> OpeningName | None:
     if record.chess960:
         return None
     board = chess.Board(record.fen)
-    for text in (*record.opening, *(move.move for move in record.moves))[: names.MAX_PLIES]:
+    for text in (*record.opening, *(move.move for move in record.moves))[:MAX_NAMED_PLIES]:
         board.push_uci(text)
     return names.find_name(_opening_names(), board)
 
