@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from agent.game import parse_move
 from agent.games import catalogue
 from agent.kernel import decorators
-from agent.limits import Info, Limits
+from agent.limits import Info, Limits, Mate
 from agent.search.catalogue import algorithm
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -71,6 +71,19 @@ def last_info(search: Any, position: Any, limits: Limits[Any]) -> Info[Any]:
     """Return the last result of a search."""
     search.clear_stop()
     return list(search.search(position, limits))[-1]
+
+
+def mates(board: chess.Board, info: Info[Any]) -> bool:
+    """Return whether a line reports a mate; check that its variation is legal and ends in it."""
+    if not isinstance(info.score, Mate):
+        return False
+    replay = board.copy()
+    for move in info.pv:
+        assert move in replay.legal_moves, replay.fen()
+        replay.push(move)
+    assert replay.is_checkmate(), (board.fen(), info)
+    assert len(info.pv) == 2 * abs(info.score.moves) - (info.score.moves > 0), (board.fen(), info)
+    return True
 
 
 def failing(failure: str, after: int = 1) -> tuple[str, tuple[str, ...]]:

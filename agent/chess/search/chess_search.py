@@ -6,10 +6,11 @@ from functools import partial
 import chess
 
 from agent.chess.board.kernel_board import KernelBoard
-from agent.chess.endgames.root_probe import Tablebases
+from agent.chess.endgames.root_probe import RootProbeResult, Tablebases
 from agent.chess.evaluation.evaluators import ChessEvaluator, make_evaluator
 from agent.chess.evaluation.loading import DEFAULT, load
 from agent.chess.evaluation.nnue_format import NnueNetwork
+from agent.chess.search.mate_line import with_mate_line
 from agent.evaluation_types import Evaluation, EvaluationError
 from agent.kernel.bits import U64
 from agent.kernel.scores import MAX_PLY
@@ -115,35 +116,29 @@ class ChessSearch(ParallelSearch[KernelBoard], ABC):
     def search(
         self, board: chess.Board, limits: Limits[chess.Move], lines: int = 1
     ) -> Iterator[Info[chess.Move]]:
-        """Search as defined by `Searcher`. If `lines` is 1, first probe the endgame tablebases.
+        """Search as defined by `Searcher`, after probing the endgame tablebases.
 
-        The tablebases may yield the best move without a search, or restrict the root moves.
+        The tablebases may know the best lines, or restrict the root moves if `lines` is 1. A mate
+        is reported with its complete principal variation.
         """
         self._is_clean = False
-        hits = 0
-        if lines == 1:
-            moves = limits.search_moves or list(board.legal_moves)
-            probe_result = self._tablebases.probe_root(board, moves, lambda: self._workers.stopped)
-            if probe_result is not None and probe_result.score is not None:
-                yield Info(
-                    len(probe_result.line),
-                    probe_result.score,
-                    probe_result.line,
-                    seldepth=len(probe_result.line),
-                    nodes=probe_result.hits,
-                    tbhits=probe_result.hits,
-                )
-                return
-            if probe_result is not None:
-                limits = replace(limits, search_moves=probe_result.moves)
-                hits = probe_result.hits
         self._update_chess960(board)
         self._table.next_generation()
-        self._workers.begin(partial(self._load, board, limits))
+        self._workers.begin(partial(self._load, board, limits))  # also resets the progress
         worker = self._workers.first.worker
-        worker.tablebase_hits = hits
         try:
-            yield from self._search_iterations(board, limits, min(lines, int(worker.root_count)))
+            moves = limits.search_moves or list(board.legal_moves)
+            probe = self._tablebases.probe_root(board, moves, lines, lambda: self._workers.stopped)
+            if probe is not None and probe.lines:
+                yield from _table_infos(probe)
+                return
+            if probe is not None and lines == 1:
+                limits = replace(limits, search_moves=probe.moves)
+                self._workers.begin(partial(self._load, board, limits))
+                worker.tablebase_hits = probe.hits
+            lines = min(lines, int(worker.root_count))
+            for info in self._search_iterations(board, limits, lines):
+                yield with_mate_line(board, info, self._mate_line)
         finally:
             self._workers.end()
             error = self._take_error()
@@ -155,6 +150,10 @@ class ChessSearch(ParallelSearch[KernelBoard], ABC):
         self, board: chess.Board, limits: Limits[chess.Move], lines: int
     ) -> Iterator[Info[chess.Move]]:
         """Yield the lines of each iteration. The first worker already has the root position."""
+
+    def _mate_line(self, board: chess.Board, plies: int) -> tuple[chess.Move, ...] | None:
+        """Return the line to a mate in `plies` plies that ended the search of `board`, or None."""
+        return self._tablebases.mate_line(board, plies)
 
     def _load(self, board: chess.Board, limits: Limits[chess.Move], game: KernelBoard) -> None:
         game.load(board)
@@ -189,3 +188,17 @@ class ChessSearch(ParallelSearch[KernelBoard], ABC):
 
     def _take_error(self) -> EvaluationError | None:
         return self._evaluator.pop_error(self._workers)
+
+
+def _table_infos(probe: RootProbeResult) -> Iterator[Info[chess.Move]]:
+    depth = max(len(pv) for _, pv in probe.lines)
+    for number, (score, pv) in enumerate(probe.lines, 1):
+        yield Info(
+            depth,
+            score,
+            pv,
+            seldepth=depth,
+            multipv=number,
+            nodes=probe.hits,
+            tbhits=probe.hits,
+        )

@@ -17,11 +17,12 @@ from agent.chess.board.kernel_board import KernelBoard
 from agent.chess.search.chess_search import MAX_DEPTH, ChessSearch
 from agent.chess.search.leaf_batch import LeafBatch
 from agent.chess.search.mcts import LOGISTIC_SCALE, MAX_TREE_PLY, open_root, run_playouts
+from agent.chess.search.quiescence import quiescence
 from agent.evaluation_types import Evaluation, EvaluationError
 from agent.kernel.mcts_tree import NO_NODE, ROOT, SOLVED
 from agent.kernel.node_pool import NodePool
 from agent.kernel.playouts import MAX_VISITS, grow_tree, playout_goals
-from agent.kernel.scores import MATE_BOUND, MAX_EVALUATION, score_of
+from agent.kernel.scores import INFINITE, MATE, MATE_BOUND, MAX_EVALUATION, score_of
 from agent.limits import Info, Limits, Progress
 
 FinalMoveRule = Literal["visits", "value", "bound"]
@@ -57,6 +58,7 @@ class MctsSearch(ChessSearch):
         self._restricted = False
         self._batch = self._make_batch()
         self._batch_error: EvaluationError | None = None
+        self._leaf: KernelBoard | None = None  # for the ends of lines
 
     def _make_batch(self) -> LeafBatch | None:
         return LeafBatch(self.evaluation) if self.evaluation.batch else None
@@ -91,6 +93,7 @@ class MctsSearch(ChessSearch):
     def search(
         self, board: chess.Board, limits: Limits[chess.Move], lines: int = 1
     ) -> Iterator[Info[chess.Move]]:
+        self._pool.playouts = 0
         try:
             yield from super().search(board, limits, lines)
         except EvaluationError:
@@ -141,6 +144,25 @@ class MctsSearch(ChessSearch):
             yield from iteration
             if pool.state == SOLVED or limits.mate_found(iteration[0].score):
                 return
+
+    def _mate_line(self, board: chess.Board, plies: int) -> tuple[chess.Move, ...] | None:
+        """Also repeat the quiescence search, which proves mates at the leaves of the tree."""
+        line = super()._mate_line(board, plies)
+        if line is not None or self._batch is not None:
+            return line
+        game = self._leaf = self._leaf or KernelBoard()
+        self._load(board, Limits(), game)
+        if abs(quiescence(game.worker, 0, -INFINITE, INFINITE)) != MATE - plies:
+            return None
+        frame = game.worker.frames[0]
+        line = tuple(map(game.decode_move, frame.pv[: frame.pv_length].tolist()))
+        if len(line) == plies:
+            return line
+        end = board.copy(stack=False)
+        for move in line:
+            end.push(move)
+        tail = super()._mate_line(end, plies - len(line))
+        return None if tail is None else line + tail
 
     def _run_playouts(self, game: KernelBoard, number: int = 0) -> None:
         if self._batch is not None:
@@ -211,9 +233,14 @@ class MctsSearch(ChessSearch):
 
     def _variation(self, node: int) -> Iterator[chess.Move]:
         game = self._workers.first
-        yield game.decode_move(self._pool.move(node))
-        while ranking := self._ranking(node):
-            node = ranking[0]
-            if not self._pool.visits(node):
-                return
+        while True:
             yield game.decode_move(self._pool.move(node))
+            proof = self._pool.proven_score(node)
+            children = self._ranking(node)
+            if proof is not None and abs(proof) >= MATE_BOUND:
+                # The mate is that of the proof, whatever the search has found since.
+                reply = -proof - (1 if proof > 0 else -1)
+                children = [c for c in children if self._pool.proven_score(c) == reply]
+            if not children or not self._pool.visits(children[0]):
+                return
+            node = children[0]

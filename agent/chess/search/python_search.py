@@ -5,8 +5,9 @@ from math import inf
 
 import chess
 
+from agent.chess.search.mate_line import find_mate_line, with_mate_line
 from agent.game import Game
-from agent.games.plain_chess import PlainChess, evaluate, static_gain
+from agent.games.plain_chess import PlainChess, evaluate, position_key, static_gain
 from agent.limits import Cp, Info, Limits, Mate, Progress, Score
 from agent.search.algorithms.alpha_beta import AlphaBeta, AlphaBetaOptions
 from agent.search.iterative_deepening import Iteration, IterativeDeepening
@@ -86,18 +87,20 @@ class PythonSearch:
         for iteration in self._deepening.iterations(game, moves, depth, lines):
             if iteration.complete or last is None or iteration.lines[0] != last.lines[0]:
                 last = iteration
-                yield from self._infos(iteration)
+                yield from self._infos(board, iteration)
             if limits.mate_found(score(last.lines[0][0])):
                 return
             self._search.node_limit = node_limit
         if last is None:
             static_iteration = Iteration(1, [(self._evaluation(game), (moves[0],))])
-            yield from self._infos(static_iteration)
+            yield from self._infos(board, static_iteration)
 
-    def _infos(self, iteration: Iteration[chess.Move]) -> Iterator[Info[chess.Move]]:
+    def _infos(
+        self, board: chess.Board, iteration: Iteration[chess.Move]
+    ) -> Iterator[Info[chess.Move]]:
         counts = self._search.counts
         for number, (value, variation) in enumerate(iteration.lines, 1):
-            yield Info(
+            info = Info(
                 depth=iteration.depth,
                 score=score(value),
                 pv=variation,
@@ -108,6 +111,19 @@ class PythonSearch:
                 complete=iteration.complete,
                 effort=iteration.effort() if number == 1 else None,
             )
+            yield with_mate_line(board, info, self._table_line)
+
+    def _table_line(self, board: chess.Board, plies: int) -> tuple[chess.Move, ...] | None:
+        """Return the line to a mate in `plies` plies, from the table and from a short search."""
+        board, line = board.copy(stack=False), list[chess.Move]()
+        while len(line) < plies:
+            entry = self._table.get(position_key(board))
+            if entry is None or entry.move is None or entry.lower != entry.upper:
+                break
+            board.push(entry.move)
+            line.append(entry.move)
+        end = find_mate_line(board, plies - len(line))
+        return None if end is None else (*line, *end)
 
 
 def score(value: float) -> Score:

@@ -19,6 +19,7 @@ from agent.chess.endgames.table_index import endgame_from_name
 from agent.chess.search.alphabeta_search import AlphaBetaSearch
 from agent.chess.search.mcts_search import MctsSearch
 from agent.limits import Cp, Info, Limits, Mate
+from tests.support import mates
 
 pytestmark = pytest.mark.early
 
@@ -81,8 +82,8 @@ def test_won_root_is_answered_from_tables(
         assert info.score == Mate(value // 2)
         assert info.tbhits == board.legal_moves.count()
         assert (info.nodes, info.seldepth) == (info.tbhits, len(info.pv))
+        assert mates(board, info)
         for move in info.pv:
-            assert move in board.legal_moves
             board.push(move)
             value -= 1
             assert value_of(own, board) == value
@@ -100,6 +101,7 @@ def test_lost_root_plays_the_longest_defence(
         value = value_of(own, board)
         info = think(search, board, 30)
         assert info.score == Mate(-(value // 2))
+        assert mates(board, info)
         board.push(info.pv[0])
         assert value_of(own, board) == value - 1
 
@@ -135,6 +137,7 @@ def test_search_finds_mates_in_tables(search: AlphaBetaSearch) -> None:
     info = think(search, board, 5)
     assert isinstance(info.score, Mate)
     assert info.score.moves > 5
+    assert mates(board, info)
     assert info.tbhits > 0
     assert think(searching(Tablebases()), board, 5).tbhits == 0
 
@@ -241,7 +244,7 @@ def test_syzygy_tables_select_moves_to_search(own: BuiltinTablebase) -> None:
     for board in random_wins(own, "KBNK", 5):
         advice = endgame.probe_root(board, list(board.legal_moves))
         assert advice is not None
-        assert advice.score is None
+        assert not advice.lines
         value = value_of(own, board)
         for move in advice.moves:
             board.push(move)
@@ -396,21 +399,83 @@ def test_damaged_syzygy_tables_are_reported_and_skipped(tmp_path: Path) -> None:
         assert "KvKQ: damaged" in reports[0] or "KQvK: damaged" in reports[0]
 
 
-def test_stop_ends_table_probing(own: BuiltinTablebase) -> None:
+def test_stop_ends_slow_table_probing(own: BuiltinTablebase) -> None:
     board = chess.Board("8/8/8/3k4/8/8/8/KBN5 w - - 0 1")
     moves = list(board.legal_moves)
-    assert Tablebases(own).probe_root(board, moves) is not None
-    assert Tablebases(own).probe_root(board, moves, lambda: True) is None
+    gaviota = Tablebases(gaviota=own)
+    assert gaviota.probe_root(board, moves, stopped=lambda: True) is None
     polls = 0
 
     def later() -> bool:
         nonlocal polls
         polls += 1
-        return polls > len(moves) + 5
+        return polls > len(moves) + 3
 
-    advice = Tablebases(own).probe_root(board, moves, later)
+    advice = gaviota.probe_root(board, moves, stopped=later)
     assert advice is not None
-    assert len(advice.line) < 3
+    ((score, line),) = advice.lines
+    assert score == Mate(30)
+    assert len(line) < 5
+    assert gaviota.probe_root(board, moves) == Tablebases(own).probe_root(board, moves)
+
+
+def test_stop_does_not_shorten_the_first_line_of_own_tables(own: BuiltinTablebase) -> None:
+    board = chess.Board("8/8/8/3k4/8/8/8/KBN5 w - - 0 1")
+    advice = Tablebases(own).probe_root(board, list(board.legal_moves), 3, stopped=lambda: True)
+    assert advice is not None
+    assert [len(line) for _, line in advice.lines] == [59]
+
+
+@pytest.mark.parametrize("search_class", [AlphaBetaSearch, MctsSearch])
+def test_multipv_lines_at_a_table_root_are_played_out_to_mate(
+    own: BuiltinTablebase, search_class: type[AlphaBetaSearch] | type[MctsSearch]
+) -> None:
+    board = chess.Board("8/8/8/3k4/8/8/8/KR6 w - - 0 1")
+    search = search_class(megabytes=1)
+    search.set_tablebases(Tablebases(own))
+    infos = list(search.search(board, Limits(depth=20), 3))
+    assert [info.score for info in infos] == [Mate(15), Mate(15), Mate(16)]
+    assert [info.multipv for info in infos] == [1, 2, 3]
+    assert {info.depth for info in infos} == {31}
+    assert all(mates(board, info) for info in infos)
+    assert len({info.pv[0] for info in infos}) == 3
+
+
+def test_multipv_lines_of_a_table_root_are_sorted(
+    search: AlphaBetaSearch, own: BuiltinTablebase
+) -> None:
+    board = next(b for b in random_wins(own, "KPK", 50) if 0 in after_moves(own, b)[1:-1])
+    search.clear_stop()
+    infos = list(search.search(board, Limits(depth=9), 99))
+    expected = sorted(after_moves(own, board), key=lambda value: value or 500)
+    assert [i.score for i in infos] == [Mate(v // 2 + 1) if v else Cp(0) for v in expected]
+    assert all(mates(board, info) or info.pv[1:] == () for info in infos)
+
+
+@pytest.mark.parametrize("lines", [1, 3])
+@pytest.mark.parametrize("search_class", [AlphaBetaSearch, MctsSearch])
+def test_lines_that_end_in_tables_go_on_to_the_mate(
+    own: BuiltinTablebase, search_class: type[AlphaBetaSearch] | type[MctsSearch], lines: int
+) -> None:
+    search = search_class(megabytes=1)
+    search.set_tablebases(Tablebases(own))
+    for fen in ("8/8/8/3k4/8/8/1pK5/4Q3 w - - 0 1", "8/8/8/3k4/8/8/1nK5/4R3 w - - 0 1"):
+        board = chess.Board(fen)
+        search.clear_stop()
+        infos = list(search.search(board, Limits(nodes=5000), lines))
+        assert any(mates(board, info) for info in infos)
+        assert infos[-1].tbhits > 0
+
+
+def test_mates_found_from_moves_of_syzygy_tables_are_complete(own: BuiltinTablebase) -> None:
+    search = searching(Tablebases(syzygy=syzygy_from(own)))
+    board = chess.Board("8/8/8/3k4/8/8/8/KBN5 w - - 0 1")
+    advice = Tablebases(own).probe_root(board, list(board.legal_moves))
+    assert advice is not None
+    for move in advice.lines[0][1][:-5]:
+        board.push(move)
+    infos = list(search.search(board, Limits(depth=8)))
+    assert any(mates(board, info) for info in infos)
 
 
 def test_tree_search_uses_tables(own: BuiltinTablebase) -> None:

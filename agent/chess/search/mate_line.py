@@ -1,0 +1,96 @@
+"""Principal variations of mates, which searches end early at a table entry or at a proof."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import chess
+
+from agent.kernel.scores import MAX_EVALUATION
+from agent.limits import Cp, Info, Mate
+
+# Limit of the search for a missing end of a line, which takes about 20 microseconds per position.
+_MAX_POSITIONS = 2000
+
+Line = tuple[chess.Move, ...]
+
+
+def with_mate_line(
+    board: chess.Board,
+    info: Info[chess.Move],
+    probe: Callable[[chess.Board, int], Line | None] = lambda _board, _plies: None,
+) -> Info[chess.Move]:
+    """Return `info`, whose variation from `board` goes on to the mate if its score is a mate.
+
+    `probe(board, plies)` returns the line to a mate in `plies` plies if it is known. Other lines
+    are searched if they are short. If none is found, the score becomes the highest evaluation.
+    """
+    score = info.score
+    if not isinstance(score, Mate) or info.bound:
+        return info
+    wins = score.moves > 0
+    missing = 2 * abs(score.moves) - wins - len(info.pv)
+    if missing <= 0:
+        return info
+    end = board.copy(stack=False)
+    for move in info.pv:
+        end.push(move)
+    line = probe(end, missing) or find_mate_line(end, missing)
+    if line is None:
+        return replace(info, score=Cp(MAX_EVALUATION if wins else -MAX_EVALUATION))
+    return replace(info, pv=(*info.pv, *line))
+
+
+def find_mate_line(board: chess.Board, plies: int) -> Line | None:
+    """Return a line of `plies` plies to a forced mate, or None if there is none or it is too long.
+
+    The mated side defends as long as it can.
+    """
+    solver = _Solver(board)
+    try:
+        line = solver.attack(plies) if plies & 1 else solver.defend(plies)
+    except _TooManyPositionsError:
+        return None
+    return line if line is not None and len(line) == plies else None
+
+
+class _TooManyPositionsError(Exception): ...
+
+
+class _Solver:
+    def __init__(self, board: chess.Board) -> None:
+        self._board = board.copy(stack=False)
+        self._positions = 0
+
+    def attack(self, plies: int) -> Line | None:
+        """Return a line in which the side to move mates in exactly `plies` plies."""
+        board = self._board
+        checks_first = sorted(board.legal_moves, key=lambda move: not board.gives_check(move))
+        for move in checks_first:
+            if plies == 1 and not board.gives_check(move):
+                return None
+            self._push(move)
+            line = self.defend(plies - 1)
+            board.pop()
+            if line is not None and len(line) == plies - 1:
+                return (move, *line)
+        return None
+
+    def defend(self, plies: int) -> Line | None:
+        """Return the longest defence if all moves are mated within `plies` plies."""
+        board, longest = self._board, None
+        for move in board.legal_moves:
+            self._push(move)
+            lines = (self.attack(length) for length in range(1, plies, 2))
+            line = next((line for line in lines if line is not None), None)
+            board.pop()
+            if line is None:
+                return None
+            if longest is None or len(line) >= len(longest):
+                longest = (move, *line)
+        return () if longest is None and board.is_check() else longest
+
+    def _push(self, move: chess.Move) -> None:
+        self._positions += 1
+        if self._positions > _MAX_POSITIONS:
+            raise _TooManyPositionsError
+        self._board.push(move)
