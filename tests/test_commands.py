@@ -171,6 +171,7 @@ HERE: dict[str, dict[str, str]] = {
     },
     "python benchmarks/startup.py": {".py": ".py --runs 1 --no-cold"},
     "python benchmarks/startup.py --no-cold": {"--no-cold": "--no-cold --runs 1"},
+    "python benchmarks/mate_lines.py": {".py": ".py --problems 4"},
     "python benchmarks/move_time.py": {".py": ".py --moves 3 --margin 5000"},
     "python benchmarks/noisy_neighbours.py": {
         ".py": ".py --connections 0 2 --moves 1 --most 10000"
