@@ -63,7 +63,7 @@ class Limits(Generic[Move]):
 
     - `depth`: the maximum depth in plies.
     - `nodes`: the maximum number of nodes.
-    - `mate`: stop after finding a mate in at most this number of moves.
+    - `mate`: stop after finding a mate in at most this number of moves, or a forced loss.
     - `movetime`: the time for this move in seconds.
     - `clock`: the clock of the side to move.
     - `moves_to_go`: the number of moves until the next time control.
@@ -94,7 +94,7 @@ class Limits(Generic[Move]):
 
     def mate_found(self, score: Score) -> bool:
         """Return whether a score satisfies the `mate` limit."""
-        return self.mate is not None and isinstance(score, Mate) and 0 < score.moves <= self.mate
+        return self.mate is not None and isinstance(score, Mate) and score.moves <= self.mate
 
 
 @dataclass(frozen=True, slots=True)

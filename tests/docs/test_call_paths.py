@@ -48,7 +48,7 @@ def record(monkeypatch):
     """Return a function that starts to record the way to the next call of the chess kernel."""
     from agent.chess.search import alphabeta_search
 
-    def record(module=alphabeta_search, kernel="aspiration_search"):
+    def record(module=alphabeta_search, kernel="search_window"):
         path, reached = [], []
         submit, called = SerialExecutor.submit, getattr(module, kernel)
 

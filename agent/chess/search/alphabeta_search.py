@@ -10,12 +10,13 @@ from dataclasses import replace
 import chess
 
 from agent.chess.board.kernel_board import KernelBoard
-from agent.chess.search.aspiration import aspiration_search
+from agent.chess.search.aspiration import aspiration_search, search_window
 from agent.chess.search.chess_search import MAX_DEPTH, ChessSearch
 from agent.chess.search.table_seeding import seed_table
 from agent.evaluation_types import Evaluation
 from agent.kernel.scores import score_of
 from agent.kernel.table_memory import TableMemory
+from agent.kernel.transposition_table import EXACT, LOWER
 from agent.kernel.worker_pool import NO_LIMIT
 from agent.learning.learned_move import LearnedMove
 from agent.limits import Info, Limits, Progress
@@ -30,6 +31,8 @@ _MIN_NODES_PER_THREAD = 10_000
 # Node limit of the first iteration, which a lower limit does not interrupt: without it, the move
 # would be the first one generated.
 _FIRST_ITERATION_NODES = 10_000
+# Bounds are reported only after this time, as by Stockfish: before, the exact score follows soon.
+_BOUNDS_AFTER_S = 3.0
 
 
 class AlphaBetaSearch(ChessSearch):
@@ -114,10 +117,18 @@ class AlphaBetaSearch(ChessSearch):
                 worker.root_nodes[:] = 0
                 nodes_before = int(worker.nodes)
                 worker.multipv_start = number
-                score = int(aspiration_search(worker, depth, scores[number]))
-                while self._workers.resume_after_pause():
-                    score = int(aspiration_search(worker, depth, scores[number]))
-                scores[number] = score
+                window = [scores[number], 0, 0, 0]
+                while True:
+                    *following, bound = search_window(worker, depth, *window)
+                    if self._workers.resume_after_pause():
+                        continue  # with the same window
+                    window = following
+                    if bound == EXACT or self._workers.interrupted:
+                        break
+                    if lines == 1 and time.perf_counter() - start_time >= _BOUNDS_AFTER_S:
+                        name = "lowerbound" if bound == LOWER else "upperbound"
+                        yield replace(self._info(depth, start_time), bound=name)
+                scores[number] = window[0]
                 if self._workers.interrupted:
                     break
                 effort = int(worker.root_nodes[number]) / (int(worker.nodes) - nodes_before)

@@ -8,11 +8,13 @@ import pytest
 from agent.chess.engine.backend import ChessBackend
 from agent.chess.engine.settings import SEARCHES
 from agent.chess.evaluation.nnue_reference import evaluate
+from agent.chess.search import alphabeta_search
 from tests.random_network import random_network
 
 MATE_IN_TWO = "7k/8/8/8/8/8/R7/1R5K w - - 0 1"
 TWENTY_FOUR = "1nkn4/1ppp4/8/8/8/QQQQQQQQ/QQQQQQQQ/QQQQKQQQ w - - 0 1"
 TWENTY_ONE = "4k3/8/8/8/QRBNQRBN/QRBNQRBN/PPPP4/4K3 b - - 0 1"
+FAILS_HIGH_AND_LOW = "rnbq1k1r/pp1Pbppp/2p5/8/2B5/8/PPP1NnPP/RNBQK2R w KQ - 1 8"
 CHECKMATE = "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3"
 # Seconds; far more than any of these searches takes.
 SOON = 30.0
@@ -92,6 +94,31 @@ def test_go_mate_reports_mate_score(talk):
 def test_more_than_sixteen_pieces_of_a_side_are_searched(talk, fen):
     heard = talk.ask(f"position fen {fen}", "go nodes 3000")
     check_answer(heard, chess.Board(fen))
+
+
+@pytest.mark.parametrize("moves", ["", " moves b1b7"])
+def test_go_mate_ends_when_either_side_is_mated(talk, moves):
+    """After b1b7 Black is mated in one, and has no mate in two."""
+    board = chess.Board(MATE_IN_TWO)
+    for text in moves.split()[1:]:
+        board.push_uci(text)
+    heard = talk.ask(f"position fen {MATE_IN_TWO}{moves}", "go mate 2")
+    check_answer(heard, board)
+    assert f" score mate {-1 if moves else 2} " in heard[-2]
+
+
+def test_bounds_of_a_long_iteration_are_printed(make_conversation, monkeypatch):
+    talk = make_conversation(ChessBackend)
+    talk.say("setoption name OwnBook value false", f"position fen {FAILS_HIGH_AND_LOW}")
+    without = talk.ask("go depth 11")
+    assert not any("bound " in line for line in without)
+    monkeypatch.setattr(alphabeta_search, "_BOUNDS_AFTER_S", 0.0)
+    heard = talk.ask("ucinewgame", "go depth 11")
+    bounds = [line for line in heard if "bound " in line]
+    assert {line.split(" score ")[1].split()[2] for line in bounds} == {"lowerbound", "upperbound"}
+    check_answer(heard, chess.Board(FAILS_HIGH_AND_LOW))
+    # The tree is the same.
+    assert field(heard[-2], "nodes") == field(without[-2], "nodes")
 
 
 def test_multipv_lines_start_with_different_moves(talk):
