@@ -85,7 +85,8 @@ def read_trees(file: Path, *, first: bool = False) -> list[Any]:
 def parse_trees(data: bytes, *, first: bool = False, encoding: str | None = None) -> list[Any]:
     """Return the games (or only the first) in SGF data as sgfmill trees, or raise `SgfError`.
 
-    The `encoding` overrides the SGF property CA.
+    If one of several games is invalid, the list contains an `SgfError` in its place. The `encoding`
+    overrides the SGF property CA.
     """
     try:
         from sgfmill import sgf_grammar
@@ -95,10 +96,22 @@ def parse_trees(data: bytes, *, first: bool = False, encoding: str | None = None
         raise SgfError(missing_packages("SGF", "gtp")) from None
     try:
         if first:
-            return [_tree(sgf_grammar.parse_sgf_game(data), encoding)]
-        return [_tree(game, encoding) for game in sgf_grammar.parse_sgf_collection(data)]
+            games = [sgf_grammar.parse_sgf_game(data)]
+        else:
+            games = sgf_grammar.parse_sgf_collection(data)
     except (ValueError, KeyError, RecursionError, LookupError) as error:
         raise SgfError(str(error) or "invalid SGF") from None
+    trees = [_tree_or_error(game, encoding) for game in games]
+    if len(trees) == 1 and isinstance(trees[0], SgfError):
+        raise trees[0]
+    return trees
+
+
+def _tree_or_error(parsed: Any, encoding: str | None) -> Any:
+    try:
+        return _tree(parsed, encoding)
+    except (ValueError, KeyError, RecursionError, LookupError) as error:
+        return SgfError(str(error) or "invalid SGF")
 
 
 def _tree(parsed: Any, encoding: str | None) -> Any:

@@ -135,11 +135,12 @@ def test_damaged_games_are_skipped_and_named(tmp_path, warm_cache):
     assert [game["number"] for game in json.loads(done.stdout)["games"]] == [1, 3]
     assert "games.pgn: read 2 games, skipped 1: game 2, move 2 is illegal (2. Qh6)" in done.stderr
     file = tmp_path / "games.sgf"
-    file.write_text("(;SZ[5];B[aa])(;SZ[5];B[aa];W[aa])(;SZ[5];B[bb])")
+    file.write_text("(;SZ[5];B[aa])(;SZ[5];B[aa];W[aa])(;SZ[99];B[aa])(;SZ[5];B[bb])")
     done = analyse(file, "--nodes", 1, "--json")
     assert done.returncode == 0, done.stderr
-    assert [game["number"] for game in json.loads(done.stdout)["games"]] == [1, 3]
-    assert "games.sgf: read 2 games, skipped 1: game 2, Illegal move 1: A5" in done.stderr
+    assert [game["number"] for game in json.loads(done.stdout)["games"]] == [1, 4]
+    reasons = "game 2, Illegal move 1: A5; game 3, size out of range: 99"
+    assert f"games.sgf: read 2 games, skipped 2: {reasons}" in done.stderr
 
 
 def test_analysis_is_kept_if_the_output_cannot_be_written(file, tmp_path, warm_cache, monkeypatch):

@@ -173,6 +173,8 @@ def _parse_games(
     games = []
     for number, tree in enumerate(trees, 1):
         try:
+            if isinstance(tree, SgfError):
+                raise tree
             games.append(_parse_game(tree, number, max_moves))
         except (SgfError, QueryError) as error:
             report.skip(number, error)
