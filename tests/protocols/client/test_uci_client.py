@@ -1,10 +1,16 @@
 import asyncio
 import os
+import sys
 
 import pytest
 
 from agent.limits import Cp, Mate, SideClock
-from protocols.client.engine import EngineOptionError, EngineState, EngineTimeoutError
+from protocols.client.engine import (
+    EngineOptionError,
+    EngineState,
+    EngineTimeoutError,
+    EngineUnresponsiveError,
+)
 from protocols.client.own_engine import AUTHORS
 from protocols.client.process import EngineDiedError, EngineNotFoundError
 from protocols.client.uci import (
@@ -230,3 +236,69 @@ def test_info_and_option_lines_are_parsed():
         "C",
     )
     assert parse_option("option") is None
+
+
+PONDERER = """
+import sys
+for line in sys.stdin:
+    word = line.strip()
+    if word == "uci":
+        print("option name Ponder type check default false\\nuciok", flush=True)
+    elif word == "isready":
+        print("readyok", flush=True)
+    elif word.startswith("go ponder"):
+        if FAILURE == "dies":
+            sys.exit("out of memory")
+        if FAILURE == "early":
+            print("bestmove g1f3", flush=True)
+    elif word.startswith("go") or (word == "ponderhit" and FAILURE == "none"):
+        print("bestmove g1f3", flush=True)
+    elif word == "stop" and FAILURE != "deaf":
+        print("bestmove g1f3", flush=True)
+"""
+EXPECTED = SearchRequest(None, ("e2e4", "e7e5"), nodes=9)
+OTHER = SearchRequest(None, ("e2e4", "c7c5"), nodes=9)
+
+
+async def pondering(failure):
+    script = f"FAILURE = {failure!r}\n{PONDERER}"
+    client = UciClient(sys.executable, ("-c", script), start_limit=10, ready_limit=2, quit_limit=1)
+    await client.start()
+    client.ponder(EXPECTED)
+    return client
+
+
+@pytest.mark.parametrize("failure", ["none", "early"])
+@pytest.mark.parametrize("request_", [EXPECTED, OTHER])
+async def test_search_after_pondering_is_answered(failure, request_):
+    client = await pondering(failure)
+    if failure == "early":
+        await asyncio.wait([client._ponder_task])
+    answer = await client.search(request_, 10)
+    assert (answer.move, answer.pondered) == ("g1f3", request_ is EXPECTED)
+    assert client.state is EngineState.IDLE
+    await client.new_game()
+    await client.close()
+
+
+@pytest.mark.parametrize("request_", [EXPECTED, OTHER])
+async def test_death_while_pondering_is_reported_by_the_next_search(request_):
+    client = await pondering("dies")
+    with pytest.raises(EngineDiedError, match="out of memory"):
+        await client.search(request_, 10)
+    await client.close()
+
+
+async def test_engine_that_does_not_stop_pondering_is_unresponsive():
+    client = await pondering("deaf")
+    client.ready_limit = 0.3
+    with pytest.raises(EngineUnresponsiveError, match="no bestmove within"):
+        await client.search(OTHER, 10)
+    assert client.state is EngineState.FAILED
+    await client.close()
+
+
+async def test_pondering_engine_is_closed():
+    client = await pondering("deaf")
+    await client.close()
+    assert client.state is EngineState.CLOSED
