@@ -425,7 +425,10 @@ class XboardProtocol(XboardSession):
     def _set_clamped(self, name: str, value: int) -> None:
         option = find_option(COMMON_OPTIONS, name).for_permissions(self.permissions)
         maximum = min(option.max, option.session_max)
-        self._change_option(option, str(min(max(value, option.min), maximum)))
+        allowed = min(max(value, option.min), maximum)
+        self._change_option(option, str(allowed))
+        if allowed != value:
+            self.report(f"{name}: using {allowed} instead of {value}")
 
     def _egtpath(self, argument: NamedValue) -> None:
         if argument.name not in TABLEBASES:

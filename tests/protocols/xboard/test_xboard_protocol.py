@@ -84,6 +84,13 @@ def test_memory_and_cores_set_hash_and_threads(conversation):
     ]
 
 
+def test_memory_and_cores_out_of_range_are_reported(conversation):
+    assert conversation.ask("cores 100000") == ["# Threads: using 256 instead of 100000"]
+    maximum = next(each.max for each in COMMON_OPTIONS if each.name == HASH)
+    heard = conversation.ask(f"memory {maximum + 1}")
+    assert f"# Hash: using {maximum} instead of {maximum + 1}" in heard
+
+
 @pytest.mark.parametrize("going_on", ["analyze", "hard"])
 def test_options_apply_immediately_during_analysis_and_pondering(conversation, limits, going_on):
     conversation.say("new", "sd 2", "usermove e2e4")
