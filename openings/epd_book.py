@@ -15,7 +15,7 @@ from pathlib import Path
 from chess.polyglot import zobrist_hash
 
 from agent.io.read_errors import convert_read_errors
-from agent.io.text_files import open_text
+from agent.io.text_files import iter_lines
 from openings import epd_line
 from openings.book_common import DEFAULT_WEIGHT, BookError
 from openings.polyglot import Entry, encode_move
@@ -37,15 +37,17 @@ def read(
     paths: Iterable[Path],
     min_score: int | None = None,
     on_invalid: Callable[[str], None] = lambda message: None,
+    read_lines: Callable[[Path], Iterable[str]] = iter_lines,
 ) -> list[Entry]:
     """Return the entries in EPD files, sorted by key.
 
     Positions whose `ce` is below `min_score` are skipped. A missing `ce` counts as 0. Invalid lines
-    are skipped too, and `on_invalid` receives a message that names the line.
+    are skipped too, and `on_invalid` receives a message that names the line. `read_lines` yields
+    the lines of a file.
     """
     analyses: dict[int, EpdAnalysis] = {}
     for path in paths:
-        for key, analysis in _read_file(path, on_invalid):
+        for key, analysis in _read_file(path, on_invalid, read_lines):
             if min_score is not None and (analysis.score or 0) < min_score:
                 continue
             if key not in analyses or analysis.depth >= analyses[key].depth:
@@ -57,9 +59,11 @@ def read(
     ]
 
 
-def _read_file(path: Path, on_invalid: Callable[[str], None]) -> Iterator[tuple[int, EpdAnalysis]]:
-    with convert_read_errors(path, BookError), open_text(path) as file:
-        for number, line in enumerate(file, 1):
+def _read_file(
+    path: Path, on_invalid: Callable[[str], None], read_lines: Callable[[Path], Iterable[str]]
+) -> Iterator[tuple[int, EpdAnalysis]]:
+    with convert_read_errors(path, BookError):
+        for number, line in enumerate(read_lines(path), 1):
             if line.strip() and not line.startswith("#"):
                 try:
                     analysis = _parse_analysis(line)

@@ -8,11 +8,14 @@ standard. A byte order mark is removed, and all line endings are converted to ne
 from __future__ import annotations
 
 import codecs
+import errno
 import io
 import os
+from collections.abc import Iterator
 from typing import BinaryIO, TextIO
 
 from agent.io.files import MAX_FILE_SIZE, MAX_LINE_LENGTH, open_file, read_bytes
+from agent.io.message import Message
 
 _FALLBACK = "kempelen-windows-1252"
 
@@ -35,13 +38,33 @@ def read_text(
     return decode_text(read_bytes(path, max_size, pipes=pipes))
 
 
-def open_text(path: str | os.PathLike[str]) -> TextIO:
-    """Open a text file or named pipe for reading. Lines over MAX_LINE_LENGTH are split.
+def open_text(
+    path: str | os.PathLike[str], max_size: int | None = None, *, pipes: bool = False
+) -> TextIO:
+    """Open a text file for reading. Lines over MAX_LINE_LENGTH are split.
 
-    `file.buffer.tell()` is the number of bytes read, for progress.
+    `file.buffer.tell()` is the number of bytes read, for progress. Raise OSError if the file is
+    larger than `max_size` bytes.
     """
-    file = open_file(path, pipes=True)
+    file = open_file(path, pipes=pipes)
+    try:
+        require_size(file, max_size)
+    except OSError:
+        file.close()
+        raise
     return _BoundedLineText(file, encoding=encoding_of(_peek(file)), errors=_FALLBACK)
+
+
+def require_size(file: BinaryIO, max_size: int | None) -> None:
+    """Raise OSError if a file is larger than `max_size` bytes."""
+    if max_size is not None and os.fstat(file.fileno()).st_size > max_size:
+        raise OSError(errno.EFBIG, Message("larger than {} KiB", max_size >> 10))
+
+
+def iter_lines(path: str | os.PathLike[str]) -> Iterator[str]:
+    """Yield the lines of a text file, see `open_text`."""
+    with open_text(path) as file:
+        yield from file
 
 
 def open_lines(path: str | os.PathLike[str]) -> BinaryIO:

@@ -18,6 +18,7 @@ from kempelen.console.terminal import (
     load_kernels,
     print_error,
     progress_bar,
+    read_lines,
     with_progress,
 )
 
@@ -205,7 +206,7 @@ def _build(arguments: Namespace) -> int:
     lines = repertoire.read(written)
     built = repertoire.build(lines)
     skipped = SkipReport("kempelen book")
-    positions = epd_book.read(analysed, arguments.min_score, skipped)
+    positions = epd_book.read(analysed, arguments.min_score, skipped, read_lines)
     filter_ = pgn_book.GameFilter(
         arguments.min_elo or 0, arguments.player, arguments.since or "", arguments.until or ""
     )

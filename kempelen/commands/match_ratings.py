@@ -9,11 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from agent.io.read_report import ReadReport
-from agent.io.text_files import open_text
 from kempelen.console.argument_types import AppendNamed
 from kempelen.console.plain_table import PlainTable
 from kempelen.console.settings_codec import encode
-from kempelen.console.terminal import print_error, table_console
+from kempelen.console.terminal import print_error, read_lines, table_console
 from kempelen.match.rating.bradley_terry import PairScore, Rating, connected_groups, rate
 from kempelen.match.records.game_record import unescape_tag_value
 from openings.pgn import PgnError, PgnGame, read_games
@@ -50,8 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     for path in arguments.pgn:
         report = ReadReport()
         try:
-            with open_text(path) as file:
-                games += report.select(read_games(file), _rated_game)
+            games += report.select(read_games(read_lines(path, pipes=True)), _rated_game)
         except OSError as error:
             print_error(f"{path}: {error.strerror}")
             return 2

@@ -17,6 +17,8 @@ Item = TypeVar("Item")
 # Width in columns outside a terminal. No table is this wide, and rich does not pad lines to the
 # full width.
 UNLIMITED_WIDTH = 10_000
+# Number of lines between two updates of a progress bar.
+LINES_PER_UPDATE = 1000
 
 
 def print_error(text: object, command: str = "kempelen") -> None:
@@ -119,6 +121,24 @@ def progress_bar(
     with Progress(*columns, console=console, transient=True, speed_estimate_period=120) as bars:
         bar = bars.add_task(label, total=total)
         yield lambda done: bars.update(bar, completed=done)
+
+
+def read_lines(
+    path: str | os.PathLike[str], max_size: int | None = None, *, pipes: bool = False
+) -> Iterator[str]:
+    """Yield the lines of a text file, with a progress bar. Raise OSError on failure.
+
+    The parameters are those of `agent.io.text_files.open_text`.
+    """
+    from agent.io.text_files import open_text
+
+    with open_text(path, max_size, pipes=pipes) as file:
+        total = os.stat(path).st_size if file.seekable() else None
+        with progress_bar(f"reading {os.path.basename(path)}", total) as show:
+            for number, line in enumerate(file):
+                if total and number % LINES_PER_UPDATE == 0:
+                    show(file.buffer.tell())
+                yield line
 
 
 def load_kernels(*parts: str) -> None:

@@ -20,6 +20,7 @@ from agent.game import CHANCE
 from agent.games.game_state import GameState
 from agent.io.files import iter_lines, open_file
 from agent.io.sanitize import sanitize_line
+from agent.io.text_files import require_size
 from agent.io.text_index import FindRecords, Offsets, TextIndex, find_lines
 from kempelen.console import interruption
 from kempelen.console.settings_codec import SettingsError
@@ -37,6 +38,7 @@ from openings.polyglot import opened_book
 from protocols.uci.position import MAX_GAME_PLIES
 
 _BUILT_IN = Path(__file__).parents[1] / "data" / "openings.epd"
+MAX_FILE_SIZE = 8 << 30
 # The number of invalid openings in succession after which a file is rejected.
 MAX_INVALID = 100
 # More openings are not shuffled in memory. The order of fewer must not change: a match that an
@@ -261,6 +263,7 @@ def _digest(file: str | None) -> str:
     """Return a digest of a file that does not depend on its line endings."""
     digest = hashlib.sha256()
     with _wrap_read_errors(file or _BUILT_IN.name), open_file(file or _BUILT_IN) as content:
+        require_size(content, MAX_FILE_SIZE)
         while block := content.read(DIGEST_BLOCK):
             if b"\r" in block:  # a quick test: `replace` is slow even if nothing is found
                 block += content.read(1) if block.endswith(b"\r") else b""
@@ -357,9 +360,10 @@ def _from_yaml(
         raise SettingsError(f"{file}: a repertoire cannot be used with Chess960")
     try:
         with _wrap_read_errors(file), interruption.interruptible():
-            openings = start_positions.read([Path(file)])
+            lines = start_positions.read([Path(file)])
     except BookError as error:
         raise SettingsError(str(error)) from None
+    openings = [dataclasses.replace(line, moves=line.moves[: settings.plies]) for line in lines]
 
     def parse(opening: Opening) -> Opening:
         board = chess.Board(opening.fen)

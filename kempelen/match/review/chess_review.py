@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -15,9 +15,9 @@ import chess.pgn
 from agent.io.read_errors import convert_read_errors
 from agent.io.read_report import ReadReport
 from agent.io.sanitize import sanitize_line
-from agent.io.text_files import read_text
 from agent.limits import Mate
 from kempelen.console.settings_codec import SettingsError
+from kempelen.console.terminal import read_lines
 from kempelen.match.config.engine_settings import EngineSettings
 from kempelen.match.config.time_control import TimeControl
 from kempelen.match.records.game_record import escape_tag_value, unescape_tag_value
@@ -114,8 +114,7 @@ class ParsedChessGame(ParsedGame):
 def read_pgn(path: Path, report: ReadReport | None = None) -> list[ParsedChessGame]:
     """Read a PGN file. Raise SettingsError if it contains no game that can be analysed."""
     with convert_read_errors(path, SettingsError):
-        text = read_text(path, MAX_FILE_SIZE)
-    return parse_pgn(text, str(path), report=report)
+        return _parse_games(read_lines(path, MAX_FILE_SIZE), str(path), report=report)
 
 
 def parse_pgn(
@@ -129,8 +128,18 @@ def parse_pgn(
 
     Raise SettingsError, with the prefix `where`, if no game can be analysed.
     """
+    return _parse_games(text_lines(text), where, limit, max_plies, report)
+
+
+def _parse_games(
+    lines: Iterable[str],
+    where: str,
+    limit: int | None = None,
+    max_plies: int = MAX_GAME_PLIES,
+    report: ReadReport | None = None,
+) -> list[ParsedChessGame]:
     report = report or ReadReport()
-    found = report.select(read_games(text_lines(text)), lambda game: _parse_game(game, max_plies))
+    found = report.select(read_games(lines), lambda game: _parse_game(game, max_plies))
     games = list(islice(found, limit))
     if not any(parsed.moves for parsed in games):
         if report.skipped:

@@ -18,10 +18,9 @@ from pathlib import Path
 import chess
 
 from agent.io.read_errors import convert_read_errors
-from agent.io.text_files import read_text
 from agent.limits import Mate, Score
 from kempelen.console.settings_codec import SettingsError
-from kempelen.console.terminal import print_error
+from kempelen.console.terminal import print_error, read_lines
 from kempelen.match.config.engine_settings import EngineSettings
 from kempelen.match.config.time_control import TimeControl
 from kempelen.match.engines.engine_protocols import make_uci_player
@@ -95,17 +94,16 @@ def read_epd_file(
     Invalid lines are skipped, and `on_invalid` receives a message that names the line. Raise
     SettingsError if no line is valid.
     """
-    with convert_read_errors(path, SettingsError):
-        lines = read_text(path, MAX_FILE_SIZE).split("\n")
     problems, first_error = [], ""
-    for number, line in enumerate(lines, 1):
-        if line.strip() and not line.startswith("#"):
-            try:
-                problems.append(_problem(line, name or path.name, number))
-            except ValueError as error:
-                message = f"{name or path.name}, line {number}: {error}"
-                on_invalid(message)
-                first_error = first_error or message
+    with convert_read_errors(path, SettingsError):
+        for number, line in enumerate(read_lines(path, MAX_FILE_SIZE), 1):
+            if line.strip() and not line.startswith("#"):
+                try:
+                    problems.append(_problem(line, name or path.name, number))
+                except ValueError as error:
+                    message = f"{name or path.name}, line {number}: {error}"
+                    on_invalid(message)
+                    first_error = first_error or message
     if not problems:
         reason = f" ({first_error})" if first_error else ""
         raise SettingsError(f"{path}: no positions found{reason}")
