@@ -222,7 +222,8 @@ def test_xboard_permissions_limit_resources_and_add_evaluations(begin_xboard, tr
     assert any(
         "Evaluation -combo *nnue /// handcrafted /// mine" in line for line in say("protover 2")
     )
-    assert say("memory 500") == say("cores 9") == []
+    assert say("memory 500") == ["# Hash: using 8 instead of 500"]
+    assert say("cores 9") == ["# Threads: using 2 instead of 9"]
     say("option Evaluation=mine")
     settings = protocol.chess.engine._settings
     assert (settings.megabytes, settings.threads) == (8, 2)
