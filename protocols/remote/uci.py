@@ -37,7 +37,7 @@ LIMITS = frozenset("wtime btime depth nodes mate movetime".split())  # noqa: SIM
 
 @dataclass(kw_only=True)
 class UciSearch(PendingSearch):
-    """An unanswered `go` command, and the `position` command before it.
+    """An unanswered `go` command, and the `position` and `setoption` commands before it.
 
     While `pondering`, the front end has not yet sent `ponderhit`.
     """
@@ -45,6 +45,7 @@ class UciSearch(PendingSearch):
     line: str
     go: GoCommand
     position: str
+    options: dict[str, str]
 
     def __post_init__(self) -> None:
         self.pondering = self.go.ponder
@@ -173,17 +174,25 @@ class UciProxy(ChessProxy[UciSearch]):
         return super().stop() if any(search.endless for search in self._pending) else NOTHING
 
     def _replay(self, now: float) -> list[str]:
+        sent: dict[str, str] = {}
+
+        def changes(options: dict[str, str]) -> list[str]:
+            lines = [line for name, line in options.items() if sent.get(name) != line]
+            sent.update(options)
+            return lines
+
         lines = [
             "uci" if self._negotiating or self._negotiated else "",
             self._debug,
-            *self._options.values(),
+            *changes(self._pending[0].options if self._pending else self._options),
             self._new_game,
             "isready",
             *(check.line for check in self._checks),
         ]
         for search in self._pending:
             stop = "stop" if search.stopped_at < inf else ""
-            lines += [search.position, search.resend_line(now), stop]
+            lines += [*changes(search.options), search.position, search.resend_line(now), stop]
+        lines += changes(self._options)
         if not (self._pending and self._pending[-1].position == self._position):
             lines.append(self._position)
         return lines
@@ -201,7 +210,10 @@ class UciProxy(ChessProxy[UciSearch]):
         for search in self._pending:
             if search.endless:
                 search.stopped_at = min(search.stopped_at, now)
-        self._pending.append(UciSearch(line=line, go=go, position=self._position, since=inf))
+        search = UciSearch(
+            line=line, go=go, position=self._position, options=dict(self._options), since=inf
+        )
+        self._pending.append(search)
         self._start_clocks(now)
 
     def _start_clocks(self, now: float) -> None:

@@ -205,6 +205,17 @@ def test_clock_of_a_waiting_search_starts_after_the_first_answer():
     assert not proxy.has_pending()
 
 
+def test_options_between_searches_are_replayed_between_them():
+    first, second = (f"setoption name MultiPV value {lines}" for lines in (1, 2))
+    other = "setoption name Hash value 8"
+    proxy = talk(other, first, "go depth 3", second, "go depth 4", first)
+    lines = again(proxy)
+    assert lines[1:3] == [other, first]
+    assert lines[-4:] == ["go depth 3", second, "go depth 4", first]
+    proxy.on_server_line("bestmove e2e4", 0.0)
+    assert again(proxy)[-2:] == ["go depth 4", first]
+
+
 @pytest.mark.parametrize("go", ["go", "go infinite", "go ponder depth 3", "go infinite depth 3"])
 def test_a_search_without_limits_is_stopped_by_the_next(go):
     proxy = talk("position startpos", go, "go movetime 1000")
