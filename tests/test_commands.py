@@ -602,6 +602,6 @@ async def test_tournament_is_run_from_python(tmp_path: Path) -> None:
     assert events
 
 
-@pytest.mark.parametrize("line", [each for each in QUOTED if each.startswith("setoption")])
+@pytest.mark.parametrize("line", [each for each in QUOTED if each.startswith("setoption ")])
 def test_setoption_lines_in_the_docs_are_parsed(line: str) -> None:
     assert parse_set_option(line.removeprefix("setoption")) == SetOptionCommand("Search", "mcts")
