@@ -33,14 +33,14 @@ _MOVE = re.compile(r"[a-h][1-8]|[O0]-[O0]|--|Z0")
 _FIRST_MOVE = re.compile(r"\s*1\s*\.(?!\s*\.)")
 _PARENTHESIS = re.compile(r"[()]")
 _COMMENT = re.compile(r"\{[^}]*\}")
-# A word with a square that is not a move in English notation, such as Sf3, or castling with small
-# or Cyrillic letters. python-chess would skip such words, or read a part of them as a move.
+# A word with a square that is not a move in English notation, such as Sf3, or castling with other
+# letters or dashes. python-chess would skip such words, or read a part of them as a move.
 _UNKNOWN_MOVE = re.compile(
-    r"""(?<![^\s()]) (?>(?:\d+|\.)*)
+    r"""(?<![^\s()]) (?> (?: \d*\.+ | \d+(?=[A-Za-z]) )* )
     (?:
         (?! P?[NBKRQ]?[a-h]?[1-8]?[-x]?[a-h][1-8] (?:=?[nbrqkNBRQK])? (?![^\s()]*[a-h][1-8]) )
         (?= [^\s()]*[a-h][1-8] )
-        | (?= [o\u041e\u043e]-[o\u041e\u043e] )
+        | (?! [O0]-[O0] ) (?= [oO0\u041e\u043e][-\u2010-\u2015][oO0\u041e\u043e] )
     )
     ([^\s()]+)""",
     re.VERBOSE,
@@ -238,11 +238,12 @@ class _Splitter:
             return
         start = at = 0
         line_start = self._line_end - len(line)
+        indent = len(line) - len(line.lstrip())
         while mark := _MARK.search(line, at):
             token, begin, at = mark[0], mark.start(), mark.end()
             self._position = line_start + start
             if token == "[":
-                if (found := self._find_tag(line, begin)) is None:
+                if (found := self._find_tag(line, begin, is_first=begin == indent)) is None:
                     continue
                 name, value, at = found
                 self._add_plain(line[start:begin], at_line_start)
@@ -262,7 +263,7 @@ class _Splitter:
                     self._continue_comment(self._comment, line[begin:])
                     return
                 at = end + 1
-                self._add(line[begin:at])
+                self._add(line[begin:at] + "\n")  # python-chess copies the rest of the line
             elif token in ("(", ")"):
                 self._add_plain(line[start:begin], at_line_start)
                 self._position = line_start + begin
@@ -309,15 +310,17 @@ class _Splitter:
         self._has_moves |= bool(self._tags)  # the next tag begins a game
         self._text += [*comment[:end], "}\n"]
 
-    def _find_tag(self, line: str, begin: int) -> tuple[str, str, int] | None:
-        """Return the name and value of the tag at `begin`, and its end."""
+    def _find_tag(self, line: str, begin: int, *, is_first: bool) -> tuple[str, str, int] | None:
+        """Return the name and value of the tag at `begin`, and its end.
+
+        The first tag of a line may have quotes in its value, or lack some of its delimiters.
+        """
         if tag := _TAG.match(line, begin):
             return tag[1], tag[2], tag.end()
-        if line[:begin].strip():
+        if not is_first:
             return None
-        # A tag with quotes in its value, or without some of its delimiters.
-        name, _, value = line[begin + 1 :].strip().removesuffix("]").strip().partition(" ")
-        value = value.strip()
+        name, *rest = line[begin + 1 :].strip().removesuffix("]").split(None, 1) or [""]
+        value = rest[0].strip() if rest else ""
         is_quoted = value.startswith('"')
         in_tags = bool(self._tags) and not self._has_moves and not self._end
         if not _TAG_NAME.fullmatch(name) or not (is_quoted or in_tags):

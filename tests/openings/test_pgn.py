@@ -85,7 +85,7 @@ def test_games_are_found_in_files_that_violate_the_standard(text, expected):
 
 def test_tags_are_read_with_quotes_and_with_missing_delimiters():
     (game,) = found(
-        '[Event "The "Big" [one]"]\n[White "a\\"b"]\n[Black Anand]\n[Site "C:\\"]\n\n*\n'
+        '[Event "The "Big" [one]"]\n[White "a\\"b"]\n[Black\tAnand]\n[Site "C:\\"]\n\n*\n'
     )
     assert game.tags == {
         "Event": 'The "Big" [one]',
@@ -138,6 +138,9 @@ def test_each_game_is_found_at_its_offset(text):
         ("1. e4 e5 2. Sf3 Sc6 *", "unknown move Sf3"),
         ("1. e4 e5 2.nf3 *", "unknown move nf3"),
         ("1. e4 e5 2. Nf3 Nc6 3. Bc4 Bc5 4. o-o *", "unknown move o-o"),
+        ("1. e4 e5 2. Nf3 Nc6 3. Bc4 Bc5 4.O\u2013O *", "unknown move O\u2013O"),
+        ("1. e4 e5 2. Nf3 Nc6 3. Bc4 Bc5 4. 0\u20130 *", "unknown move 0\u20130"),
+        ("1. e4 e5 2. \u2658f3 *", "unknown move \u2658f3"),
         ("1. e4 (1. d4 d5 2. c4 e6 *", "a variation is not closed"),
         ('[Variant "Atomic"]\n\n1. e4 *', "unsupported variant Atomic"),
         ('[FEN "x"]\n\n1. e4 *', "expected 8 rows in position part of fen: 'x'"),
