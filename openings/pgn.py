@@ -1,7 +1,7 @@
 """Read PGN files game by game, including files that violate the standard.
 
 `read_games` finds the games in a file. The package chess parses their moves. A damaged game does
-not affect the games around it: commands skip it, and tell the user with a `agent.io.read_report`.
+not affect the games around it: commands skip it, and tell the user with a `ReadReport`.
 """
 
 from __future__ import annotations
