@@ -20,7 +20,7 @@ VALID_OUTPUT = re.compile(
     r"\d+ nodes \d+ nps|[a-h][1-8][a-h][1-8][qrbn]?: \d+|Nodes searched: \d+|"
     r"([.pnbrqkPNBRQK] ){7}[.pnbrqkPNBRQK]|(Fen|Key|Checkers|Moves): .*|"
     # Output of `eval` for a network.
-    r"(\+-{7}){8}\+|(\|   [ pnbrqkPNBRQK]   ){8}\||(\| ( {5}|[+-]\d+\.\d\d) ){8}\||"
+    r"(\+-{7}){8}\+|(\|   [ pnbrqkPNBRQK]   ){8}\||(\| ?( {5}|[+-]\d+\.\d\d) ){8}\||"
     r"Network: \(.*|Outputs, fewest pieces first:( \[?[+-]\d+\.\d\d\]?)+|)"
 )
 FENS = (
