@@ -203,8 +203,9 @@ def _build(arguments: Namespace) -> int:
     _check_output(arguments.output, arguments.sources)
     for path in pgn:
         pgn_book.check_readable(path)
-    lines = repertoire.read(written)
-    built = repertoire.build(lines)
+    with progress_bar("reading repertoires", None):
+        lines = repertoire.read(written)
+        built = repertoire.build(lines)
     skipped = SkipReport("kempelen book")
     positions = epd_book.read(analysed, arguments.min_score, skipped, read_lines)
     filter_ = pgn_book.GameFilter(

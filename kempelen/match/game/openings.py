@@ -359,7 +359,7 @@ def _from_yaml(
     if chess960:
         raise SettingsError(f"{file}: a repertoire cannot be used with Chess960")
     try:
-        with _wrap_read_errors(file), interruption.interruptible():
+        with interruption.interruptible(), progress_bar(f"reading {Path(file).name}", None):
             lines = start_positions.read([Path(file)])
     except BookError as error:
         raise SettingsError(str(error)) from None
