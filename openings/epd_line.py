@@ -8,9 +8,11 @@ import re
 
 import chess
 
+from agent.games.fen import board_from_fen
+
 # An opcode and its operands, which end at a `;` outside of quotes.
 _OPERATION = re.compile(r'\s*([^\s;"]+)((?:"(?:[^"\\]|\\.)*+"?|[^;"])*+);?')
-_COUNTERS = re.compile(r"(\d+)\s+(\d+)\s*(?:;|$|(?=[A-Za-z]))")
+_COUNTERS = re.compile(r"(-?\d+)\s+(-?\d+)\s*(?:;|$|(?=[A-Za-z]))")
 _ANNOTATION = re.compile(r"^\d*\.+|[!?,()]|[+#=]+(?=[!?,()]*$)|e\.p\.$")
 
 
@@ -35,7 +37,7 @@ def parse(line: str, *, chess960: bool = False) -> tuple[chess.Board, dict[str, 
         for code, clock in zip(("hmvc", "fmvn"), clocks, strict=False)
     ]
     try:
-        board = chess.Board(" ".join([*fields, *clocks]), chess960=chess960)
+        board = board_from_fen(" ".join([*fields, *clocks]), chess960)
     except IndexError as error:
         raise ValueError(str(error)) from None
     if not board.is_valid():

@@ -1,6 +1,7 @@
 import chess
 import pytest
 
+from openings import epd_line
 from openings.epd_book import read
 from openings.polyglot import encode_move
 
@@ -64,3 +65,9 @@ def test_invalid_line_is_named_and_skipped(tmp_path, line):
 
 def test_moves_of_published_suites_are_read(tmp_path):
     assert list(moves(tmp_path, f"{START} 0 1 bm 1. e4! d2d4; id a.1;")) == raw("e2e4", "d2d4")
+
+
+@pytest.mark.parametrize("rest", ["qkQK - -1 1", "KkQq - -1 0 bm O-O;", "qQkK - bm O-O;"])
+def test_castling_rights_in_any_order_and_negative_counters_are_read(rest):
+    board, _ = epd_line.parse(f"r3k2r/8/8/8/8/8/8/R3K2R w {rest}")
+    assert board.fen() == "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1"
