@@ -11,7 +11,7 @@ import chess
 
 from agent.chess.board.kernel_board import KernelBoard
 from agent.chess.search.aspiration import aspiration_search, search_window
-from agent.chess.search.chess_search import MAX_DEPTH, ChessSearch
+from agent.chess.search.chess_search import MAX_DEPTH, ChessSearch, principal_variation
 from agent.chess.search.table_seeding import seed_table
 from agent.evaluation_types import Evaluation
 from agent.kernel.scores import score_of
@@ -168,14 +168,13 @@ class AlphaBetaSearch(ChessSearch):
     ) -> Info[chess.Move]:
         game = self._workers.first
         worker = game.worker
-        frame = worker.frames[0]
-        moves = frame.pv[: frame.pv_length].tolist() if worker.best_move else []
+        pv = principal_variation(game) if worker.best_move else ()
         return Info(
             depth=depth,
             seldepth=int(worker.seldepth),
             multipv=number,
             score=score_of(int(worker.best_score)),
-            pv=tuple(game.decode_move(move) for move in moves or _root_moves(game)[:1]),
+            pv=pv or (game.decode_move(_root_moves(game)[0]),),
             nodes=self._nodes(),
             time=time.perf_counter() - start_time,
             hashfull=self._table.permille_used(),

@@ -10,15 +10,19 @@ from agent.chess.endgames.root_probe import RootProbeResult, Tablebases
 from agent.chess.evaluation.evaluators import ChessEvaluator, make_evaluator
 from agent.chess.evaluation.loading import DEFAULT, load
 from agent.chess.evaluation.nnue_format import NnueNetwork
-from agent.chess.search.mate_line import with_mate_line
+from agent.chess.search.aspiration import aspiration_search
+from agent.chess.search.mate_line import Line, with_mate_line, without_mate
 from agent.evaluation_types import Evaluation, EvaluationError
 from agent.kernel.bits import U64
-from agent.kernel.scores import MAX_PLY
+from agent.kernel.scores import INFINITE, MAX_PLY, score_of
 from agent.kernel.table_memory import TableMemory
 from agent.kernel.worker_pool import NO_LIMIT, ParallelSearch, WorkerPool
-from agent.limits import Info, Limits, Progress
+from agent.limits import Info, Limits, Mate, Progress, Score
 
 MAX_DEPTH = MAX_PLY - 1
+
+# Limit of the search for the lost variation of a mate: about 10 ms.
+_MATE_NODES = 20_000
 
 
 class ChessSearch(ParallelSearch[KernelBoard], ABC):
@@ -39,6 +43,8 @@ class ChessSearch(ParallelSearch[KernelBoard], ABC):
         self._chess960 = False
         self._selective = selective
         self._tablebases = Tablebases()
+        self._scratch: KernelBoard | None = None
+        self._searched_mates: dict[tuple[chess.Move, Score], Info[chess.Move]] = {}
         self._is_clean = True  # no search since the last `new_game`
 
     # Settings. These methods must not be called during a search.
@@ -79,6 +85,7 @@ class ChessSearch(ParallelSearch[KernelBoard], ABC):
         self._is_clean = True
         self.clear()
         self._workers.first.clear_histories()
+        self._scratch = None
         # Creating new workers is faster than clearing the old ones.
         self._workers.reset_helpers()
 
@@ -122,6 +129,7 @@ class ChessSearch(ParallelSearch[KernelBoard], ABC):
         is reported with its complete principal variation.
         """
         self._is_clean = False
+        self._searched_mates.clear()
         self._update_chess960(board)
         self._table.next_generation()
         self._workers.begin(partial(self._load, board, limits))  # also resets the progress
@@ -138,7 +146,7 @@ class ChessSearch(ParallelSearch[KernelBoard], ABC):
                 worker.tablebase_hits = probe.hits
             lines = min(lines, int(worker.root_count))
             for info in self._search_iterations(board, limits, lines):
-                yield with_mate_line(board, info, self._mate_line)
+                yield self._with_mate_line(board, info)
         finally:
             self._workers.end()
             error = self._take_error()
@@ -151,9 +159,48 @@ class ChessSearch(ParallelSearch[KernelBoard], ABC):
     ) -> Iterator[Info[chess.Move]]:
         """Yield the lines of each iteration. The first worker already has the root position."""
 
-    def _mate_line(self, board: chess.Board, plies: int) -> tuple[chess.Move, ...] | None:
+    def _mate_line(self, board: chess.Board, plies: int) -> Line | None:
         """Return the line to a mate in `plies` plies that ended the search of `board`, or None."""
         return self._tablebases.mate_line(board, plies)
+
+    def _with_mate_line(self, board: chess.Board, info: Info[chess.Move]) -> Info[chess.Move]:
+        """Return `info` with the complete variation of its mate.
+
+        A variation is lost if the search was stopped, or if its nodes were removed from the tree.
+        """
+        complete = with_mate_line(board, info, self._mate_line)
+        if complete is not None:
+            return complete
+        key = info.pv[0], info.score
+        if key not in self._searched_mates:
+            self._searched_mates[key] = self._search_mate(board, info)
+        searched = self._searched_mates[key]
+        return replace(info, score=searched.score, pv=searched.pv)
+
+    def _search_mate(self, board: chess.Board, info: Info[chess.Move]) -> Info[chess.Move]:
+        """Search the first move of `info` for a mate of at most the same length."""
+        mate, found = info.score, without_mate(info)
+        assert isinstance(mate, Mate)
+        if self.evaluation.is_function:  # too slow
+            return found
+        game = self._load_scratch(board, Limits(search_moves=info.pv[:1]))
+        game.worker.node_limit = _MATE_NODES
+        for depth in range(1, MAX_DEPTH):
+            score = score_of(int(aspiration_search(game.worker, depth, INFINITE)))
+            if game.worker.stop:
+                break
+            if isinstance(score, Mate) and (score.moves > 0) == (mate.moves > 0):
+                line = replace(info, score=score, pv=principal_variation(game))
+                found = with_mate_line(board, line, self._tablebases.mate_line) or found
+                if abs(score.moves) <= abs(mate.moves):
+                    break
+        return found
+
+    def _load_scratch(self, board: chess.Board, limits: Limits[chess.Move]) -> KernelBoard:
+        """Return a worker for the ends of lines, outside the search, with `board` as its root."""
+        game = self._scratch = self._scratch or KernelBoard()
+        self._load(board, limits, game)
+        return game
 
     def _load(self, board: chess.Board, limits: Limits[chess.Move], game: KernelBoard) -> None:
         game.load(board)
@@ -188,6 +235,12 @@ class ChessSearch(ParallelSearch[KernelBoard], ABC):
 
     def _take_error(self) -> EvaluationError | None:
         return self._evaluator.pop_error(self._workers)
+
+
+def principal_variation(game: KernelBoard) -> Line:
+    """Return the variation of the last search with a worker."""
+    frame = game.worker.frames[0]
+    return tuple(map(game.decode_move, frame.pv[: frame.pv_length].tolist()))
 
 
 def _table_infos(probe: RootProbeResult) -> Iterator[Info[chess.Move]]:

@@ -8,36 +8,42 @@ import chess
 from agent.kernel.scores import MAX_EVALUATION
 from agent.limits import Cp, Info, Mate
 
-# Limit of the search for a missing end of a line, which takes about 20 microseconds per position.
-_MAX_POSITIONS = 2000
+# Limit of `find_mate_line`, which takes about 20 microseconds per position.
+_MAX_POSITIONS = 1000
 
 Line = tuple[chess.Move, ...]
+
+
+def plies_to_mate(score: Mate) -> int:
+    return 2 * abs(score.moves) - (score.moves > 0)
 
 
 def with_mate_line(
     board: chess.Board,
     info: Info[chess.Move],
-    probe: Callable[[chess.Board, int], Line | None] = lambda _board, _plies: None,
-) -> Info[chess.Move]:
+    probe: Callable[[chess.Board, int], Line | None],
+) -> Info[chess.Move] | None:
     """Return `info`, whose variation from `board` goes on to the mate if its score is a mate.
 
-    `probe(board, plies)` returns the line to a mate in `plies` plies if it is known. Other lines
-    are searched if they are short. If none is found, the score becomes the highest evaluation.
+    `probe(board, plies)` returns the line from there to a mate in `plies` plies, or None. Then the
+    result is None.
     """
-    score = info.score
-    if not isinstance(score, Mate) or info.bound:
+    if not isinstance(info.score, Mate):
         return info
-    wins = score.moves > 0
-    missing = 2 * abs(score.moves) - wins - len(info.pv)
+    missing = plies_to_mate(info.score) - len(info.pv)
     if missing <= 0:
         return info
     end = board.copy(stack=False)
     for move in info.pv:
         end.push(move)
-    line = probe(end, missing) or find_mate_line(end, missing)
-    if line is None:
-        return replace(info, score=Cp(MAX_EVALUATION if wins else -MAX_EVALUATION))
-    return replace(info, pv=(*info.pv, *line))
+    line = probe(end, missing)
+    return None if line is None else replace(info, pv=(*info.pv, *line))
+
+
+def without_mate(info: Info[chess.Move]) -> Info[chess.Move]:
+    """Return `info` with the best or worst evaluation as the score, instead of a mate."""
+    wins = isinstance(info.score, Mate) and info.score.moves > 0
+    return replace(info, score=Cp(MAX_EVALUATION if wins else -MAX_EVALUATION))
 
 
 def find_mate_line(board: chess.Board, plies: int) -> Line | None:

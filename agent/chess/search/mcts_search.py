@@ -14,8 +14,9 @@ import chess
 import numpy as np
 
 from agent.chess.board.kernel_board import KernelBoard
-from agent.chess.search.chess_search import MAX_DEPTH, ChessSearch
+from agent.chess.search.chess_search import MAX_DEPTH, ChessSearch, principal_variation
 from agent.chess.search.leaf_batch import LeafBatch
+from agent.chess.search.mate_line import Line
 from agent.chess.search.mcts import LOGISTIC_SCALE, MAX_TREE_PLY, open_root, run_playouts
 from agent.chess.search.quiescence import quiescence
 from agent.evaluation_types import Evaluation, EvaluationError
@@ -58,7 +59,6 @@ class MctsSearch(ChessSearch):
         self._restricted = False
         self._batch = self._make_batch()
         self._batch_error: EvaluationError | None = None
-        self._leaf: KernelBoard | None = None  # for the ends of lines
 
     def _make_batch(self) -> LeafBatch | None:
         return LeafBatch(self.evaluation) if self.evaluation.batch else None
@@ -145,17 +145,15 @@ class MctsSearch(ChessSearch):
             if pool.state == SOLVED or limits.mate_found(iteration[0].score):
                 return
 
-    def _mate_line(self, board: chess.Board, plies: int) -> tuple[chess.Move, ...] | None:
+    def _mate_line(self, board: chess.Board, plies: int) -> Line | None:
         """Also repeat the quiescence search, which proves mates at the leaves of the tree."""
         line = super()._mate_line(board, plies)
         if line is not None or self._batch is not None:
             return line
-        game = self._leaf = self._leaf or KernelBoard()
-        self._load(board, Limits(), game)
+        game = self._load_scratch(board, Limits())
         if abs(quiescence(game.worker, 0, -INFINITE, INFINITE)) != MATE - plies:
             return None
-        frame = game.worker.frames[0]
-        line = tuple(map(game.decode_move, frame.pv[: frame.pv_length].tolist()))
+        line = principal_variation(game)
         if len(line) == plies:
             return line
         end = board.copy(stack=False)

@@ -5,7 +5,7 @@ from math import inf
 
 import chess
 
-from agent.chess.search.mate_line import find_mate_line, with_mate_line
+from agent.chess.search.mate_line import find_mate_line, with_mate_line, without_mate
 from agent.game import Game
 from agent.games.plain_chess import PlainChess, evaluate, position_key, static_gain
 from agent.limits import Cp, Info, Limits, Mate, Progress, Score
@@ -111,7 +111,7 @@ class PythonSearch:
                 complete=iteration.complete,
                 effort=iteration.effort() if number == 1 else None,
             )
-            yield with_mate_line(board, info, self._table_line)
+            yield with_mate_line(board, info, self._table_line) or without_mate(info)
 
     def _table_line(self, board: chess.Board, plies: int) -> tuple[chess.Move, ...] | None:
         """Return the line to a mate in `plies` plies, from the table and from a short search."""

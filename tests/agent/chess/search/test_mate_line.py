@@ -39,24 +39,39 @@ def test_a_missing_end_of_a_mate_is_added() -> None:
     board = board_after("f2f3 e7e5")
     first, *end = map(chess.Move.from_uci, ("g2g4", "d8h4"))
     info = Info(3, Mate(-1), (first,))
-    assert with_mate_line(board, info).pv == (first, *end)
-    assert with_mate_line(board, info, lambda _board, _plies: tuple(end)).pv == (first, *end)
-
-
-@pytest.mark.parametrize("moves", [3, -3])
-def test_a_mate_without_a_line_is_an_evaluation(moves: int) -> None:
-    info = Info(3, Mate(moves), (chess.Move.from_uci("e2e4"),))
-    score = with_mate_line(chess.Board(), info).score
-    assert score == Cp(29_000 if moves > 0 else -29_000)
+    complete = with_mate_line(board, info, lambda _board, _plies: tuple(end))
+    assert complete == Info(3, Mate(-1), (first, *end))
+    assert with_mate_line(board, info, find_mate_line) == complete
+    assert with_mate_line(board, info, lambda _board, _plies: None) is None
 
 
 def test_other_lines_are_not_changed() -> None:
-    move = chess.Move.from_uci("e2e4")
-    for info in (
-        Info(3, Cp(12), (move,)),
-        Info(3, Mate(3), (move,), bound="lowerbound"),
-    ):
-        assert with_mate_line(chess.Board(), info) is info
+    info = Info(3, Cp(12), (chess.Move.from_uci("e2e4"),))
+    assert with_mate_line(chess.Board(), info, find_mate_line) is info
+
+
+@pytest.mark.parametrize("search_class", [AlphaBetaSearch, MctsSearch])
+@pytest.mark.parametrize(
+    ("fen", "move", "moves"), [(TWO_ROOKS, "b1b7", 2), (MATED, "f1e1", -1), (TWO_ROOKS, "a2b2", 9)]
+)
+def test_a_lost_mate_is_searched_again(search_class, fen, move, moves) -> None:
+    """A stopped search, or a tree whose nodes were removed, knows only the first move."""
+    search, board = search_class(), chess.Board(fen)
+    list(search.search(board, Limits(depth=1)))
+    info = Info(9, Mate(moves), (chess.Move.from_uci(move),), bound="lowerbound")
+    complete = search._with_mate_line(board, info)
+    assert mates(board, complete)
+    assert complete.bound == "lowerbound"
+    assert complete.pv[0] == info.pv[0]
+    assert 0 < complete.score.moves * moves <= moves * moves
+
+
+@pytest.mark.parametrize("moves", [3, -3])
+def test_a_mate_that_is_not_found_again_is_an_evaluation(moves: int) -> None:
+    search, move = AlphaBetaSearch(), chess.Move.from_uci("e2e4")
+    list(search.search(chess.Board(), Limits(depth=1)))
+    info = search._with_mate_line(chess.Board(), Info(3, Mate(moves), (move,)))
+    assert info == Info(3, Cp(29_000 if moves > 0 else -29_000), (move,))
 
 
 @pytest.mark.parametrize("search_class", [AlphaBetaSearch, MctsSearch, PythonSearch])
