@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from agent.machine import usable_cores
+from kempelen.console.settings_codec import SettingsError
 from kempelen.console.terminal import with_progress
 from kempelen.match.config.engine_settings import EngineSettings, Restart
 from kempelen.match.config.settings import Settings
@@ -269,7 +270,10 @@ class Runner:
                         return
                 while waiting and free and not self._pending:
                     pair, board = waiting.popleft(), free.pop()
-                    opening = self._opening_of(pair.key.round, pair.key.number)
+                    try:
+                        opening = self._opening_of(pair.key.round, pair.key.number)
+                    except SettingsError as error:  # the file is not readable any more
+                        raise RunStoppedError(str(error)) from None
                     task = asyncio.create_task(
                         executor.play(pair, opening, board, self._recorder(board))
                     )

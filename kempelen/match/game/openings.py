@@ -68,6 +68,7 @@ def opening_selector(
     """
     if settings.openings.file is None and _needs_start(settings):
         skipped = settings.openings.start - 1
+        _random_opening(settings, 1, 1 + skipped)  # reports an error early
         return lambda round_, pair: _random_opening(settings, round_, pair + skipped)
     if settings.is_chess:
         openings = open_openings(

@@ -2,6 +2,7 @@
 
 import hashlib
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -12,15 +13,16 @@ from kempelen.cli import main
 from kempelen.console.settings_codec import SettingsError
 from kempelen.match.config.engine_settings import EngineProtocol, EngineSettings
 from kempelen.match.config.game_settings import GameSettings
-from kempelen.match.config.settings import OpeningOrder, OpeningSettings
+from kempelen.match.config.settings import Adjudication, OpeningOrder, OpeningSettings
 from kempelen.match.config.time_control import TimeControl
 from kempelen.match.config.tournament_file import read_tournament
 from kempelen.match.game import openings
+from kempelen.match.live.events import GameFinished, Status
 from kempelen.match.suites.epd_suite import read_epd_file as read_suite
 from openings import game_book
 from openings.book_common import BookError
 from tests.agent.io.test_text_files import ENCODINGS, LINE_ENDINGS, encoded
-from tests.kempelen.match.support import engine, settings
+from tests.kempelen.match.support import engine, play, settings
 
 FEN = b"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq"
 FILES = {
@@ -280,6 +282,20 @@ def test_file_that_changes_during_a_match_is_not_read(tmp_path):
     path.write_text(f"{FEN.decode()} -\n")
     with pytest.raises(SettingsError, match=r"o\.epd: changed by another program"):
         opening_of(1, 2)
+
+
+async def test_run_stops_if_its_openings_change(tmp_path):
+    path = tmp_path / "o.epd"
+    path.write_text(f"{FEN.decode()} -\n" * 2)
+
+    def change(event):
+        if isinstance(event, GameFinished) and event.record.game == 2:
+            path.write_text(f"{FEN.decode()} -\n")
+
+    chosen = replace(in_order(path), games=6, adjudication=Adjudication(maxmoves=6))
+    finish, records = await play(chosen, listeners=[change])
+    assert (finish.status, len(records)) == (Status.FAILED, 2)
+    assert finish.reason == f"openings {path}: changed by another program"
 
 
 def test_digest_of_openings_does_not_depend_on_line_endings(tmp_path, monkeypatch):
