@@ -1,5 +1,5 @@
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
@@ -145,8 +145,15 @@ class ChessSearch(ParallelSearch[KernelBoard], ABC):
                 self._workers.begin(partial(self._load, board, limits))
                 worker.tablebase_hits = probe.hits
             lines = min(lines, int(worker.root_count))
+            reported = False
             for info in self._search_iterations(board, limits, lines):
-                yield self._with_mate_line(board, info)
+                if info.complete and reported:
+                    complete = self._with_mate_line(board, info, lambda: self._workers.stopped)
+                else:  # the result of the search may be this line
+                    complete = self._with_mate_line(board, info)
+                if complete is not None:
+                    yield complete
+                    reported = True
         finally:
             self._workers.end()
             error = self._take_error()
@@ -159,17 +166,28 @@ class ChessSearch(ParallelSearch[KernelBoard], ABC):
     ) -> Iterator[Info[chess.Move]]:
         """Yield the lines of each iteration. The first worker already has the root position."""
 
-    def _mate_line(self, board: chess.Board, plies: int) -> Line | None:
+    def _mate_line(
+        self, board: chess.Board, plies: int, stopped: Callable[[], bool]
+    ) -> Line | None:
         """Return the line to a mate in `plies` plies that ended the search of `board`, or None."""
-        return self._tablebases.mate_line(board, plies)
+        return self._tablebases.mate_line(board, plies, stopped)
 
-    def _with_mate_line(self, board: chess.Board, info: Info[chess.Move]) -> Info[chess.Move]:
-        """Return `info` with the complete variation of its mate.
+    def _with_mate_line(
+        self,
+        board: chess.Board,
+        info: Info[chess.Move],
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> Info[chess.Move] | None:
+        """Return `info` with the complete variation of its mate, or None after a stop.
 
         A variation is lost if the search was stopped, or if its nodes were removed from the tree.
         """
-        complete = with_mate_line(board, info, self._mate_line)
-        if complete is not None:
+
+        def find_line(end: chess.Board, plies: int) -> Line | None:
+            return self._mate_line(end, plies, stopped)
+
+        complete = with_mate_line(board, info, find_line)
+        if complete is not None or stopped():
             return complete
         key = info.pv[0], info.score
         if key not in self._searched_mates:

@@ -6,7 +6,7 @@ pool is full, the least visited nodes are removed.
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Literal
 
@@ -145,9 +145,11 @@ class MctsSearch(ChessSearch):
             if pool.state == SOLVED or limits.mate_found(iteration[0].score):
                 return
 
-    def _mate_line(self, board: chess.Board, plies: int) -> Line | None:
+    def _mate_line(
+        self, board: chess.Board, plies: int, stopped: Callable[[], bool]
+    ) -> Line | None:
         """Also repeat the quiescence search, which proves mates at the leaves of the tree."""
-        line = super()._mate_line(board, plies)
+        line = super()._mate_line(board, plies, stopped)
         if line is not None or self._batch is not None:
             return line
         game = self._load_scratch(board, Limits())
@@ -159,7 +161,7 @@ class MctsSearch(ChessSearch):
         end = board.copy(stack=False)
         for move in line:
             end.push(move)
-        tail = super()._mate_line(end, plies - len(line))
+        tail = super()._mate_line(end, plies - len(line), stopped)
         return None if tail is None else line + tail
 
     def _run_playouts(self, game: KernelBoard, number: int = 0) -> None:

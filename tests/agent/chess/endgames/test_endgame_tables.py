@@ -467,6 +467,31 @@ def test_lines_that_end_in_tables_go_on_to_the_mate(
         assert infos[-1].tbhits > 0
 
 
+def test_stop_ends_the_play_out_of_a_line(own: BuiltinTablebase) -> None:
+    tablebases = Tablebases(own)
+    board = chess.Board("8/8/8/3k4/8/8/8/KBN5 w - - 0 1")
+    assert tablebases.mate_line(board, 59, lambda: True) is None
+    line = tablebases.mate_line(board, 59)
+    assert line is not None
+    assert mates(board, Info(1, Mate(30), line))
+    assert tablebases.mate_line(board, 57) is None
+
+
+def test_lines_after_a_stop_are_complete_or_left_out(own: BuiltinTablebase) -> None:
+    board = chess.Board("8/8/8/3k4/8/8/1pK5/4Q3 w - - 0 1")
+    search = searching(Tablebases(own))
+    for count in range(1, 8):
+        search.new_game()
+        search.clear_stop()
+        found = []
+        for info in search.search(board, Limits(infinite=True), 2):
+            found.append(info)
+            if len(found) == count:
+                search.stop()
+        assert len(found) >= count
+        assert sum(mates(board, info) for info in found) >= count - 2
+
+
 def test_mates_found_from_moves_of_syzygy_tables_are_complete(own: BuiltinTablebase) -> None:
     search = searching(Tablebases(syzygy=syzygy_from(own)))
     board = chess.Board("8/8/8/3k4/8/8/8/KBN5 w - - 0 1")
