@@ -222,6 +222,11 @@ class Runner:
             self._count(record)
 
     @property
+    def outcomes(self) -> Sequence[Outcome]:
+        """The results of the games in the ledger."""
+        return self._outcomes
+
+    @property
     def played(self) -> int:
         """The number of games in the ledger."""
         return len(self._outcomes)

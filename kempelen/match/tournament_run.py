@@ -163,7 +163,7 @@ async def _run(settings: Settings, arguments: argparse.Namespace) -> int:
             executor = _local_executor(settings, arguments, boards, broker)
         with interruption.interruptible():
             files = _record_files(settings, arguments, ledger, stack)
-            curve = build_curve(settings, ledger.records()) if arguments.resume else []
+            curve = build_curve(settings, runner.outcomes) if arguments.resume else []
         listeners.extend(_listeners(files, stack))
         meter = LatencyMeter()
         if arguments.show_latency and settings.is_chess:

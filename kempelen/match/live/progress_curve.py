@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kempelen.console.settings_codec import encode
 from kempelen.match.config.settings import Settings
-from kempelen.match.rating.standings import outcome_from_record, summarise
-from kempelen.match.records.game_record import GameRecord
+from kempelen.match.rating.standings import Outcome, summarise
 
 # A curve that reaches MAX_POINTS is thinned to half. The games of earlier runs give about
 # INITIAL_POINTS.
@@ -47,9 +46,8 @@ def append_point(points: Sequence[dict[str, Any]], point: dict[str, Any]) -> lis
     return [*earlier, point]
 
 
-def build_curve(settings: Settings, records: Iterable[GameRecord]) -> list[dict[str, Any]]:
+def build_curve(settings: Settings, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
     """Return the Elo curve for the games of earlier runs."""
-    outcomes = [outcome_from_record(record) for record in records]
     max_points = max(2, min(INITIAL_POINTS, MAX_REPLAYED_GAMES // max(1, len(outcomes))))
     step = max(1, len(outcomes) // max_points)
     return [

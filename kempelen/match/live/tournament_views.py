@@ -93,7 +93,7 @@ class LedgerView:
             self.games[game_key(record.pair, record.game)] = encode(record)
             self._outcomes.append(outcome_from_record(record))
         if self._new:
-            self._begin(records)
+            self._begin()
         running = self._read_live_file()
         has_new_games = len(self._outcomes) > before
         if not running and (has_new_games or self._new or self._seen_live):
@@ -123,10 +123,10 @@ class LedgerView:
                     self._damage = f"the record of game {pair}.{game} is damaged: {error}"
         return records
 
-    def _begin(self, records: list[GameRecord]) -> None:
+    def _begin(self) -> None:
         settings = self._settings
         summary = summarise(settings, self._outcomes)
-        self.state = LiveState(build_curve(settings, records))
+        self.state = LiveState(build_curve(settings, self._outcomes))
         self.state.apply(
             TournamentStarted(
                 name=settings.name,
