@@ -18,10 +18,12 @@ import numpy.typing as npt
 from agent.io.files import MAX_LINE_LENGTH
 from agent.io.text_files import decode_text, open_lines
 
+# Files of up to this size in bytes are read at once, and may then be changed or deleted.
+MAX_IN_MEMORY = 16 << 20
 # Size limit of a record in bytes.
 MAX_RECORD_LENGTH = 4 << 20
 _BLOCK = 4 << 20
-_NEWLINE, _RETURN, _COMMENT = b"\n\r#"
+_NEWLINE, _RETURN, _SPACE, _COMMENT = b"\n\r #"
 
 Offsets = npt.NDArray[np.int64]
 # Returns the offsets of all records in a file, from its current position. The second argument is
@@ -30,7 +32,7 @@ FindRecords = Callable[[BinaryIO, Callable[[int], None]], Offsets]
 
 
 class TextIndex:
-    """The records of a file, which is open as long as this object exists.
+    """The records of a file. A large file is open as long as this object exists.
 
     All methods raise OSError if reading fails.
     """
@@ -42,7 +44,7 @@ class TextIndex:
         progress: Callable[[int], None] = lambda done: None,
     ) -> None:
         self._path = os.fspath(path)
-        self._file = open_lines(path)
+        self._file = _read_small(open_lines(path))
         weakref.finalize(self, self._file.close)
         self._status = self._file_status()
         self._offsets = find(self._file, progress)
@@ -78,8 +80,15 @@ class TextIndex:
         return status.st_size, status.st_mtime_ns
 
 
+def _read_small(file: BinaryIO) -> BinaryIO:
+    if isinstance(file, io.BytesIO) or os.fstat(file.fileno()).st_size > MAX_IN_MEMORY:
+        return file
+    with file:
+        return io.BytesIO(file.read())
+
+
 def find_lines(file: BinaryIO, progress: Callable[[int], None]) -> Offsets:
-    """Find the lines of a file, except empty lines and lines that start with `#`."""
+    """Find the lines of a file, except blank lines and lines that contain only a comment (`#`)."""
     found = [np.empty(0, np.int64)]
     position = file.tell()
     while block := file.read(_BLOCK) + file.readline(MAX_LINE_LENGTH):
@@ -87,6 +96,9 @@ def find_lines(file: BinaryIO, progress: Callable[[int], None]) -> Offsets:
         starts = np.append(0, np.flatnonzero(data[:-1] == _NEWLINE) + 1)
         first = data[starts]
         kept = (first != _COMMENT) & (first != _NEWLINE) & (first != _RETURN)
+        for indented in np.flatnonzero(kept & (first <= _SPACE)):
+            end = starts[indented + 1] if indented + 1 < len(starts) else len(block)
+            kept[indented] = block[starts[indented] : end].lstrip()[:1] not in (b"", b"#")
         found.append(starts[kept] + position)
         position += len(block)
         progress(position)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
 import dataclasses
 import hashlib
+import io
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -261,15 +263,23 @@ def with_file_digests(settings: Settings) -> Settings:
 
 
 def _digest(file: str | None) -> str:
-    """Return a digest of a file that does not depend on its line endings."""
+    """Return a digest of a file that does not depend on its line endings.
+
+    Invalid UTF-8 is replaced: the digest must not change, see MAX_SHUFFLED.
+    """
     digest = hashlib.sha256()
+    decoder = io.IncrementalNewlineDecoder(
+        codecs.getincrementaldecoder("utf-8")("replace"), translate=True
+    )
+    initial = decoder.getstate()
     with _wrap_read_errors(file or _BUILT_IN.name), open_file(file or _BUILT_IN) as content:
         require_size(content, MAX_FILE_SIZE)
         while block := content.read(DIGEST_BLOCK):
-            if b"\r" in block:  # a quick test: `replace` is slow even if nothing is found
-                block += content.read(1) if block.endswith(b"\r") else b""
-                block = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-            digest.update(block)
+            if block.isascii() and b"\r" not in block and decoder.getstate() == initial:
+                digest.update(block)  # what follows would not change it, but is slower
+            else:
+                digest.update(decoder.decode(block).encode())
+        digest.update(decoder.decode(b"", final=True).encode())
     return digest.hexdigest()[:16]
 
 

@@ -8,7 +8,7 @@ from agent.io import text_index
 from agent.io.text_index import TextIndex, find_lines
 from tests.agent.io.test_text_files import ENCODINGS, LINE_ENDINGS, encoded
 
-LINES = ["# players", "Müller", "", "Réti", "#", "Nimzowitsch"]
+LINES = ["# players", "Müller", "", "Réti", "#", "  Nimzowitsch", " \t", "  # end", " "]
 
 
 def records(index: TextIndex) -> list[str]:
@@ -23,7 +23,7 @@ def test_lines_are_indexed_in_all_encodings(
     path = tmp_path / "file"
     path.write_bytes(encoded(line_ending.join(LINES), encoding))
     index = TextIndex(path, find_lines)
-    assert records(index) == ["Müller", "Réti", "Nimzowitsch"]
+    assert records(index) == ["Müller", "Réti", "  Nimzowitsch"]
     assert [index.line_number(number) for number in range(3)] == [2, 4, 6]
 
 
@@ -46,7 +46,16 @@ def test_file_without_records_is_empty(data: bytes, tmp_path: Path) -> None:
     assert len(TextIndex(path, find_lines)) == 0
 
 
-def test_changed_file_is_not_read(tmp_path: Path) -> None:
+def test_small_file_may_be_changed(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_text("one\ntwo\n")
+    index = TextIndex(path, find_lines)
+    path.write_text("three\n")
+    assert records(index) == ["one", "two"]
+
+
+def test_changed_file_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_index, "MAX_IN_MEMORY", 5)
     path = tmp_path / "file"
     path.write_text("one\ntwo\n")
     index = TextIndex(path, find_lines)

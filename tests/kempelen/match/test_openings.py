@@ -8,6 +8,7 @@ import pytest
 
 from agent.games import catalogue
 from agent.games.tree import read_tree
+from agent.io import text_index
 from agent.io.safe_yaml import YamlError, load
 from kempelen.cli import main
 from kempelen.console.settings_codec import SettingsError
@@ -223,7 +224,7 @@ def test_openings_are_read_in_all_encodings(name, encoding, line_ending, tmp_pat
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_lines_of_other_games_are_read_in_all_encodings(encoding, tmp_path):
     path = tmp_path / "lines.txt"
-    path.write_bytes(encoded("# Müller\r\na1 b2\r\n\r\nb2 # Möller\r\n", encoding))
+    path.write_bytes(encoded("# Müller\r\na1 b2\r\n \r\n  # end\r\nb2 # Möller\r\n", encoding))
     agent = EngineSettings(
         "alpha-beta", "lab", protocol=EngineProtocol.LAB, time=TimeControl(depth=2)
     )
@@ -275,7 +276,8 @@ def test_file_without_valid_openings_is_rejected_at_once(tmp_path):
         openings.opening_selector(in_order(path))
 
 
-def test_file_that_changes_during_a_match_is_not_read(tmp_path):
+def test_large_file_that_changes_during_a_match_is_not_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(text_index, "MAX_IN_MEMORY", 5)
     path = tmp_path / "o.epd"
     path.write_text(f"{FEN.decode()} -\n" * 2)
     opening_of = openings.opening_selector(in_order(path))
@@ -308,6 +310,17 @@ def test_digest_of_openings_does_not_depend_on_line_endings(tmp_path, monkeypatc
         assert digest == hashlib.sha256(text.encode()).hexdigest()[:16]
     path.write_bytes(text.encode() + b"#")
     assert openings.with_file_digests(in_order(path)).openings.digest != digest
+
+
+def test_digest_of_latin1_file_is_that_of_earlier_versions(tmp_path, monkeypatch):
+    """They replaced the bytes that are not UTF-8."""
+    monkeypatch.setattr(openings, "DIGEST_BLOCK", 3)
+    path = tmp_path / "o.pgn"
+    for content in ("Müller €".encode(), b"M\xfcller\r\r\n\xe2\x82"):
+        path.write_bytes(content)
+        text = content.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
+        digest = openings.with_file_digests(in_order(path)).openings.digest
+        assert digest == hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def test_invalid_openings_of_self_play_are_counted(tmp_path):
