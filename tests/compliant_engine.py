@@ -1,6 +1,7 @@
 """A UCI engine that follows the protocol: `python compliant_engine.py [OLD NEW]`.
 
-In its output, the text OLD is replaced by NEW. It plays the first legal moves by UCI text.
+In its output, the text OLD is replaced by NEW. It plays the first legal moves by UCI text. With
+OwnBook, it plays them at once.
 """
 
 import sys
@@ -13,6 +14,7 @@ option name Ponder type check default false
 option name MultiPV type spin default 1 min 1 max 5
 option name UCI_Chess960 type check default false
 option name Style of Play type combo default Solid var Solid var Very Risky
+option name OwnBook type check default true
 option name Clear Hash type button
 option name Book File type string default <empty>"""
 
@@ -22,12 +24,12 @@ def say(text: str) -> None:
     sys.stdout.flush()
 
 
-def answer(board: chess.Board, lines: int, searchmoves: list[str]) -> None:
+def answer(board: chess.Board, lines: int, searchmoves: list[str], *, own_book: bool) -> None:
     moves = searchmoves or sorted(board.uci(move) for move in board.legal_moves)
     if not moves:
         say("info depth 0 score mate 0\nbestmove (none)")
         return
-    for number, move in enumerate(moves[:lines], start=1):
+    for number, move in enumerate(() if own_book else moves[:lines], start=1):
         say(f"info depth 1 seldepth 1 multipv {number} score cp 7 nodes 20 hashfull 0 pv {move}")
     board.push_uci(moves[0])
     reply = min((board.uci(move) for move in board.legal_moves), default=None)
@@ -35,7 +37,7 @@ def answer(board: chess.Board, lines: int, searchmoves: list[str]) -> None:
 
 
 def main() -> None:
-    board, lines, chess960, waiting = chess.Board(), 1, False, False
+    board, lines, chess960, waiting, own_book = chess.Board(), 1, False, False, True
     for line in sys.stdin:
         match line.split():
             case ["uci"]:
@@ -45,6 +47,7 @@ def main() -> None:
             case ["setoption", "name", name, "value", value]:
                 lines = int(value) if name == "MultiPV" else lines
                 chess960 = value == "true" if name == "UCI_Chess960" else chess960
+                own_book = value == "true" if name == "OwnBook" else own_book
             case ["position", kind, *words]:
                 split = words.index("moves") if "moves" in words else len(words)
                 fen = chess.STARTING_FEN if kind == "startpos" else " ".join(words[:split])
@@ -55,10 +58,10 @@ def main() -> None:
                 waiting = "infinite" in words or "ponder" in words
                 only = words[words.index("searchmoves") + 1 :] if "searchmoves" in words else []
                 if not waiting:
-                    answer(board.copy(), lines, only)
+                    answer(board.copy(), lines, only, own_book=own_book)
             case ["stop" | "ponderhit"] if waiting:
                 waiting = False
-                answer(board.copy(), lines, [])
+                answer(board.copy(), lines, [], own_book=own_book)
             case ["quit"]:
                 return
 

@@ -207,8 +207,7 @@ class _Session:
     async def _declare(self) -> None:
         self.process.send("uci")
         await self.read_until("uciok", self.settings.start_limit, self._read_declaration)
-        own_book = {"OwnBook": False} if "ownbook" in self.options else {}
-        self.set_options({**own_book, **self.settings.options})
+        self.configure()
         await self.ready(self.settings.start_limit)
 
     def _read_declaration(self, line: str) -> None:
@@ -221,6 +220,11 @@ class _Session:
             self.declarations.append(line)
             if (option := parse_option(line)) is not None:
                 self.options[option.name.lower()] = option
+
+    def configure(self) -> None:
+        """Set the options of the user, and turn off the engine's own book."""
+        own_book = {"OwnBook": False} if "ownbook" in self.options else {}
+        self.set_options({**own_book, **self.settings.options})
 
     def set_options(self, values: dict[str, str | int | float | bool]) -> None:
         for name, value in values.items():
@@ -346,6 +350,7 @@ async def _set_defaults(session: _Session) -> None:
     for option in session.options.values():
         if option.type in ("check", "spin", "combo") and not _flaw(option):
             session.set_options({option.name: option.default})
+    session.configure()
     await session.ready()
 
 
