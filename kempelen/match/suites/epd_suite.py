@@ -132,14 +132,26 @@ def _problem(line: str, file: str, number: int) -> EpdPosition:
 
 
 def _points(board: chess.Board, operations: dict[str, str]) -> tuple[tuple[str, int], ...]:
-    """Return the points for moves in the comments. Other comments are ignored."""
+    """Return the points for moves in the comments. Comments without any move are ignored.
+
+    Raise ValueError if one of the moves is invalid.
+    """
     for code in (f"c{number}" for number in range(10)):
         if re.fullmatch(f"(?:{_POINTS.pattern})+", comment := operations.get(code, "")):
-            return tuple(
-                (epd_line.parse_move(board, word, code).uci(), int(points))
-                for word, points in _POINTS.findall(comment)
-            )
+            found = _POINTS.findall(comment)
+            if any(_is_move(board, word) for word, _ in found):
+                return tuple(
+                    (epd_line.parse_move(board, word, code).uci(), int(points))
+                    for word, points in found
+                )
     return ()
+
+
+def _is_move(board: chess.Board, word: str) -> bool:
+    try:
+        return bool(epd_line.parse_move(board, word, ""))
+    except ValueError:
+        return False
 
 
 async def run_suite(

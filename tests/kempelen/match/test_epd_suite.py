@@ -77,14 +77,16 @@ STS = (
 def test_points_for_moves_are_read_from_comments(tmp_path):
     path = tmp_path / "a.epd"
     path.write_text(
-        f'{STS}\n{START} c0 "Nf3=7,e4 = 7, d4=1";\n{START} bm e4; c0 "score=good";\n', "utf-8"
-    )
-    undermine, only_points, comment = read_epd_file(path)
+        f'{STS}\n{START} c0 "Nf3=7,e4 = 7, d4=1";\n{START} bm e4; c0 "score=good";\n'
+        f'{START} bm e4; c0 "elo=2400"; c1 "e4=3";\n', "utf-8",
+    )  # fmt: skip
+    undermine, only_points, comment, other = read_epd_file(path)
     moves = ("f4f5", "d4e5", "d4f2", "f3g4", "g1g2")
     assert [undermine.points_for(move) for move in moves] == [10, 2, 3, 2, 0]
     assert (undermine.max_points, undermine.best) == (10, ("f4f5",))
     assert (only_points.max_points, only_points.best) == (7, ("g1f3", "e2e4"))
     assert (comment.points, comment.max_points) == ((), 0)
+    assert other.points == (("e2e4", 3),)
 
 
 @pytest.mark.parametrize(
