@@ -215,6 +215,8 @@ def settings_from(arguments: argparse.Namespace) -> Settings:
         )
     else:
         settings = read_tournament(arguments.file)
+    if arguments.affinity == ():
+        raise SettingsError("--use-affinity: not supported on this system (Linux only)")
     given_run = {
         name: value for name in RUN_FLAGS if (value := getattr(arguments, name)) is not None
     }

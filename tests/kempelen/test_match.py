@@ -545,8 +545,16 @@ def test_engines_are_bound_to_the_cpus_of_their_board(capsys, tmp_path):
     ]:
         assert main([*line, "--games", "2", *extra]) == 2
         assert message in capsys.readouterr().err
-    with pytest.raises(SystemExit):
-        main([*line, "--use-affinity", "x"])
+    for cpus in ("x", "5-3", "3-", "0-99999999999"):
+        with pytest.raises(SystemExit):
+            main([*line, "--use-affinity", cpus])
+
+
+def test_affinity_is_rejected_where_it_is_not_supported(capsys, monkeypatch):
+    monkeypatch.setattr("kempelen.commands.match.usable_cpus", tuple)
+    line = ["match", "--engine", "cmd=x", "--engine", "cmd=y", "--nodes", "1", "--use-affinity"]
+    assert main(line) == 2
+    assert "--use-affinity: not supported on this system (Linux only)" in capsys.readouterr().err
 
 
 def test_cpus_are_divided_among_boards():

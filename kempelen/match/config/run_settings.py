@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from kempelen.console.settings_codec import SettingsError
 
 MAX_WAIT = 3_600_000
+MAX_CPU = 1_048_575
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,9 @@ def parse_cpus(text: str) -> tuple[int, ...]:
     """Parse a list of CPUs such as 3,5,7-11. Raise ValueError if it is invalid."""
     cpus: list[int] = []
     for part in text.split(","):
-        first, _, last = part.partition("-")
-        cpus.extend(range(int(first), int(last or first) + 1))
+        first, dash, last = part.partition("-")
+        start, end = int(first), int(last if dash else first)
+        if not start <= end <= MAX_CPU:
+            raise ValueError(f"invalid range {part!r}")
+        cpus.extend(range(start, end + 1))
     return tuple(dict.fromkeys(cpus))
