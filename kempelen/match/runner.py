@@ -218,8 +218,13 @@ class Runner:
         self._stopped = ""
         self._pending = PendingRecords(ledger)
         self._opening_of = opening_selector(settings, lambda text: self._emit(Notice(text)))
+        # The openings of pairs of which one game is in the ledger. An earlier version may have
+        # chosen another opening for them.
+        self._begun: dict[PairKey, Opening] = {}
         for record in with_progress(ledger.records(), None, "reading games"):
             self._count(record)
+            if settings.is_chess and not self._begun.pop(record.key, None):
+                self._begun[record.key] = Opening(record.fen, record.opening)
 
     @property
     def outcomes(self) -> Sequence[Outcome]:
@@ -275,10 +280,7 @@ class Runner:
                         return
                 while waiting and free and not self._pending:
                     pair, board = waiting.popleft(), free.pop()
-                    try:
-                        opening = self._opening_of(pair.key.round, pair.key.number)
-                    except SettingsError as error:  # the file is not readable any more
-                        raise RunStoppedError(str(error)) from None
+                    opening = self._choose_opening(pair.key)
                     task = asyncio.create_task(
                         executor.play(pair, opening, board, self._recorder(board))
                     )
@@ -288,6 +290,12 @@ class Runner:
                     task.result()
         finally:
             await cancel_all(running)
+
+    def _choose_opening(self, key: PairKey) -> Opening:
+        try:
+            return self._begun.get(key) or self._opening_of(key.round, key.number)
+        except SettingsError as error:  # the file is not readable any more
+            raise RunStoppedError(str(error)) from None
 
     def _recorder(self, board: int) -> RecordCallback:
         def record(game: GameRecord) -> None:

@@ -1,5 +1,6 @@
 """A run can be killed at any time and resumed until all games are played."""
 
+import dataclasses
 import json
 import os
 import random
@@ -9,15 +10,17 @@ import sys
 import threading
 import time
 
+import chess
 import chess.pgn
 import pytest
 
 from kempelen.console.settings_codec import SettingsError
+from kempelen.match import runner
 from kempelen.match.config.engine_settings import EngineProtocol, EngineSettings
 from kempelen.match.config.game_settings import GameSettings
 from kempelen.match.config.settings import Adjudication
 from kempelen.match.config.time_control import TimeControl
-from kempelen.match.game.openings import with_file_digests
+from kempelen.match.game.openings import Opening, with_file_digests
 from kempelen.match.records.game_record import to_pgn
 from kempelen.match.records.ledger import Ledger, LedgerError, saved_settings
 from kempelen.match.records.record_file import RecordFile
@@ -35,6 +38,22 @@ SIGHUP = posix_signal("SIGHUP")
 
 
 FAKE_ENGINE = f"{sys.executable} {FAILING} none"
+
+
+async def test_games_of_a_pair_have_one_opening_after_an_update(tmp_path, monkeypatch):
+    """The versions of a program may choose different openings."""
+    chosen, path = quick_settings(games=3), tmp_path / "ledger"
+    await play(chosen, path=path)
+    monkeypatch.setattr(
+        runner, "opening_selector", lambda settings, report: lambda round_, pair: Opening()
+    )
+    more = dataclasses.replace(chosen, games=6)
+    _, records = await play(more, path=path, resume=True)
+    starts = {record.key.number: set() for record in records}
+    for record in records:
+        starts[record.key.number].add(record.fen)
+    assert [len(fens) for fens in starts.values()] == [1, 1, 1]
+    assert starts[3] == {chess.STARTING_FEN} != starts[2]
 
 
 def command(folder, ledger, *, games, engine=FAKE_ENGINE):
