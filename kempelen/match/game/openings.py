@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import chess
+import chess.polyglot
 import numpy as np
 
 from agent.evaluation import evaluation_digest
@@ -36,7 +37,7 @@ from kempelen.match.records.game_record import unescape_tag_value
 from openings import epd_line, repertoire, start_positions
 from openings.book_common import BookError
 from openings.pgn import read_games, text_lines
-from openings.polyglot import opened_book
+from openings.polyglot import open_book
 from protocols.uci.position import MAX_GAME_PLIES
 
 _BUILT_IN = Path(__file__).parents[1] / "data" / "openings.epd"
@@ -291,12 +292,9 @@ def _evaluation_digest(engine: EngineSettings) -> str:
 
 
 def _book_digest(book: str) -> str:
-    path = Path(book)
+    _book_reader(book)
     try:
-        with opened_book(path):
-            return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
-    except BookError as error:
-        raise SettingsError(str(error)) from None
+        return hashlib.sha256(Path(book).read_bytes()).hexdigest()[:16]
     except OSError as error:
         raise SettingsError(f"book {book}: {error.strerror}") from None
 
@@ -305,15 +303,28 @@ def book_move(engine: EngineSettings, board: chess.Board, seed: str) -> str | No
     """Return a move of the engine's book, chosen by weight, or None. `seed` makes it repeatable."""
     if engine.book is None:
         return None
-    try:
-        with opened_book(Path(engine.book)) as reader:
-            entries = list(reader.find_all(board))
-    except BookError as error:
-        raise SettingsError(str(error)) from None
+    entries = list(_book_reader(engine.book).find_all(board))
     if not entries:
         return None
     weights = [entry.weight for entry in entries]
     return board.uci(random.Random(seed).choices([entry.move for entry in entries], weights)[0])
+
+
+def _book_reader(book: str) -> chess.polyglot.MemoryMappedReader:
+    path = Path(book)
+    try:
+        status = path.stat()
+        return _open_book(path, status.st_size, status.st_mtime_ns)
+    except BookError as error:
+        raise SettingsError(str(error)) from None
+    except OSError as error:
+        raise SettingsError(f"could not open book {book}: {error.strerror}") from None
+
+
+@lru_cache(maxsize=16)
+def _open_book(path: Path, size: int, modified: int) -> chess.polyglot.MemoryMappedReader:
+    """Open a book once per version: if it is not sorted, this takes a second."""
+    return open_book(path)
 
 
 def opening_number(count: int, settings: Settings, round_: int, pair: int) -> int:

@@ -3,6 +3,7 @@
 import io
 import os
 import random
+import struct
 import sys
 from pathlib import Path
 
@@ -29,6 +30,7 @@ from kempelen.match.game.game_result import Termination
 from kempelen.match.game.match_game import GameAssignment, MatchGame
 from kempelen.match.game.openings import (
     Opening,
+    book_move,
     load_openings,
     opening_number,
     with_file_digests,
@@ -37,6 +39,7 @@ from kempelen.match.game.referee import ChessReferee, Referee, mate_pv_problem
 from kempelen.match.live.events import Notice
 from kempelen.match.pairing.pairs import PairKey
 from kempelen.match.records.game_record import to_pgn
+from openings import polyglot
 from openings.polyglot import Entry, encode_move
 from openings.polyglot import write as write_book
 from protocols.client.engine import EngineState
@@ -223,6 +226,22 @@ async def test_each_engine_plays_from_its_own_book(tmp_path, depth, played):
     assert [move.book for move in record.moves] == [True, False, True][:played]
     assert asked[0] == ("b2b3",)
     assert "1. b3 { book }" in to_pgn(record, "match")
+
+
+def test_unsorted_book_is_sorted_only_once(tmp_path, monkeypatch):
+    """Sorting a large book at each move would take the time of the other boards."""
+    path, board = tmp_path / "book.bin", chess.Board()
+    raw_move = encode_move(board, chess.Move.from_uci("b2b3"))
+    keys = (2**64 - 1, zobrist_hash(board), 1)
+    path.write_bytes(b"".join(struct.pack(">QHHI", key, raw_move, 1, 0) for key in keys))
+    sort, sorted_books = polyglot._sort_in_memory, []
+    monkeypatch.setattr(
+        polyglot, "_sort_in_memory", lambda book: sorted_books.append(book) or sort(book)
+    )
+    player = engine(book=str(path))
+    with_file_digests(settings(player, engine()))
+    assert [book_move(player, board, seed) for seed in "ab"] == ["b2b3", "b2b3"]
+    assert len(sorted_books) == 1
 
 
 def test_unusable_book_is_rejected_at_the_start(tmp_path):
