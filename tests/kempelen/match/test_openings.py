@@ -286,7 +286,8 @@ def test_large_file_that_changes_during_a_match_is_not_read(tmp_path, monkeypatc
         opening_of(1, 2)
 
 
-async def test_run_stops_if_its_openings_change(tmp_path):
+async def test_run_stops_if_its_openings_change(tmp_path, monkeypatch):
+    monkeypatch.setattr(text_index, "MAX_IN_MEMORY", 5)
     path = tmp_path / "o.epd"
     path.write_text(f"{FEN.decode()} -\n" * 2)
 
