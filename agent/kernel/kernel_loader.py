@@ -80,6 +80,8 @@ class KernelLoader:
         If time is limited, do not wait for compilation.
         """
         self.start()
+        if self.ready.is_set():
+            return
         if not clock.limited:
             wait_for_any(self.ready, stop)
             return

@@ -70,3 +70,13 @@ def test_search_waits_for_loading_for_half_of_its_time(
     now = 100.0
     loader.wait(clock, OneShotEvent())
     assert timeouts[1] == (None if seconds is None else 0.0), "for all parts together"
+
+
+def test_searches_leave_nothing_behind_in_the_loader() -> None:
+    loader = KernelLoader("toy", "toy", "waiting", lambda line: None)
+    loader.ready.set()
+    limits: Limits[int] = Limits(movetime=9.0)
+    stop = OneShotEvent()
+    for _ in range(3):
+        loader.wait(SearchClock(limits), stop)
+    assert loader.compiling._callbacks == stop._callbacks == []
