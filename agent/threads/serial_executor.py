@@ -55,14 +55,15 @@ class SerialExecutor:
         with self._changed:
             if self._closed:
                 return job
-            earlier_jobs = self._pending()
+            # Earlier jobs than the last one are already superseded.
+            previous = self._jobs[-1] if self._jobs else self._current
             self._jobs.append(job)
             self._changed.notify_all()
             if self._thread is None:
                 self._thread = threading.Thread(target=self._work, name=self._name, daemon=True)
                 self._thread.start()
-        for earlier in earlier_jobs:
-            earlier.superseded.set()
+        if previous is not None:
+            previous.superseded.set()
         return job
 
     def pending(self) -> list[Job]:
