@@ -502,12 +502,18 @@ class SearchRun(Generic[Position, Move]):
                     self._last = None
 
     def _record_info(self, info: Info[Move]) -> None:
-        if info.multipv == 1 and info.pv and (info.bound != "upperbound" or not self._best):
+        if info.multipv == 1 and info.pv and not self._is_inferior_bound(info):
             self._best = info
             if self._stop.is_set():
                 self._halt.set()
         self._last = info
         self._listener.info(info)
+
+    def _is_inferior_bound(self, info: Info[Move]) -> bool:
+        """Return whether `info` has no exact score and no better move than the best line."""
+        if self._best is None or not info.bound:
+            return False
+        return info.bound == "upperbound" or info.pv[0] == self._best.pv[0]
 
     def _make_result(self) -> Result[Move]:
         best = self._best

@@ -129,6 +129,15 @@ def test_last_info_before_the_answer_is_exact(play, bound, expected):
     assert recorder.events[-2][0] == "info"
 
 
+def test_bound_of_the_best_move_does_not_replace_its_exact_line(play):
+    player, recorder = play(Searcher(line(1, "e2e4 e7e5"), line(2, "e2e4", 50, bound="lowerbound")))
+    player.go(chess.Board(), Limits())
+    assert player.wait(PATIENCE)
+    (result,) = recorder.of("result")
+    assert result.ponder.uci() == "e7e5"
+    assert (result.info.depth, result.info.score) == (1, Cp(10))
+
+
 def test_first_of_several_lines_is_played(play):
     script = [line(1, "e2e4"), line(1, "d2d4", multipv=2)]
     player, recorder = play(Searcher(*script))
