@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import takewhile
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
@@ -156,7 +157,8 @@ class UciProtocol:
 
     def _is_ready(self, _: None) -> Replies:
         agent = self.session.agent
-        stopped = [job for job in agent.pending() if job.long_running and job.stop.is_set()]
+        searches = (job for job in agent.pending() if job.long_running)
+        stopped = list(takewhile(lambda job: job.stop.is_set(), searches))
         if stopped:  # A search that was told to stop answers first.
             stopped[-1].ended.add_callback(lambda: self._send("readyok"))
         elif agent.busy:

@@ -287,6 +287,14 @@ def test_ready_is_said_between_a_stopped_and_a_running_search(conversation):
     assert conversation.rest()[-1].startswith("bestmove")
 
 
+def test_ready_is_said_during_a_limited_search_with_a_stopped_one_behind_it(conversation):
+    conversation.say("go depth 100000", "go infinite", "go depth 1", "isready")
+    heard = conversation.hear_until("readyok")
+    assert not any(line.startswith("bestmove") for line in heard)
+    conversation.say("stop")
+    assert [line.split()[0] for line in conversation.rest()].count("bestmove") == 3
+
+
 def test_each_pending_search_has_its_own_time_after_end_of_input(conversation, monkeypatch):
     monkeypatch.setattr(chess_session, "DRAIN_TIMEOUT", 0.5)
     monkeypatch.setattr(conversation.uci.session.engine.scripted, "pace", lambda limits: 0.02)
