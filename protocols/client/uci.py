@@ -9,6 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from math import inf
 
 from agent.io.sanitize import sanitize_name
@@ -36,6 +37,14 @@ MAX_KEPT_LINES = 100
 MAX_OPTION_NAME_LENGTH = 200
 # The move of an engine that resigns, in protocols that support resignation.
 RESIGNATION = "resign"
+# Fields of `info` lines, which end a principal variation. Some contain one number.
+INFO_NUMBERS = frozenset({
+    *("depth", "seldepth", "multipv", "nodes", "time", "nps"),
+    *("hashfull", "tbhits", "sbhits", "cpuload"),
+})  # fmt: skip
+INFO_FIELDS = INFO_NUMBERS | {
+    *("pv", "score", "string", "wdl", "currmove", "currmovenumber", "currline", "refutation"),
+}
 
 InfoCallback = Callable[[Info[str]], None]
 
@@ -385,8 +394,9 @@ def parse_info(line: str) -> Info[str] | None:
     while index < len(words):
         word = words[index]
         if word == "pv":
-            pv = tuple(words[index + 1 :])
-            break
+            pv = tuple(takewhile(lambda move: move not in INFO_FIELDS, words[index + 1 :]))
+            index += 1 + len(pv)
+            continue
         if word == "string":
             break
         if word == "score":

@@ -13,7 +13,14 @@ import chess
 
 from kempelen.match.config.engine_settings import EngineSettings
 from protocols.client.process import EngineDiedError, EngineProcess
-from protocols.client.uci import Option, check_setting, parse_option, setoption_line
+from protocols.client.uci import (
+    INFO_FIELDS,
+    INFO_NUMBERS,
+    Option,
+    check_setting,
+    parse_option,
+    setoption_line,
+)
 
 # Timeouts in seconds: of an answer without a clock, and beyond the clock of a search.
 ANSWER_LIMIT = 10.0
@@ -24,7 +31,7 @@ GAME_PLIES = 40
 MAX_DECLARATIONS = 1000
 MAX_SHOWN_LENGTH = 120
 OPTION_TYPES = {"check", "spin", "combo", "button", "string"}
-# The types of the options that UCI defines, of which front ends depend.
+# The types of the options that UCI defines. Front ends depend on them.
 STANDARD_OPTIONS = {
     "hash": "spin",
     "ponder": "check",
@@ -35,10 +42,6 @@ STANDARD_OPTIONS = {
     "uci_limitstrength": "check",
     "uci_elo": "spin",
 }
-# Fields of `info` with one number. Unknown fields are ignored, as front ends do.
-COUNTS = {"depth", "seldepth", "time", "multipv", "nodes", "nps", "hashfull", "tbhits", "cpuload"}
-# Other fields that end a principal variation.
-AFTER_PV = {"score", "string", "currmove", "currmovenumber", "currline", "refutation", "wdl"}
 
 MIDDLE_GAME = "r1bq1rk1/pp3ppp/2n1pn2/3p4/1bPP4/2NBPN2/PP3PPP/R1BQ1RK1 w - - 2 9"
 BLACK_TO_MOVE = "3r2k1/5ppp/1p2pn2/2p5/2P5/1P2PN2/5PPP/3R2K1 b - - 1 25"
@@ -107,11 +110,12 @@ class _Search:
             self.problem = self.problem or f"{_shown(line)}: {violation}"
 
     def _check_info(self, words: list[str]) -> None:
+        """Raise ViolationError for invalid values. Unknown fields are ignored, as by front ends."""
         number, index = 1, 0
         while index < len(words) and words[index] != "string":
             word, rest = words[index], words[index + 1 :]
             index += 1
-            if word in COUNTS:
+            if word in INFO_NUMBERS:
                 count = _natural(word, rest)
                 index += 1
                 number = count if word == "multipv" else number
@@ -132,7 +136,7 @@ class _Search:
         """Check a principal variation, which ends before the next field. Return its length."""
         board = self.board.copy(stack=False)
         for count, word in enumerate(words):
-            if word in COUNTS or word in AFTER_PV:
+            if word in INFO_FIELDS:
                 return count
             board.push(self.check_move(word, board))
             self.first_moves[number] = words[0]

@@ -229,6 +229,8 @@ def test_info_and_option_lines_are_parsed():
     assert parse_info("info score cp 12 wdl 1 2 3 time 1500").score == Cp(12)
     assert parse_info("info string score cp 12") is None
     assert parse_info("") is None
+    info = parse_info("info pv e2e4 e7e5 depth 3 score cp 20 nodes 7")
+    assert (info.pv, info.score, info.nodes) == (("e2e4", "e7e5"), Cp(20), 7)
     declared = parse_option("option name Clear Hash type button")
     assert declared == Option("Clear Hash", "button")
     assert parse_option("option name Style type combo default A b var A b var C").choices == (
