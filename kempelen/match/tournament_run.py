@@ -81,7 +81,7 @@ def configure_run(parser: argparse.ArgumentParser, *, network: bool = True) -> N
     run.add_argument("--site", default="?", help="site of the games, for PGN")
     run.add_argument(
         "--pgn-fields", metavar="NAME,NAME,...", type=_pgn_fields, default=("nodes",),
-        help=f"fields of the comments in PGN, of {', '.join(PGN_FIELDS)} (default: nodes)",
+        help=f"fields in the comments of PGN: {', '.join(PGN_FIELDS)} (default: nodes)",
     )  # fmt: skip
     run.add_argument(
         "--notation", choices=[str(notation) for notation in Notation], default=Notation.SAN,
@@ -112,7 +112,7 @@ def _pgn_fields(text: str) -> tuple[str, ...]:
     fields = tuple(text.split(",")) if text else ()
     if unknown := [field for field in fields if field not in PGN_FIELDS]:
         names = ", ".join(PGN_FIELDS)
-        raise argparse.ArgumentTypeError(f"unknown field {unknown[0]!r} (expected of: {names})")
+        raise argparse.ArgumentTypeError(f"unknown field {unknown[0]!r} (expected one of: {names})")
     return fields
 
 

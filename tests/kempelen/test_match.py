@@ -541,7 +541,10 @@ def test_engines_are_bound_to_the_cpus_of_their_board(capsys, tmp_path):
     for extra, message in [
         ([*two, "--use-affinity", str(cpu)], "2 games at a time require 2 CPUs (got 1)"),
         (["--use-affinity", "99999"], "CPU 99999 is not usable"),
-        (["--use-affinity", "--engine", "agent=chess"], "Kempelen is not a process of its own"),
+        (
+            ["--use-affinity", "--engine", "agent=chess"],
+            "engine Kempelen must be a separate process",
+        ),
     ]:
         assert main([*line, "--games", "2", *extra]) == 2
         assert message in capsys.readouterr().err

@@ -218,7 +218,7 @@ class Settings:
         for engine in self.engines if self.run.affinity else ():
             if not protocol_spec(engine).is_process:
                 name = engine.name or engine.command
-                raise SettingsError(f"affinity: engine {name} is not a process of its own")
+                raise SettingsError(f"affinity: engine {name} must be a separate process")
         if self.run.check_mate_pvs and not self.is_chess:
             raise SettingsError("check_mate_pvs: requires chess")
         if not self.is_chess and any(engine.book for engine in self.engines):

@@ -273,7 +273,7 @@ def _opening_name(record: GameRecord) -> OpeningName | None:
 
 
 def _set_time_controls(headers: chess.pgn.Headers, record: GameRecord) -> None:
-    """Set the tags of the clocks. Other limits, which PGN cannot express, have tags of ours."""
+    """Set the tags of the clocks. Limits that PGN cannot express have the tag SearchLimits."""
     limits = record.white_time, record.black_time
     clocks = _pgn_clock(limits[0]), _pgn_clock(limits[1])
     tags = {"TimeControl": clocks}

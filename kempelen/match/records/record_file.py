@@ -117,7 +117,7 @@ class RecordFile:
                 if self._holds_games() and not _begins_with(Path(file.name), self._target):
                     kept = free_name(self._target)
                     os.replace(self._target, kept)
-                    print_error(f"file of games {self._path}: its other games are now in {kept}")
+                    print_error(f"file of games {self._path}: its earlier content is now in {kept}")
             self._file = self._target.open("a", encoding="utf-8", newline="\n")
             self._flush()
             self.problem = ""

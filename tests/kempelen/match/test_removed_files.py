@@ -91,7 +91,7 @@ def test_resume_keeps_games_of_another_run(tmp_path, capsys):
     assert match(*other, "--name", "another", "--pgn", path) == 0
     text = path.read_text()
     assert match(*ours, "--pgn", path, "--resume") == 0
-    assert f"its other games are now in {path}.1" in capsys.readouterr().err
+    assert f"its earlier content is now in {path}.1" in capsys.readouterr().err
     assert (tmp_path / "games.pgn.1").read_text() == text
     assert path.read_text().count('[Event "match"]') == 2
     assert match(*ours, "--pgn", path, "--resume") == 0
