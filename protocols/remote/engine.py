@@ -28,7 +28,7 @@ MAX_RETRY_DELAY_S = 5.0
 MAX_RETRY_DELAY_PENDING_S = 0.5
 # Timeout of a connection attempt.
 CONNECT_TIMEOUT_S = 5.0
-# Timeout for the last answers after the end of input.
+# Timeout for each of the last answers after the end of input.
 FINAL_REPLIES_TIMEOUT_S = 10.0
 # Maximum number of reports of lost connections: stderr may be a pipe that nobody reads, and a full
 # pipe blocks.
@@ -74,6 +74,7 @@ class RemoteEngine:
         self._ended = False
         self._reports = 0
         self._drain_deadline = inf
+        self._undrained = 0  # number of pending commands when the deadline was set
         for work in (self._keep_connected, self._watch_deadlines):
             threading.Thread(target=work, name=f"remote{work.__name__}", daemon=True).start()
 
@@ -95,18 +96,23 @@ class RemoteEngine:
 
     def handle_overlong_line(self) -> Iterator[str]:
         with self._changed:
-            yield self._proxy.OVERLONG_REPLY
+            if not self._ended:
+                self._send_outgoing(self._proxy.on_overlong_line(time.monotonic()))
+        yield from ()
 
     def drain(self, timeout: float | None = None) -> bool:
         """Wait for pending answers after the end of input. Return False after `timeout` seconds.
 
-        Stop waiting and return True when no server is connected, or FINAL_REPLIES_TIMEOUT_S seconds
-        after the first call.
+        Stop waiting and return True when no server is connected, or when no command is answered for
+        FINAL_REPLIES_TIMEOUT_S seconds.
         """
         with self._changed:
             if self._drain_deadline == inf:
-                self._drain_deadline = time.monotonic() + FINAL_REPLIES_TIMEOUT_S
                 self._send_outgoing(self._proxy.stop())
+            pending = self._proxy.pending_count
+            if self._drain_deadline == inf or pending < self._undrained:
+                self._drain_deadline = time.monotonic() + FINAL_REPLIES_TIMEOUT_S
+            self._undrained = pending
             remaining = self._drain_deadline - time.monotonic()
             self._changed.wait_for(
                 self._idle, remaining if timeout is None else min(remaining, timeout)

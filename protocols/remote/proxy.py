@@ -56,6 +56,10 @@ class Proxy(ABC, Generic[Command]):
     def on_frontend_line(self, line: str, now: float) -> OutgoingLines:
         """Handle a line from the front end, such as a chess GUI."""
 
+    def on_overlong_line(self, now: float) -> OutgoingLines:
+        """Handle a line from the front end that was dropped because it was too long."""
+        return OutgoingLines(frontend=(self.OVERLONG_REPLY,))
+
     @abstractmethod
     def on_server_line(self, line: str, now: float) -> OutgoingLines:
         """Handle a line from the server."""
@@ -94,6 +98,10 @@ class Proxy(ABC, Generic[Command]):
     def has_pending(self) -> bool:
         """Return whether a command is still unanswered."""
         return bool(self._pending)
+
+    @property
+    def pending_count(self) -> int:
+        return len(self._pending)
 
     def stop(self) -> OutgoingLines:
         """Stop infinite searches after the end of input."""

@@ -49,10 +49,13 @@ class UciSearch(PendingSearch):
 
     def __post_init__(self) -> None:
         self.pondering = self.go.ponder
-        try:
-            self.root = parse_position(split_command(self.position, COMMANDS)[1])
-        except UciError:
-            self.root = PositionCommand(None, ())
+        self.refused = False
+        self.root = PositionCommand(None, ())
+        if self.position:
+            try:
+                self.root = parse_position(split_command(self.position, COMMANDS)[1])
+            except UciError:
+                self.refused = True
         odd = len(self.root.moves) % 2 == 1
         mine, other = "wb" if odd == ((self.root.fen or "").split()[1:2] == ["b"]) else "bw"
         numbers = self.go.numbers
@@ -117,6 +120,11 @@ class UciProxy(ChessProxy[UciSearch]):
         elif name == "quit":
             self.finished = True
         return self._forward(line, hold) if line.strip() else NOTHING
+
+    def on_overlong_line(self, now: float) -> OutgoingLines:
+        # Only `position` can be so long. Without its arguments, the server refuses the position.
+        refused = self.on_frontend_line("position", now)
+        return OutgoingLines(refused.server, super().on_overlong_line(now).frontend)
 
     def on_server_line(self, line: str, now: float) -> OutgoingLines:
         name, _, rest = line.lstrip().partition(" ")
@@ -236,6 +244,8 @@ class UciProxy(ChessProxy[UciSearch]):
 
     def _answer(self, search: UciSearch, reason: str) -> list[str]:
         chess960 = "true" in self._options.get("uci_chess960", "").lower().split()
-        move = self._best_move(search.best, search.root.fen, search.root.moves, chess960)
+        move = None
+        if not search.refused:
+            move = self._best_move(search.best, search.root.fen, search.root.moves, chess960)
         source = "the best known move" if move == search.best else "any legal move"
         return [info_string(f"{reason}; playing {source}"), f"bestmove {move or '(none)'}"]

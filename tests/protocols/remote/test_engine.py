@@ -325,6 +325,23 @@ def test_tls_to_plain_server_fails_after_timeout():
         assert frontend.engine.exit_status == 1
 
 
+def test_each_pending_search_has_its_own_time_after_end_of_input(monkeypatch):
+    monkeypatch.setattr(remote, "FINAL_REPLIES_TIMEOUT_S", 1.5)
+
+    def answers(peer):
+        peer.greet()
+        while peer.read_to("go")[-1:]:
+            time.sleep(0.5)
+            peer.say("bestmove e2e4")
+
+    with ScriptedServer(answers) as server, Front(server.port) as frontend:
+        frontend.say("uci", "position startpos", *["go depth 9"] * 4)
+        while not frontend.engine.drain(0.05):
+            pass
+        answered = [frontend.hear("bestmove")[-1] for _ in range(4)]
+        assert answered == ["bestmove e2e4"] * 4
+
+
 def test_drain_waits_only_for_pending_commands():
     with ScriptedServer(hangs) as server, Front(server.port) as frontend:
         frontend.say("uci")

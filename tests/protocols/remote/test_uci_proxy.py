@@ -269,6 +269,18 @@ def test_giving_up_answers_pending_search():
     assert frontend[-1].startswith("bestmove ")
 
 
+def test_no_older_position_is_played_after_a_refused_or_overlong_one():
+    proxy = talk("position startpos moves e2e4", "position bad", "go depth 3", up=False)
+    assert proxy.abort("refused").frontend[-1] == "bestmove (none)"
+
+    proxy = talk("position startpos moves e2e4")
+    server, frontend, _ = proxy.on_overlong_line(0.0)
+    assert (server, frontend) == (("position",), ("info string line too long; ignored",))
+    proxy.on_frontend_line("go depth 3", 0.0)
+    assert again(proxy)[-2:] == ["position", "go depth 3"]
+    assert proxy.abort("refused").frontend[-1] == "bestmove (none)"
+
+
 TEXT = (
     "uci isready setoption name Hash value 3 ucinewgame position startpos moves e2e4 fen go wtime "
     "100 btime x depth infinite ponder stop ponderhit debug on perft d uciok readyok bestmove info "
