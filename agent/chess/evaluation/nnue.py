@@ -28,9 +28,8 @@ from agent.chess.board.records import (
     worker_at,
 )
 from agent.chess.evaluation.endgame_knowledge import (
-    DIFFICULT_SCALE,
     FULL_SCALE,
-    endgame_scale,
+    drawish_scale,
     is_known_win,
     known_win_value,
 )
@@ -76,8 +75,8 @@ def _half(position: Position, perspective: int) -> int:
 
 @kernel
 def _scaled_for_endgame(position: Position, score: int) -> int:
-    factor = endgame_scale(position, position.turn if score > 0 else 1 - position.turn)
-    if factor > DIFFICULT_SCALE:
+    factor = drawish_scale(position, position.turn if score > 0 else 1 - position.turn)
+    if factor == FULL_SCALE:
         return score
     return score * factor // FULL_SCALE if score >= 0 else -(-score * factor // FULL_SCALE)
 

@@ -20,12 +20,13 @@ from agent.chess.search.parameters import (
     correction_rate,
 )
 from agent.kernel.decorators import kernel
-from agent.kernel.intrinsics import U64, Bits, int64
+from agent.kernel.intrinsics import U64, Bits, count, int64
 from agent.kernel.scores import MAX_EVALUATION
 
 _MASK = U64(CORRECTION_ENTRIES - 1)
 _MAX_ENTRY = 1024
 _HASH_MULTIPLIER = 40503  # an odd number that mixes the bits of two moves
+_MAX_PIECES_OF_DRAW = 8
 _SCALE = 1536  # an entry times its weight, per centipawn
 
 
@@ -57,8 +58,14 @@ def _index_of_key(key: Bits) -> int:
 
 @kernel
 def corrected_evaluation(worker: Worker, ply: int, evaluation: int) -> int:
-    """Return `evaluation` plus the learned corrections, in centipawns."""
+    """Return `evaluation` plus the learned corrections, in centipawns.
+
+    A known draw is not corrected: the corrections come from similar positions that may be won. It
+    is recognized by its evaluation of 0 with few pieces.
+    """
     position = position_at(worker, ply)
+    if evaluation == 0 and count(position.sides[0] | position.sides[1]) <= _MAX_PIECES_OF_DRAW:
+        return evaluation
     total = (
         correction_pawn() * worker.pawn_corrections[_pawn_index(position)]
         + correction_piece() * worker.piece_corrections[_piece_index(position, 0)]

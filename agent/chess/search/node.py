@@ -11,6 +11,7 @@ from agent.chess.board.records import (
     position_at,
 )
 from agent.chess.endgames.dtm_tables import NO_SCORE, may_have_table, tablebase_score
+from agent.chess.evaluation.endgame_knowledge import is_known_draw
 from agent.kernel.decorators import kernel
 from agent.kernel.intrinsics import U64, Bits, call_evaluator, int64
 from agent.kernel.scores import MAX_EVALUATION, MAX_PLY, NO_EVALUATION
@@ -73,9 +74,9 @@ def is_drawn(worker: Worker, ply: int) -> bool:
 @kernel
 def terminal_score(worker: Worker, ply: int) -> int:
     """Return the score of a drawn, tablebase or maximum-ply node, or NO_SCORE for other nodes."""
-    if is_drawn(worker, ply):
-        return DRAW
     position = position_at(worker, ply)
+    if is_drawn(worker, ply) or is_known_draw(position):
+        return DRAW
     if worker.tablebase and may_have_table(position):
         score = tablebase_score(worker, ply, position)
         if score != NO_SCORE:

@@ -9,7 +9,7 @@ from agent.chess.endgames.builtin_tablebase import BuiltinTablebase
 from agent.chess.endgames.dtm_tables import DtmTables
 from agent.chess.search.alphabeta_search import AlphaBetaSearch
 from agent.evaluation import HANDCRAFTED
-from agent.limits import Limits
+from agent.limits import Cp, Limits
 
 LONG = 12  # plies: shorter mates are found by any search
 
@@ -17,6 +17,11 @@ LONG = 12  # plies: shorter mates are found by any search
 @pytest.fixture(scope="module")
 def search() -> AlphaBetaSearch:
     return AlphaBetaSearch(megabytes=4, evaluation=HANDCRAFTED)
+
+
+@pytest.fixture(scope="module")
+def network_search() -> AlphaBetaSearch:
+    return AlphaBetaSearch(megabytes=4)
 
 
 def white_value(search: AlphaBetaSearch, fen: str) -> int:
@@ -35,11 +40,49 @@ def white_value(search: AlphaBetaSearch, fen: str) -> int:
         pytest.param("k7/8/8/8/8/P7/8/K1B5 w - - 0 1", id="wrong bishop, a-pawn"),
         pytest.param("8/6k1/8/8/7P/7P/8/KB6 b - - 0 1", id="wrong bishop, h-pawns"),
         pytest.param("1k6/8/8/P7/P7/8/8/K7 w - - 0 1", id="rook pawns"),
+        pytest.param("6k1/p6p/8/7P/7P/8/2B3K1/8 w - - 0 1", id="wrong bishop, enemy pawns"),
         pytest.param("8/8/4k3/8/3bP3/4K3/8/2B5 w - - 0 1", id="blockade, bishops alike"),
+        pytest.param("8/4k3/8/8/3nP3/4K3/8/5B2 w - - 0 1", id="blockade, bishop and knight"),
+        pytest.param("8/8/2b5/3k4/8/2B5/1B5K/8 w - - 0 1", id="bishops of one colour"),
+        pytest.param("k7/P7/8/1K6/8/8/8/6N1 w - - 0 1", id="knight, rook pawn on the seventh"),
+        pytest.param("1k6/1p6/1P6/2K5/8/4B3/8/8 w - - 0 1", id="blocked b-pawn"),
+        pytest.param("k7/1p6/1P6/1P6/2K5/8/3B4/8 w - - 0 1", id="blocked b-pawns"),
+        pytest.param("3Q4/8/8/8/7K/8/p7/1k6 w - - 0 1", id="queen against rook pawn"),
+        pytest.param("8/8/8/7K/3Q4/8/2p5/1k6 w - - 0 1", id="queen against bishop pawn"),
     ],
 )
-def test_drawn_material_scores_zero(search: AlphaBetaSearch, fen: str) -> None:
+def test_drawn_material_scores_zero(
+    search: AlphaBetaSearch, network_search: AlphaBetaSearch, fen: str
+) -> None:
     assert white_value(search, fen) == 0
+    assert white_value(network_search, fen) == 0
+
+
+@pytest.mark.parametrize(
+    "fen",
+    [
+        pytest.param("4kb2/8/8/3PP3/4K3/8/8/3B4 w - - 0 1", id="opposite bishops, two pawns"),
+        pytest.param("2bk4/8/8/1P2P3/4K3/8/8/B7 w - - 0 1", id="opposite bishops, apart"),
+        pytest.param("8/2b5/4k3/8/3PK3/8/8/5B2 w - - 0 1", id="opposite bishops, one pawn"),
+        pytest.param("4k3/8/r7/3KP3/8/8/8/7R b - - 0 1", id="Philidor"),
+        pytest.param("R7/6k1/P4r2/8/8/8/1K6/8 b - - 0 1", id="Vancura"),
+        pytest.param("R7/P5k1/8/7P/8/6K1/8/r7 w - - 0 1", id="rook in front of its pawn"),
+        pytest.param("8/8/8/3kb3/8/8/8/KR6 w - - 0 1", id="rook against bishop"),
+        pytest.param("8/8/8/3kr3/8/8/8/KRB5 w - - 0 1", id="rook and bishop against rook"),
+    ],
+)
+def test_textbook_draws_score_less_than_half_a_pawn(
+    network_search: AlphaBetaSearch, fen: str
+) -> None:
+    assert abs(white_value(network_search, fen)) < 50
+
+
+def test_search_keeps_known_draws_at_zero() -> None:
+    """Corrections of similar positions, which are won, do not apply to known draws."""
+    search = AlphaBetaSearch(megabytes=4)
+    board = chess.Board("4k3/8/p3b3/8/8/8/8/K7 w - - 0 2")
+    *_, info = search.search(board, Limits(nodes=100_000))
+    assert info.score == Cp(0)
 
 
 @pytest.mark.parametrize(
@@ -110,10 +153,17 @@ def test_drawish_material_scores_lower(
         pytest.param("8/8/8/3k4/8/8/8/KBB5 w - - 0 1", id="two bishops"),
         pytest.param("8/8/8/3kn3/8/8/8/KBB5 w - - 0 1", id="two bishops against a knight"),
         pytest.param("8/8/8/3kr3/8/8/8/KQ6 w - - 0 1", id="queen against rook"),
+        pytest.param("k7/6p1/8/7P/8/8/2B3K1/8 w - - 0 1", id="king in the other corner"),
+        pytest.param("6k1/6p1/8/7P/8/8/2B3K1/8 w - - 0 1", id="a rook pawn can capture"),
+        pytest.param("8/8/8/8/3K4/8/p3Q3/1k6 w - - 0 1", id="queen against pawn, king near"),
+        pytest.param("8/8/8/8/7K/8/1p2Q3/k7 w - - 0 1", id="queen against knight pawn"),
     ],
 )
-def test_won_endings_have_winning_scores(search: AlphaBetaSearch, fen: str) -> None:
-    assert white_value(search, fen) > 200
+def test_won_endings_have_winning_scores(
+    search: AlphaBetaSearch, network_search: AlphaBetaSearch, fen: str
+) -> None:
+    assert white_value(search, fen) > 150
+    assert white_value(network_search, fen) > 75
 
 
 @pytest.mark.parametrize(
