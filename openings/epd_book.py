@@ -14,8 +14,8 @@ from pathlib import Path
 
 from chess.polyglot import zobrist_hash
 
+from agent.io import text_files
 from agent.io.read_errors import convert_read_errors
-from agent.io.text_files import iter_lines
 from openings import epd_line
 from openings.book_common import DEFAULT_WEIGHT, BookError
 from openings.polyglot import Entry, encode_move
@@ -37,7 +37,7 @@ def read(
     paths: Iterable[Path],
     min_score: int | None = None,
     on_invalid: Callable[[str], None] = lambda message: None,
-    read_lines: Callable[[Path], Iterable[str]] = iter_lines,
+    read_lines: Callable[[Path], Iterable[str]] = text_files.read_lines,
 ) -> list[Entry]:
     """Return the entries in EPD files, sorted by key.
 

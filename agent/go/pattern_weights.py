@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agent.go.features import CODE_COUNT, FEATURE_COUNT, FEATURE_INDEX
-from agent.io.files import read_text, replace_atomically
+from agent.io.files import read_bytes, replace_atomically
 
 SHIPPED = Path(__file__).with_name("pattern_weights.json")
 OTHERS = "others"  # key of the weight for all neighbourhoods that are not in the file
@@ -79,7 +79,7 @@ def save(
 def load(path: Path) -> npt.NDArray[np.float32]:
     """Read the weights, indexed by feature. Raise WeightsError if the file is invalid."""
     try:
-        parts = json.loads(read_text(path))
+        parts = json.loads(read_bytes(path))
         manifest, features, patterns = (
             parts[name] for name in ("manifest", "features", "patterns")
         )

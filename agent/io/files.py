@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import io
 import os
 import stat
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, TextIO
+from typing import BinaryIO
 
 from agent.io.message import Message
 
@@ -64,33 +63,6 @@ def read_bytes(
             if len(content) <= max_size:
                 return content
     raise OSError(errno.EFBIG, Message("larger than {} KiB", max_size >> 10), os.fspath(path))
-
-
-def read_text(
-    path: str | os.PathLike[str],
-    max_size: int = MAX_FILE_SIZE,
-    *,
-    encoding: str = "utf-8",
-    errors: str = "strict",
-    pipes: bool = False,
-) -> str:
-    """Return the text of a file, with all line endings converted to newlines.
-
-    Raise OSError if it is larger than `max_size` bytes, and UnicodeDecodeError if the text
-    is not valid in `encoding`.
-    """
-    text = read_bytes(path, max_size, pipes=pipes).decode(encoding, errors)
-    return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def open_text(path: str | os.PathLike[str]) -> TextIO:
-    """Open a UTF-8 text file or named pipe for reading. Lines over MAX_LINE_LENGTH are split."""
-    return _BoundedLineText(open_file(path, pipes=True), encoding="utf-8", errors="replace")
-
-
-class _BoundedLineText(io.TextIOWrapper):
-    def readline(self, size: int = -1, /) -> str:  # type: ignore[override]
-        return super().readline(MAX_LINE_LENGTH if size < 0 else size)
 
 
 def iter_lines(file: BinaryIO) -> Iterator[bytes]:

@@ -61,7 +61,7 @@ def require_size(file: BinaryIO, max_size: int | None) -> None:
         raise OSError(errno.EFBIG, Message("larger than {} KiB", max_size >> 10))
 
 
-def iter_lines(path: str | os.PathLike[str]) -> Iterator[str]:
+def read_lines(path: str | os.PathLike[str]) -> Iterator[str]:
     """Yield the lines of a text file, see `open_text`."""
     with open_text(path) as file:
         yield from file

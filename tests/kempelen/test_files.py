@@ -11,7 +11,7 @@ import pytest
 from agent.games.go import Go
 from agent.games.nim import Nim
 from agent.games.tree import read_tree
-from agent.io import files
+from agent.io import files, text_files
 from agent.io.user_code import load_module
 from agent.search.learned_positions import LearnedPositions
 from kempelen import cli
@@ -121,7 +121,7 @@ def test_size_limit_applies_to_files_of_unknown_size() -> None:
     path = Path("/proc/self/maps")
     if not path.exists():
         pytest.skip("there is no /proc")
-    assert files.read_text(path)
+    assert text_files.read_text(path)
     with pytest.raises(OSError, match="larger than 1 KiB"):
         files.read_bytes(path, 1 << 10)
 
@@ -131,11 +131,12 @@ def test_line_endings_are_normalised_and_long_lines_are_split(
 ) -> None:
     path = tmp_path / "text"
     path.write_bytes(b"one\r\ntwo\rthree\n" + b"4" * 25)
-    assert files.read_text(path) == "one\ntwo\nthree\n" + "4" * 25
+    assert text_files.read_text(path) == "one\ntwo\nthree\n" + "4" * 25
     monkeypatch.setattr(files, "MAX_LINE_LENGTH", 10)
     with files.open_file(path) as file:
         assert [*files.iter_lines(file)][1:] == [b"two\rthree\n", b"4" * 10, b"4" * 10, b"4" * 5]
-    with files.open_text(path) as text:
+    monkeypatch.setattr(text_files, "MAX_LINE_LENGTH", 10)
+    with text_files.open_text(path) as text:
         assert [*iter(text.readline, "")][3:] == ["4" * 10, "4" * 10, "4" * 5]
 
 
