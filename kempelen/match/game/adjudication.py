@@ -1,6 +1,7 @@
 """Adjudicate games early by scores, length and Syzygy tablebases.
 
-The rules have the same meaning as the options of fastchess with the same names.
+The rules have the same meaning as the options of fastchess with the same names. Only `maxmoves`
+also counts the moves of the opening, as in cutechess.
 """
 
 from collections.abc import Callable, Sequence
