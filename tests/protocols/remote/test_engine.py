@@ -338,6 +338,7 @@ def test_each_pending_search_has_its_own_time_after_end_of_input(monkeypatch):
         frontend.say("uci", "position startpos", *["go depth 9"] * 4)
         while not frontend.engine.drain(0.05):
             pass
+        frontend.engine.close(1.0)
         answered = [frontend.hear("bestmove")[-1] for _ in range(4)]
         assert answered == ["bestmove e2e4"] * 4
 
