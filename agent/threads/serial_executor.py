@@ -80,10 +80,10 @@ class SerialExecutor:
         for job in self.pending():
             job.stop.set()
 
-    def wait(self, timeout: float | None = None) -> bool:
-        """Wait until all jobs are done. Return False on timeout."""
+    def wait(self, timeout: float | None = None, *, max_pending: int = 0) -> bool:
+        """Wait until at most `max_pending` jobs are not done. Return False on timeout."""
         with self._changed:
-            return self._changed.wait_for(lambda: not self._pending(), timeout)
+            return self._changed.wait_for(lambda: len(self._pending()) <= max_pending, timeout)
 
     def close(self, timeout: float) -> bool:
         """Stop all jobs. Return whether the thread ended within `timeout` seconds."""

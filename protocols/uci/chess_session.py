@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from agent.chess.engine.settings import DEFAULT_MEGABYTES
 from agent.evaluation import check
 from openings.book_provider import BookProvider
+from protocols.current_line import others_may_run
 from protocols.session_context import STANDALONE, SessionContext
 from protocols.uci.options import Option
 from protocols.uci.parsing import UciError, shorten
@@ -184,6 +185,13 @@ class ChessSession:
         """Raise `UciError` with the name of the command if the queue is full."""
         if self.queue_is_full:
             raise UciError(f"too many pending commands; ignored: {command}")
+
+    def wait_for_queue_space(self) -> None:
+        """Wait until the queue is not full, and stop the search that would never end."""
+        if self.queue_is_full:
+            self.agent.stop_endless()
+            with others_may_run():
+                self.agent.wait(max_pending=MAX_PENDING - 1)
 
     # Changes by commands and options.
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.limits import Cp, Info, Limits, Progress, Result, SideClock
 from agent.threads.one_shot_event import wait_for_any
-from protocols.current_line import charge_search, others_may_run
+from protocols.current_line import charge_search
 from protocols.permissions import permission_denied_message
 from protocols.session_context import STANDALONE, SessionContext
 from protocols.uci.chess_session import ChessSession
@@ -201,7 +201,7 @@ class UciProtocol:
             board = self._position.board.copy()
         except UciError as error:
             yield info_string(f"go: {error}")
-            self._make_room()
+            session.wait_for_queue_space()
             agent.stop_endless()
             endless = go.infinite or go.ponder
             agent.submit(partial(self._answer_nothing, go), long_running=True, endless=endless)
@@ -224,16 +224,9 @@ class UciProtocol:
             reserve = agent.lag_estimator.reserve(limits.clock)
             budget = allocate_time(limits, agent.overhead, reserve, agent.time_factor)
             yield info_string(f"time budget: {budget.soft:.3f} s, at most {budget.hard:.3f} s")
-        self._make_room()
+        session.wait_for_queue_space()  # Every `go` needs a `bestmove`, so it is never dropped.
         charge_search()
         agent.go(board, limits, session.multipv)
-
-    def _make_room(self) -> None:
-        """Empty a full queue. Every `go` needs a `bestmove`, so it is never dropped."""
-        if self.session.queue_is_full:
-            self.session.agent.stop()
-            with others_may_run():
-                self.session.agent.wait()
 
     def _answer_nothing(self, go: GoCommand, job: Job) -> None:
         if go.infinite:

@@ -113,3 +113,9 @@ def test_untrusted_session_has_pending_command_limit(talk):
     uci.session.agent.stop()
     held.set()
     assert uci.session.agent.wait(60.0)
+
+
+def test_searches_of_an_untrusted_session_complete_before_more_are_queued(talk):
+    lines = talk(Permissions()).say(*["go depth 7"] * (2 * MAX_PENDING))
+    assert sum(line.startswith("info depth 7 ") for line in lines) == 2 * MAX_PENDING
+    assert sum(line.startswith("bestmove") for line in lines) == 2 * MAX_PENDING
