@@ -260,9 +260,9 @@ def _holds_by_stalemate(position: Position, side: int) -> bool:
         return False
     king, file, to_move = king_square(position, side), pawn & 7, position.turn == side
     distance = king_distance(king, promotion)
-    if distance > (2 if to_move else 1) or (distance == 0 and not to_move):
+    if distance > (2 if to_move else 1) or not pawns & _ROOK_AND_BISHOP_FILES:
         return False
-    if not pawns & _ROOK_AND_BISHOP_FILES:
+    if distance == 0 and not to_move and file in (0, 7):
         return False
     near = 4
     if file in (2, 5):
@@ -355,15 +355,20 @@ def _is_pawn_fortress(position: Position, strong: int) -> bool:
 def _are_both_stopped(position: Position, strong: int) -> bool:
     """Return whether both pawns are stopped on squares that the bishop of `strong` cannot attack.
 
-    Each side must have one bishop, of opposite colours, and `strong` two pawns. The enemy bishop or
-    king guards a square in front of each pawn. On adjacent files the bishop must guard both.
+    Each side must have one bishop, of opposite colours, and `strong` two pawns. The enemy king is
+    in front of the pawns, and it or the bishop guards a square in front of each. On adjacent files
+    the bishop must guard both.
     """
     pawns = position.kinds[PAWN] & position.sides[strong]
     bishop = position.kinds[BISHOP] & position.sides[1 - strong]
     square, king = first_square(bishop), king_square(position, 1 - strong)
     guarded = bishop | bishop_attacks(square, position.sides[0] | position.sides[1])
     first, last = first_square(pawns), last_square(pawns)
-    if abs((first & 7) - (last & 7)) != 1:
+    foremost, king_ahead = (last, king) if strong == 0 else (first ^ 56, king ^ 56)
+    left, right = min(first & 7, last & 7), max(first & 7, last & 7)
+    if king_ahead >> 3 <= foremost >> 3 or not left - 1 <= king & 7 <= right + 1:
+        return False
+    if right - left != 1:
         guarded |= bit(king) | king_attacks(king)
     guarded &= DARK_SQUARES if bishop & DARK_SQUARES else ~DARK_SQUARES
     ahead_of_first = fill_forward(shift_forward(bit(first), strong), strong)

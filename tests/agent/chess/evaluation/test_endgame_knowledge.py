@@ -77,6 +77,12 @@ def test_textbook_draws_score_less_than_half_a_pawn(
     assert abs(white_value(network_search, fen)) < 50
 
 
+def test_opposite_bishops_win_if_enemy_king_is_behind_two_pawns(
+    network_search: AlphaBetaSearch,
+) -> None:
+    assert white_value(network_search, "8/8/4B3/7K/5bP1/8/2P5/1k6 w - - 0 1") > 100
+
+
 def test_search_keeps_known_draws_at_zero() -> None:
     """Corrections of similar positions, which are won, do not apply to known draws."""
     search = AlphaBetaSearch(megabytes=4)
