@@ -25,7 +25,7 @@ MAX_GAME_LENGTH = 4 << 20
 MAX_MOVE_LENGTH = 20
 TOO_LONG, TOO_LONG_KIND = "game too long (at most {} moves)", "that are too long"
 
-# Characters that change what the following text means, and results.
+# The start of a tag, comment or variation, the end of a variation, and results.
 _MARK = re.compile(r"\[|\{|;|\(|\)|\*|1-0|0-1|1/2-1/2")
 _TAG_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_+#=:-]*")
 _TAG = re.compile(rf'\[\s*({_TAG_NAME.pattern})\s+"((?:[^"\\]|\\.)*)"\s*\]')
@@ -33,8 +33,9 @@ _MOVE = re.compile(r"[a-h][1-8]|[O0]-[O0]|--|Z0")
 _FIRST_MOVE = re.compile(r"\s*1\s*\.(?!\s*\.)")
 _PARENTHESIS = re.compile(r"[()]")
 _COMMENT = re.compile(r"\{[^}]*\}")
-# A word with a square that is not a move in English notation, such as Sf3, or castling with other
-# letters or dashes. python-chess would skip such words, or read a part of them as a move.
+# A token that contains a square but is not SAN with English letters, such as the German Sf3, or
+# castling with other letters or dashes. python-chess would skip such tokens, or read a part of them
+# as a move.
 _UNKNOWN_MOVE = re.compile(
     r"""(?<![^\s()]) (?> (?: \d*\.+ | \d+(?=[A-Za-z]) )* )
     (?:

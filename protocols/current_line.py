@@ -46,7 +46,7 @@ def charge_search() -> None:
 
 
 def yield_turn() -> None:
-    """Let other lines be handled first, if they wait. Long loops should call this often.
+    """Yield to other lines that are waiting. Long loops should call this often.
 
     Raise ConnectionAbortedError if the session has ended.
     """

@@ -15,7 +15,7 @@ class AppendFile:
     """A file that only grows. If another program removes it, it is written again."""
 
     def __init__(self, path: Path, size: int) -> None:
-        """Open an existing file, and cut off all but its first `size` bytes."""
+        """Open an existing file, and truncate it to `size` bytes."""
         self._path = resolve_target(path)
         self._size = size
         self._file = self._path.open("r+b", buffering=0)
@@ -50,7 +50,7 @@ class AppendFile:
             raise OSError(errno.EIO, reason, os.fspath(self._path))
         if is_in_place(self._file, self._path):
             return
-        path = self._path if not self._path.exists() else free_name(self._path)
+        path = self._path if not self._path.exists() else unused_path(self._path)
         mode = 0o600 | stat.S_IMODE(os.fstat(self._file.fileno()).st_mode)
         with name_in_errors(path), atomic_writer(path, mode=mode) as copy:
             self._file.seek(0)
@@ -88,7 +88,7 @@ def is_in_place(file: IO[Any], path: Path) -> bool:
         return False
 
 
-def free_name(path: Path) -> Path:
+def unused_path(path: Path) -> Path:
     """Return the first of PATH.1, PATH.2, ... that does not exist."""
     names = (path.with_name(f"{path.name}.{number}") for number in itertools.count(1))
     return next(name for name in names if not name.exists())

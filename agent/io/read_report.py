@@ -13,7 +13,7 @@ MAX_LISTED = 3
 
 
 class UnusableGameError(MessageError, ValueError):
-    """Raised for a game that cannot be used. `kind` describes such games in general."""
+    """Raised for a game that cannot be used. `kind` says what such games have in common."""
 
     def __init__(self, template: str, *arguments: object, kind: str) -> None:
         super().__init__(template, *arguments)

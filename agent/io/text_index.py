@@ -44,7 +44,7 @@ class TextIndex:
         progress: Callable[[int], None] = lambda done: None,
     ) -> None:
         self._path = os.fspath(path)
-        self._file = _read_small(open_lines(path))
+        self._file = _load_if_small(open_lines(path))
         weakref.finalize(self, self._file.close)
         self._status = self._file_status()
         self._offsets = find(self._file, progress)
@@ -80,7 +80,7 @@ class TextIndex:
         return status.st_size, status.st_mtime_ns
 
 
-def _read_small(file: BinaryIO) -> BinaryIO:
+def _load_if_small(file: BinaryIO) -> BinaryIO:
     if isinstance(file, io.BytesIO) or os.fstat(file.fileno()).st_size > MAX_IN_MEMORY:
         return file
     with file:

@@ -46,7 +46,7 @@ DESCRIPTION_FLAGS = {
 }
 
 
-# Names of the flags that set fields of RunSettings. They are also allowed with a file.
+# Flags that set fields of RunSettings. They may also be given together with FILE.yaml.
 RUN_FLAGS = ("wait", "check_mate_pvs", "affinity")
 
 
@@ -176,7 +176,9 @@ def _cpus(text: str) -> tuple[int, ...]:
     try:
         return parse_cpus(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"invalid CPUs {text!r} (such as 3,5,7-11)") from None
+        raise argparse.ArgumentTypeError(
+            f"invalid CPU list {text!r} (expected, for example, 3,5,7-11)"
+        ) from None
 
 
 def configure_game(group: argparse._ArgumentGroup) -> None:

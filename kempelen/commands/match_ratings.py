@@ -19,7 +19,7 @@ from openings.pgn import PgnError, PgnGame, read_games
 
 # Maximum absolute Elo of an anchor.
 MAX_ELO = 10_000
-# Maximum number of players of a group in a warning.
+# Maximum number of players listed per group in a warning.
 MAX_LISTED_NAMES = 10
 RESULT_SCORES = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}
 

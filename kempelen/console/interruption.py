@@ -147,7 +147,7 @@ def run(
 
 @contextlib.contextmanager
 def interruptible() -> Iterator[None]:
-    """Let a signal end a long block without `await`, which runs in the main thread.
+    """Let a signal interrupt a long block in the main thread that contains no `await`.
 
     Without this, a signal would cancel a coroutine of `run` only at its next `await`.
     """

@@ -243,7 +243,7 @@ class WebListener:
 def check_handshake(headers: Iterable[tuple[str, str]]) -> None:
     """Raise RejectedError if a header of the WebSocket handshake is not ASCII.
 
-    The package websockets cannot reject such a request: it fails.
+    The websockets package would not reject such a request, but raise an unhandled exception.
     """
     for name, value in headers:
         relevant = name.lower().startswith(("connection", "upgrade", "sec-websocket-"))

@@ -143,7 +143,7 @@ class Notation(StrEnum):
         return board.san(move) if self is Notation.SAN else board.lan(move)
 
 
-def _number(name: str) -> Callable[[MoveRecord, str], str | None]:
+def _number_formatter(name: str) -> Callable[[MoveRecord, str], str | None]:
     def text(move: MoveRecord, pv: str) -> str | None:
         value = getattr(move, name)
         return None if value is None else str(value)
@@ -151,7 +151,7 @@ def _number(name: str) -> Callable[[MoveRecord, str], str | None]:
     return text
 
 
-def _seconds(name: str, unit: str) -> Callable[[MoveRecord, str], str | None]:
+def _seconds_formatter(name: str, unit: str) -> Callable[[MoveRecord, str], str | None]:
     def text(move: MoveRecord, pv: str) -> str | None:
         value = getattr(move, name)
         return None if value is None else f"{value:z.3f}{unit}"
@@ -161,13 +161,13 @@ def _seconds(name: str, unit: str) -> Callable[[MoveRecord, str], str | None]:
 
 # Fields of comments in PGN, with the names and keys of fastchess.
 PGN_FIELDS: dict[str, tuple[str, Callable[[MoveRecord, str], str | None]]] = {
-    "nodes": ("n", _number("nodes")),
-    "seldepth": ("sd", _number("seldepth")),
-    "nps": ("nps", _number("nps")),
-    "hashfull": ("hashfull", _number("hashfull")),
-    "tbhits": ("tbhits", _number("tbhits")),
-    "timeleft": ("tl", _seconds("clock", "s")),
-    "latency": ("latency", _seconds("latency", "s")),
+    "nodes": ("n", _number_formatter("nodes")),
+    "seldepth": ("sd", _number_formatter("seldepth")),
+    "nps": ("nps", _number_formatter("nps")),
+    "hashfull": ("hashfull", _number_formatter("hashfull")),
+    "tbhits": ("tbhits", _number_formatter("tbhits")),
+    "timeleft": ("tl", _seconds_formatter("clock", "s")),
+    "latency": ("latency", _seconds_formatter("latency", "s")),
     "pv": ("pv", lambda move, pv: f'"{pv}"' if pv else None),
 }
 
@@ -273,7 +273,7 @@ def _opening_name(record: GameRecord) -> OpeningName | None:
 
 
 def _set_time_controls(headers: chess.pgn.Headers, record: GameRecord) -> None:
-    """Set the tags of the clocks. Limits that PGN cannot express have the tag SearchLimits."""
+    """Set the tags of the time controls. SearchLimits has what TimeControl cannot express."""
     limits = record.white_time, record.black_time
     clocks = _pgn_clock(limits[0]), _pgn_clock(limits[1])
     tags = {"TimeControl": clocks}

@@ -42,7 +42,9 @@ class PendingRecords:
         return board, game, new
 
     def save_backup(self, error: LedgerError) -> str:
-        """Save the queue to a backup file. Return a message if the error is new, otherwise "".
+        """Save the queue to a backup file.
+
+        Return a message about `error` and the file, or "" if the error is the same as before.
 
         If the ledger has been removed or replaced, all its games are saved.
         """

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TextIO
 
-from agent.io.append_file import free_name, is_in_place
+from agent.io.append_file import is_in_place, unused_path
 from agent.io.file_lock import lock_or_raise
 from agent.io.files import atomic_writer
 from agent.io.write_checks import require_writable
@@ -115,7 +115,7 @@ class RecordFile:
                     file.write(self._text(record).encode())
                 file.flush()
                 if self._holds_games() and not _begins_with(Path(file.name), self._target):
-                    kept = free_name(self._target)
+                    kept = unused_path(self._target)
                     os.replace(self._target, kept)
                     print_error(f"file of games {self._path}: its earlier content is now in {kept}")
             self._file = self._target.open("a", encoding="utf-8", newline="\n")

@@ -251,7 +251,7 @@ class _Session:
     async def ready(
         self, limit: float | None = None, handle: Callable[[str], None] | None = None
     ) -> None:
-        """Send `isready` and wait for `readyok`. By default, `bestmove` is an error before it."""
+        """Send `isready` and wait for `readyok`. By default, `bestmove` must not come first."""
         self.process.send("isready")
         limit = self.settings.ready_limit if limit is None else limit
         await self.read_until("readyok", limit, handle or _reject_best_move)
