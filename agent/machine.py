@@ -12,11 +12,13 @@ _BELOW_NORMAL_PRIORITY_CLASS = 0x4000
 
 def usable_cores() -> int:
     """Return the number of CPU cores that this process may use, limited by its CPU quota."""
-    if hasattr(os, "sched_getaffinity"):
-        cores = len(os.sched_getaffinity(0))
-    else:
-        cores = os.cpu_count() or 1
+    cores = len(usable_cpus()) or os.cpu_count() or 1
     return max(int(min(cores, cpu_quota())), 1)
+
+
+def usable_cpus() -> tuple[int, ...]:
+    """Return the numbers of the CPUs to which a process can be bound (Linux only)."""
+    return tuple(sorted(os.sched_getaffinity(0))) if hasattr(os, "sched_getaffinity") else ()
 
 
 def lower_priority() -> None:

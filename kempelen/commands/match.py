@@ -8,6 +8,7 @@ import re
 from typing import Any
 
 from agent.games import catalogue
+from agent.machine import usable_cpus
 from kempelen.console import interruption
 from kempelen.console.argument_types import AppendNamed
 from kempelen.console.game_options import options_for, read_option
@@ -24,7 +25,7 @@ from kempelen.match.config.engine_arguments import (
 )
 from kempelen.match.config.engine_settings import EngineProtocol, EngineSettings
 from kempelen.match.config.game_settings import CHESS
-from kempelen.match.config.run_settings import parse_cpus, usable_cpus
+from kempelen.match.config.run_settings import parse_cpus
 from kempelen.match.config.settings import OpeningOrder, Settings, parse_settings
 from kempelen.match.config.tournament_file import read_tournament
 from kempelen.match.pairing.formats import Format

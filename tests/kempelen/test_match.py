@@ -8,11 +8,12 @@ from pathlib import Path
 import chess.pgn
 import pytest
 
+from agent.machine import usable_cpus
 from kempelen.cli import main
 from kempelen.console.settings_codec import SettingsError
 from kempelen.match import runner
 from kempelen.match.config.engine_arguments import engine_entries, parse_entries
-from kempelen.match.config.run_settings import RunSettings, parse_cpus, usable_cpus
+from kempelen.match.config.run_settings import RunSettings, parse_cpus
 from kempelen.match.config.settings import parse_settings
 from kempelen.match.config.time_control import TimeControl
 from tests.support import FAILING, failing

@@ -1,6 +1,6 @@
-import os
 from dataclasses import dataclass
 
+from agent.machine import usable_cpus
 from kempelen.console.settings_codec import SettingsError
 
 MAX_WAIT = 3_600_000
@@ -45,11 +45,6 @@ class RunSettings:
                 f"(got {len(self.affinity)})"
             )
         return cpus
-
-
-def usable_cpus() -> tuple[int, ...]:
-    """Return the numbers of the CPUs to which an engine can be bound (Linux only)."""
-    return tuple(sorted(os.sched_getaffinity(0))) if hasattr(os, "sched_getaffinity") else ()
 
 
 def parse_cpus(text: str) -> tuple[int, ...]:
