@@ -364,7 +364,7 @@ def serving(folder: Path) -> Iterator[tuple[Target, list[int], list[Path]]]:
     )
     logs, processes = [folder / "serve.log", folder / "web.log"], []
     for command, log in zip(commands, logs, strict=True):
-        words = [*KEMPELEN, *command, "--tokens", str(file), "--request-rate", "200", "--hash", "4"]
+        words = [*KEMPELEN, *command, "--tokens", str(file), "--request-rate", "200", "--hash", "1"]
         with log.open("wb") as output:
             processes.append(spawn(words, stderr=output))
     try:
