@@ -21,6 +21,7 @@ from protocols.remote.transport import (
     ServerRejectedError,
     describe_error,
 )
+from protocols.reply_deadline import ReplyDeadline
 
 # Delay between connection attempts: initial, maximum, and maximum while a command is unanswered.
 MIN_RETRY_DELAY_S = 0.05
@@ -73,8 +74,7 @@ class RemoteEngine:
         self._next_wakeup = inf
         self._ended = False
         self._reports = 0
-        self._drain_deadline = inf
-        self._undrained = 0  # number of pending commands when the deadline was set
+        self._drain_deadline = ReplyDeadline()
         for work in (self._keep_connected, self._watch_deadlines):
             threading.Thread(target=work, name=f"remote{work.__name__}", daemon=True).start()
 
@@ -107,13 +107,10 @@ class RemoteEngine:
         FINAL_REPLIES_TIMEOUT_S seconds.
         """
         with self._changed:
-            if self._drain_deadline == inf:
+            if not self._drain_deadline.is_set:
                 self._send_outgoing(self._proxy.stop())
             pending = self._proxy.pending_count
-            if self._drain_deadline == inf or pending < self._undrained:
-                self._drain_deadline = time.monotonic() + FINAL_REPLIES_TIMEOUT_S
-            self._undrained = pending
-            remaining = self._drain_deadline - time.monotonic()
+            remaining = self._drain_deadline.remaining(pending, FINAL_REPLIES_TIMEOUT_S)
             self._changed.wait_for(
                 self._idle, remaining if timeout is None else min(remaining, timeout)
             )
@@ -146,7 +143,7 @@ class RemoteEngine:
             self._send("\n".join(outgoing.frontend))
         if outgoing.disconnect:
             self._disconnect()
-        draining = self._drain_deadline < inf
+        draining = self._drain_deadline.is_set
         if not self._has_replied or draining or self._proxy.deadline() < self._next_wakeup:
             self._changed.notify_all()
 

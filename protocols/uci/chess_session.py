@@ -15,6 +15,7 @@ from agent.chess.engine.settings import DEFAULT_MEGABYTES
 from agent.evaluation import check
 from openings.book_provider import BookProvider
 from protocols.current_line import others_may_run
+from protocols.reply_deadline import ReplyDeadline
 from protocols.session_context import STANDALONE, SessionContext
 from protocols.uci.options import Option
 from protocols.uci.parsing import UciError, shorten
@@ -93,8 +94,7 @@ class ChessSession:
         self._make_engine = make_engine or self._create_default_engine
         self._session_parts: SessionComponents | None = None
         self._parts_lock = Lock()
-        self._drain_deadline: float | None = None
-        self._undrained = 0  # number of pending jobs when the deadline was set
+        self._drain_deadline = ReplyDeadline()
 
     @property
     def engine(self) -> ChessBackend:
@@ -155,13 +155,9 @@ class ChessSession:
         """
         if self._session_parts is None:
             return True
-        if self._drain_deadline is None:
+        if not self._drain_deadline.is_set:
             self.agent.stop_endless()
-        pending = len(self.agent.pending())
-        if self._drain_deadline is None or pending < self._undrained:
-            self._drain_deadline = time.monotonic() + DRAIN_TIMEOUT
-        self._undrained = pending
-        remaining = self._drain_deadline - time.monotonic()
+        remaining = self._drain_deadline.remaining(len(self.agent.pending()), DRAIN_TIMEOUT)
         if remaining <= 0.0:
             return True
         return self.agent.wait(remaining if timeout is None else min(timeout, remaining))
