@@ -6,12 +6,12 @@ from functools import partial
 import chess
 
 from agent.chess.board.kernel_board import KernelBoard
-from agent.chess.endgames.root_probe import RootProbeResult, Tablebases
+from agent.chess.endgames.root_probe import Line, RootProbeResult, Tablebases
 from agent.chess.evaluation.evaluators import ChessEvaluator, make_evaluator
 from agent.chess.evaluation.loading import DEFAULT, load
 from agent.chess.evaluation.nnue_format import NnueNetwork
 from agent.chess.search.aspiration import aspiration_search
-from agent.chess.search.mate_line import Line, with_mate_line, without_mate
+from agent.chess.search.mate_line import with_mate_line, without_mate
 from agent.evaluation_types import Evaluation, EvaluationError
 from agent.kernel.bits import U64
 from agent.kernel.scores import INFINITE, MAX_PLY, score_of

@@ -5,13 +5,12 @@ from dataclasses import replace
 
 import chess
 
+from agent.chess.endgames.root_probe import Line
 from agent.kernel.scores import MAX_EVALUATION
 from agent.limits import Cp, Info, Mate
 
 # Limit of `find_mate_line`, which takes about 20 microseconds per position.
 _MAX_POSITIONS = 1000
-
-Line = tuple[chess.Move, ...]
 
 
 def plies_to_mate(score: Mate) -> int:
@@ -47,9 +46,9 @@ def without_mate(info: Info[chess.Move]) -> Info[chess.Move]:
 
 
 def find_mate_line(board: chess.Board, plies: int) -> Line | None:
-    """Return a line of `plies` plies to a forced mate, or None if there is none or it is too long.
+    """Return a line of `plies` plies to a forced mate, in which the mated side defends longest.
 
-    The mated side defends as long as it can.
+    Return None if there is no such line, or if the search needs more than _MAX_POSITIONS positions.
     """
     solver = _Solver(board)
     try:

@@ -14,9 +14,9 @@ import chess
 import numpy as np
 
 from agent.chess.board.kernel_board import KernelBoard
+from agent.chess.endgames.root_probe import Line
 from agent.chess.search.chess_search import MAX_DEPTH, ChessSearch, principal_variation
 from agent.chess.search.leaf_batch import LeafBatch
-from agent.chess.search.mate_line import Line
 from agent.chess.search.mcts import LOGISTIC_SCALE, MAX_TREE_PLY, open_root, run_playouts
 from agent.chess.search.quiescence import quiescence
 from agent.evaluation_types import Evaluation, EvaluationError
