@@ -35,7 +35,7 @@ SETTINGS = {
     "mcts, MultiPV 3": ("Search value mcts", "MultiPV value 3"),
 }
 
-Line = tuple[int, list[str]]  # a mate in so many moves, or 0; and the variation
+Line = tuple[int, list[str]]  # the number of moves to mate or 0, and the variation
 
 
 def start_uci(*options: str) -> Engine:

@@ -128,7 +128,7 @@ def _parse_anchor(text: str) -> tuple[str, float]:
 
 
 def _rated_game(game: PgnGame) -> RatedGame:
-    """Return a finished game. Its moves do not matter. Raise PgnError if it cannot be rated."""
+    """Return the players and the score. Raise PgnError if the game cannot be rated."""
     score = RESULT_SCORES.get(game.result)
     if score is None:
         raise PgnError("no result", kind="without a result")

@@ -122,7 +122,8 @@ class UciProxy(ChessProxy[UciSearch]):
         return self._forward(line, hold) if line.strip() else NOTHING
 
     def on_overlong_line(self, now: float) -> OutgoingLines:
-        # Only `position` can be so long. Without its arguments, the server refuses the position.
+        # It can only be a `position` command. The server refuses one without arguments, and then
+        # searches no older position instead.
         refused = self.on_frontend_line("position", now)
         return OutgoingLines(refused.server, super().on_overlong_line(now).frontend)
 

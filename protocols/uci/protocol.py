@@ -112,7 +112,7 @@ class UciProtocol:
             yield self._info_string(describe(error))
 
     def handle_overlong_line(self) -> Replies:
-        # Only `position` can be so long. No older position may be searched in its place.
+        # It can only be a `position` command. No older position may be searched instead.
         self._position.refuse("the line was too long")
         yield info_string("line too long; ignored")
 
