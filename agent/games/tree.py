@@ -76,6 +76,15 @@ class Tree:
         """The name of the node, or "" if it has none."""
         return self._notes.get(tuple(self._path), NO_ANNOTATION).name
 
+    def names(self) -> dict[tuple[int, ...], str]:
+        """Return the names of nodes, by path from the current node."""
+        start = len(self._path)
+        return {
+            path[start:]: note.name
+            for path, note in self._notes.items()
+            if note.name and list(path[:start]) == self._path
+        }
+
     def bounds(self) -> tuple[float, float]:
         """Return the bounds on the node's value for the player to move, infinite by default."""
         lower, upper = self._notes.get(tuple(self._path), NO_ANNOTATION).bounds
@@ -110,6 +119,13 @@ class Tree:
     def max_utility(self) -> float:
         """Return the largest absolute value of any leaf."""
         return max(map(abs, _leaves(self.root)))
+
+    def height(self) -> int:
+        """Return the number of levels below the node."""
+        height, level = 0, [self._nodes[-1]]
+        while level := [child for node in level if isinstance(node, list) for child in node]:
+            height += 1
+        return height
 
     @property
     def integer_values(self) -> bool:

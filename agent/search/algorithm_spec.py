@@ -20,17 +20,18 @@ from dataclasses import dataclass, fields
 from math import inf
 from typing import Any, get_args, get_type_hints
 
-from agent.game import ChanceGame, Game, HasPatterns, SupportsQuiescence
+from agent.game import ChanceGame, Game, HasPatterns, SupportsNullMove, SupportsQuiescence
 from agent.io.message import Message
 from agent.learning.learning_adapter import SURPRISE_THRESHOLD
 from agent.search.algorithms.alpha_beta import ExtensionRule
 from agent.search.algorithms.expectiminimax import Expectiminimax
 from agent.search.algorithms.mcts import UCT
+from agent.search.algorithms.null_move import NullMove
 from agent.search.catalogue import algorithm
 from agent.search.learned_positions import LearnedPositions
 from agent.search.move_ordering import Ordering
 from agent.search.patterns import Patterns
-from agent.search.search import Search
+from agent.search.search import Search, ValueMeaning
 from agent.search.terminal_scoring import DEFAULT_SCORING, TerminalScoring
 from agent.search.transposition_table import TranspositionTable
 
@@ -55,6 +56,14 @@ class AlgorithmSpec:
         return not isinstance(game, ChanceGame) or issubclass(
             self.search_class, (Expectiminimax, UCT)
         )
+
+    def lacks_null_moves(self, game: Game[Any]) -> bool:
+        """Return whether the algorithm prunes by null moves, which the game does not have."""
+        return issubclass(self.search_class, NullMove) and not isinstance(game, SupportsNullMove)
+
+    def value_meaning(self, game: Game[Any]) -> ValueMeaning:
+        """Return what the value of a search of the game means."""
+        return "exact" if self.lacks_null_moves(game) else self.search_class.meaning
 
     def supported_options(self, options: dict[str, Any]) -> dict[str, Any]:
         """Return the subset of `options` that the algorithm supports."""

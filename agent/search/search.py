@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import copysign, inf, nextafter
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from agent.game import CHANCE, Game, HasEvaluationScale, HasTerminalValues
 from agent.io.message import Message
@@ -24,6 +24,10 @@ from agent.search.terminal_scoring import (
 
 Move = TypeVar("Move")
 Method = TypeVar("Method", bound=Callable[..., Any])
+
+# What the value of a search tells about the minimax value at the search depth. A "win or loss" is 1
+# if the player to move can force a value above 0, otherwise -1.
+ValueMeaning = Literal["exact", "lower bound", "estimate", "win or loss", "mean reward"]
 
 MAX_DEPTH = 200
 # Evaluations beyond half a win approach a full win asymptotically.
@@ -86,6 +90,8 @@ class Search(ABC, Generic[Move]):
     options: ClassVar[type[SearchOptions]] = SearchOptions
     # Whether the algorithm finds the exact minimax value.
     exact: ClassVar[bool] = True
+    # What the value means, if it is not exact.
+    meaning: ClassVar[ValueMeaning] = "exact"
     # Whether the recursion uses the mover's values and windows, as in negamax, or those of MAX.
     mover_relative: ClassVar[bool] = False
     # Whether `iterations` reports more than one line.

@@ -100,9 +100,17 @@ class Returned(Event):
 
 @dataclass(frozen=True, slots=True)
 class Listed(Event):
-    """SSS* is about to take the first state from its open list `states`."""
+    """SSS* is about to take the first state from its open list `states`.
+
+    The bounds in the list of DUAL* are negated: `sign` is -1.
+    """
 
     states: tuple[State, ...]
+    sign: int = 1
+
+    def states_for_max(self) -> tuple[State, ...]:
+        """Return the states with their bounds for MAX."""
+        return tuple(state._replace(bound=self.sign * state.bound) for state in self.states)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,12 +129,14 @@ class PlayedOut(Event):
     - `length`: the number of moves in the playout.
     - `reward`: the result of the playout for MAX, from -1 to 1.
     - `judged`: whether a batched evaluation replaced the playout.
+    - `cut`: whether the playout ended at the maximum depth, where the position was evaluated.
     """
 
     expanded: bool
     length: int
     reward: float
     judged: bool = False
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,10 +211,12 @@ class BackedUp(Event):
     """The reward of a playout was added to all nodes on the path.
 
     `totals` contains the visits and total reward of each node from the root down. Rewards are for
-    the player who made the move to the node.
+    the player who made the move to the node. `children` contains the new statistics of the children
+    of each of these nodes, or an empty tuple for a node without a selection.
     """
 
     totals: tuple[tuple[int, float], ...]
+    children: tuple[tuple[ChildStats, ...], ...] = ()
 
 
 EventHandler = Callable[[Event], None]
@@ -278,14 +290,16 @@ class Tracer:
             self._game = game
             # For each node on the path, the children that were entered from it.
             self._entered: list[set[Label]] = [set()]
-            # Index and content of each table entry, and entries to be reported after the return.
+            # Index and content of each table entry.
             self._rows: dict[Hashable, tuple[int, object]] = {}
-            self._pending: list[Event] = []
             self._inserted: list[State] = []
             self._bounds: dict[Label, b_star.Bounds] = {}
             # What is known of the node where each playout ended. A batch is evaluated only after
             # all its leaves were reached.
             self._leaves: dict[int, tuple[Label, bool, bool, bool]] = {}
+            # The number of each move, from 1, at the nodes of MCTS where one was selected.
+            self._places: dict[int, dict[Any, int]] = {}
+            self._is_cut = False
             with tracked_label(game) as self._path:
                 return search(game, *arguments, **options)
 
@@ -318,8 +332,6 @@ class Tracer:
             else:
                 value_for_max = value if test else sign * value
             self._emit(Returned(label, maximises, value_for_max, remembered))
-            if self._pending:
-                self._emit(self._pending.pop())
             return value
 
         return traced_call
@@ -349,12 +361,8 @@ class Tracer:
         lower: float,
         upper: float,
         move: Any | None = None,
-        *,
-        after_return: bool = False,
     ) -> None:
         """Report a table entry if it has changed.
-
-        If `after_return` is true, the entry is reported after the value of its node.
 
         The bounds are for MAX, or for the player to move if the search is `mover_relative`.
         """
@@ -367,11 +375,7 @@ class Tracer:
         row, previous = self._rows.get(key, (len(self._rows), None))
         if content != previous:
             self._rows[key] = row, content
-            event = Stored(label, maximises, row, depth, lower, upper)
-            if after_return:
-                self._pending.append(event)
-            else:
-                self._emit(event)
+            self._emit(Stored(label, maximises, row, depth, lower, upper))
 
     def guessed(self, guess: float, moves: int) -> None:
         if self._detailed:
@@ -388,7 +392,7 @@ class Tracer:
             self._emit(OpenListChanged(*node, first, tuple(self._inserted)))
             self._inserted = []
         else:
-            self._emit(Listed(*node, tuple(states)))
+            self._emit(Listed(*node, tuple(states), self._search._sign))
 
     def solved(self, bounds: dict[Label, float], sign: int) -> None:
         for label, bound in bounds.items():
@@ -414,18 +418,28 @@ class Tracer:
     def selected(self, parent: Node[Any], chosen: Node[Any]) -> None:
         if self._detailed:
             places = {move: place for place, move in enumerate(self._game.moves(), 1)}
-            children = tuple(
-                ChildStats(
-                    *(places[child.move], child.visits, child.total),
-                    *(self._search.upper_bound(parent, child), child.prior),
-                )
-                for child in parent.children
+            self._places[id(parent)] = places
+            self._emit(Selected(*self._node(), self._child_stats(parent), places[chosen.move]))
+
+    def _child_stats(self, parent: Node[Any]) -> tuple[ChildStats, ...]:
+        places = self._places.get(id(parent))
+        if places is None:
+            return ()
+        return tuple(
+            ChildStats(
+                *(places[child.move], child.visits, child.total),
+                *(self._search.upper_bound(parent, child), child.prior),
             )
-            self._emit(Selected(*self._node(), children, places[chosen.move]))
+            for child in parent.children
+        )
 
     def reached(self, leaf: Node[Any], *, expanded: bool = False, judged: bool = False) -> None:
         """Note the position of the node where a playout begins."""
         self._leaves[id(leaf)] = *self._node(), expanded, judged
+
+    def simulated(self, game: Game[Any]) -> None:
+        """Note whether a playout ended before the game, whose position is the last one."""
+        self._is_cut = game.outcome() is None
 
     def backed_up(self, path: list[Node[Any]], reward: float, length: int) -> None:
         """Report a playout of `length` moves, with the reward for player 0."""
@@ -434,10 +448,12 @@ class Tracer:
         if judged:  # a new leaf gets its children at the first visit; the root has them already
             expanded = leaf.visits == 1 and bool(leaf.children) and len(path) > 1
         reward = -reward if self._search._max_player else reward
-        self._emit(PlayedOut(label, maximises, expanded, length, reward, judged))
+        cut, self._is_cut = self._is_cut, False
+        self._emit(PlayedOut(label, maximises, expanded, length, reward, judged, cut))
         if self._detailed:
             totals = tuple((node.visits, node.total) for node in path)
-            self._emit(BackedUp(label, maximises, totals))
+            children = tuple(map(self._child_stats, path))
+            self._emit(BackedUp(label, maximises, totals, children))
 
     def counted(self, node: Node[Any]) -> None:
         """Report the statistics of all visited nodes below this node."""

@@ -71,7 +71,7 @@ class AndOr(WinLossSearch[Move]):
         self.counts.peak_open = len(self._solved)
         if self.tracer is not None:
             value = LOSS if strategy is None else WIN
-            self.tracer.stored(key, depth, value, value, after_return=True)
+            self.tracer.stored(key, depth, value, value)
         return strategy
 
     def _solve_or(self, game: Game[Move], depth: int, ply: int) -> Strategy[Move] | None:

@@ -72,6 +72,7 @@ class BStar(Search[Move]):
     name = "b-star"
     options = BStarOptions
     exact = False
+    meaning = "lower bound"
 
     def __init__(
         self, evaluate: Callable[[Any], float], options: BStarOptions = BStarOptions()

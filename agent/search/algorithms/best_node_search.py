@@ -37,6 +37,7 @@ class BestNodeSearch(AlphaBeta[Move]):
     name = "bns"
     options = BestNodeOptions
     exact = False
+    meaning = "lower bound"
 
     def __init__(
         self, evaluate: Callable[[Any], float], options: BestNodeOptions = BestNodeOptions()

@@ -90,6 +90,7 @@ class UCT(Search[Move]):
     name = "uct"
     options = UCTOptions
     exact = False
+    meaning = "mean reward"
     supports_multipv = True
 
     def __init__(
@@ -275,6 +276,8 @@ class UCT(Search[Move]):
                 game.play(draw_event(chance, self._random.random()))
                 ply += 1
         reward = for_player0(game.turn, self._reward(value))
+        if self.tracer is not None:
+            self.tracer.simulated(game)
         if self.solver and ply == start and game.outcome() is not None:
             leaf.proven = for_player0(leaf.player, reward)
         for _ in range(ply - start):

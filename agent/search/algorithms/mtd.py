@@ -95,7 +95,7 @@ class MTD(Search[Move]):
             else:
                 known.lower = best
         if self.tracer is not None:
-            self.tracer.stored(key, depth, known.lower, known.upper, after_return=True)
+            self.tracer.stored(key, depth, known.lower, known.upper)
         return best
 
     def _trace_pv(self, game: Game[Move], depth: int, value: float) -> None:

@@ -35,6 +35,7 @@ class NullMove(AlphaBeta[Move]):
     name = "null-move"
     options = NullMoveOptions
     exact = False
+    meaning = "estimate"
 
     def __init__(
         self, evaluate: Callable[[Any], float], options: NullMoveOptions = NullMoveOptions()

@@ -110,14 +110,18 @@ class DualStar(SSSStar[Move]):
     _sign = -1
 
 
-def write_state(state: State, number: Callable[[float], str] = "{:g}".format) -> str:
+def write_state(
+    state: State,
+    number: Callable[[float], str] = "{:g}".format,
+    name: Callable[[Label], str] = lambda label: ".".join(map(str, label)) or "ε",
+) -> str:
     """Return a state in the notation of the lecture notes.
 
-    "(2.1, V, 15)" is a live state, and "(2.1, S, 15)" a solved state. `number` formats the bound.
+    "(2.1, V, 15)" is a live state, and "(2.1, S, 15)" a solved state. `number` formats the bound,
+    and `name` the node.
     """
-    label = ".".join(map(str, state.label)) or "ε"
     bound = "∞" if state.bound == inf else number(state.bound)
-    return f"({label}, {'S' if state.solved else 'V'}, {bound})"
+    return f"({name(state.label)}, {'S' if state.solved else 'V'}, {bound})"
 
 
 def open_list_key(state: State) -> tuple[float, Label]:

@@ -24,6 +24,7 @@ class WinLossSearch(Search[Move]):
     """
 
     exact = False
+    meaning = "win or loss"
 
     def _root(self, game: Game[Move], depth: int) -> float:
         self._best_below_bound = inf

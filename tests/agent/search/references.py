@@ -69,13 +69,17 @@ def _test(node: Any, leaves: Leaves, label: Label, holds: Any) -> bool:
     return all(tests) if len(label) % 2 else any(tests)
 
 
-def sss_star(root: Any, leaves: Leaves, sign: int = 1) -> float:
+def sss_star(root: Any, leaves: Leaves, sign: int = 1, rows: Any = None) -> float:
     """Stockman's list: continue with the greatest bound, leftmost among equals.
 
-    With sign -1 it is DUAL*: MAX and MIN are exchanged.
+    With sign -1 it is DUAL*: MAX and MIN are exchanged. Each row of the list is appended to `rows`,
+    with bounds for MAX.
     """
     states: dict[Label, tuple[float, bool]] = {(): (inf, False)}
     while True:
+        if rows is not None:
+            ordered = sorted(states, key=lambda each: (-states[each][0], each))
+            rows.append([(each, states[each][1], sign * states[each][0]) for each in ordered])
         label = min(states, key=lambda each: (-states[each][0], each))
         bound, solved = states.pop(label)
         maximises = (len(label) % 2 == 0) == (sign > 0)
