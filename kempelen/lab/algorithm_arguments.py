@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from typing import Any
 
+from agent.game import Game
 from agent.search import algorithm_spec
 from agent.search.algorithm_spec import AlgorithmSpec
 from agent.search.catalogue import algorithms
+from kempelen.lab.language import Translator
 from kempelen.lab.problems import SearchProblem
 
 ALL = "all"
+NO_NULL_MOVE = "{}: this game has no null move, so the search is plain alpha-beta"
 
 
 def configure(parser: ArgumentParser, *, several: bool) -> None:
@@ -33,3 +37,10 @@ def parse_algorithms(text: str, problem: SearchProblem) -> list[AlgorithmSpec]:
         return [algorithm_spec.parse(name) for name in text.split(",")]
     all_specs = [AlgorithmSpec(name, kind, {}) for name, kind in algorithms().items()]
     return [spec for spec in all_specs if spec.supports(problem.game)]
+
+
+def remarks(spec: AlgorithmSpec, game: Game[Any], translate: Translator) -> list[str]:
+    """Return what to tell about an algorithm that searches this game in another way."""
+    if not spec.lacks_null_moves(game):
+        return []
+    return [translate(NO_NULL_MOVE).format(spec.text)]

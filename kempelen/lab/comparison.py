@@ -15,15 +15,15 @@ from rich.console import Group, RenderableType
 
 from agent.game import format_line
 from agent.games.random_tree import RandomTree
-from agent.search import tree_complexity
+from agent.search import algorithm_spec, tree_complexity
 from agent.search.algorithm_spec import AlgorithmSpec
 from agent.search.depth_schedule import DepthParity, depths, search_depths
-from agent.search.search import SearchResult
+from agent.search.search import SearchResult, ValueMeaning
 from agent.search.stats import SearchStats, SearchStopped
 from kempelen.console.argument_types import positive_int
 from kempelen.console.terminal import with_progress
 from kempelen.lab import algorithm_arguments, language, limit_arguments, problems
-from kempelen.lab.language import format_value
+from kempelen.lab.language import format_result
 from kempelen.lab.output import print_plain, table
 from kempelen.lab.problems import SearchProblem
 
@@ -59,8 +59,9 @@ class Measurement:
     """The result of one algorithm at one position.
 
     `value` is None if a limit stopped the search before the first result. `decided` is true if the
-    value is the utility of a win or loss. `levels` holds the completed iterations of iterative
-    deepening. `stopped` tells whether a limit stopped the search.
+    value is the utility of a win or loss. `meaning` tells what any other value means. `levels`
+    holds the completed iterations of iterative deepening. `stopped` tells whether a limit stopped
+    the search.
     """
 
     algorithm: str
@@ -73,6 +74,7 @@ class Measurement:
     counts: SearchStats = field(default_factory=SearchStats)
     levels: tuple[CompletedIteration, ...] = ()
     stopped: bool = False
+    meaning: ValueMeaning = "exact"
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -156,7 +158,7 @@ def _measure(
         value, pv, decided = result.value, format_line(problem.game, result.pv), result.decided
     return Measurement(
         *(algorithm.text, position, value, decided, pv[0] if pv else None, pv, seconds),
-        *(search.counts, tuple(iterations), stopped),
+        *(search.counts, tuple(iterations), stopped, algorithm.value_meaning(problem.game)),
     )
 
 
@@ -214,9 +216,7 @@ def _print(
     translate = language.translator(arguments.lang)
     several = len(subjects) > 1
     first = subjects[0]
-    depth = (
-        "" if first.depth == problems.UNLIMITED_DEPTH else f", {translate('depth')} {first.depth}"
-    )
+    depth = f", {translate('depth')} {first.depth}"
     count = f", {len(subjects)} {translate('positions')}" if several else ""
     found = ("same value", "same move") if several else ("value", "move")
     headings = ("algorithm", *found, *(heading for heading, _ in COUNTS), "time")
@@ -224,6 +224,9 @@ def _print(
     for row in _rows(measured, several, translate):
         rows.add_row(*row)
     shown: list[RenderableType] = [rows]
+    for name in dict.fromkeys(each.algorithm for each in measured):
+        spec = algorithm_spec.parse(name)
+        shown += algorithm_arguments.remarks(spec, first.game, translate)
     if arguments.deepen is not None:
         shown += [_levels_table(each, several, arguments, translate) for each in measured]
     print_plain(*shown, *(_theory_lines(known, translate) if known else ()))
@@ -236,7 +239,7 @@ def _levels_table(
     headings = map(translate, ("depth", "value", "move", "nodes", "time"))
     rows = table(f"{measured.algorithm}{suffix}: {translate('iterations')}", *headings)
     for level in measured.levels:
-        value = _format_value(level.value, level.decided, translate)
+        value = format_result(level.value, level.decided, measured.meaning, translate)
         move = language.translate_move(level.move or "", translate)
         rows.add_row(str(level.depth), value, move, str(level.nodes), _time(level.seconds))
     if not measured.levels:
@@ -261,13 +264,13 @@ def _rows(
     for name, results in by_name.items():
         finished = [each for each in results if each.value is not None]
         if several:
-            values = sum(each.value == reference[each.position].value for each in finished)
+            values = sum(_has_same_value(each, reference[each.position]) for each in finished)
             moves = sum(each.move == reference[each.position].move for each in finished)
             head = [name, f"{values}/{len(results)}", f"{moves}/{len(results)}"]
         elif finished:
             head = [
                 name,
-                _format_value(finished[0].value or 0, finished[0].decided, translate),
+                _format_value(finished[0], translate),
                 language.translate_move(finished[0].move or "", translate),
             ]
         else:
@@ -279,29 +282,37 @@ def _rows(
         yield [*head, *shown, _time(seconds)]
 
 
-def _format_value(value: float, decided: bool, translate: language.Translator) -> str:
-    return language.format_outcome(value, translate) if decided else format_value(value)
+def _has_same_value(one: Measurement, other: Measurement) -> bool:
+    return (one.value, one.meaning) == (other.value, other.meaning)
+
+
+def _format_value(measured: Measurement, translate: language.Translator) -> str:
+    return format_result(measured.value or 0, measured.decided, measured.meaning, translate)
 
 
 def _time(seconds: float) -> str:
     return f"{1000 * seconds:.1f} ms" if seconds < 1 else f"{seconds:.2f} s"
 
 
+def _leaves(number: float, translate: language.Translator) -> str:
+    return f"{number:.6g} {translate('leaf' if number == 1 else 'leaves')}"
+
+
 def _theory_lines(known: dict[str, float], translate: language.Translator) -> Iterator[str]:
     b, d, factor = known["branching"], int(known["depth"]), known["branching_factor"]
     yield f"{translate('theory')}: b = {b:.4g}, d = {d}"
-    yield f"  minimax b^d = {known['all_leaves']:.6g} {translate('leaves')}"
+    yield f"  minimax b^d = {_leaves(known['all_leaves'], translate)}"
     yield (
         f"  (b^d - 1) / (b - 1) = {known['inner_nodes']:.6g} {translate('inner nodes')}, "
         f"{known['leaves_a_node']:.4g} {translate('leaves per inner node')} "
         f"(b - 1 = {b - 1:.4g})"
     )
     yield (
-        f"  Knuth-Moore b^⌈d/2⌉ + b^⌊d/2⌋ - 1 = {known['least_leaves']:.6g} {translate('leaves')}"
+        f"  Knuth-Moore b^⌈d/2⌉ + b^⌊d/2⌋ - 1 = {_leaves(known['least_leaves'], translate)}"
         f" ({translate('best case')})"
     )
     yield (
-        f"  b^(3d/4) = {known['random_order_leaves']:.6g} {translate('leaves')}"
+        f"  b^(3d/4) = {_leaves(known['random_order_leaves'], translate)}"
         f" ({translate('random order')})"
     )
     if factor**d >= known["least_leaves"]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from agent.io.message import Message
 from kempelen.console import pictures
 from kempelen.lab import algorithm_arguments, language, limit_arguments, problems, tree_picture
+from kempelen.lab.language import counted
 from kempelen.lab.traced_search import trace_from
 
 
@@ -26,8 +27,11 @@ def run(arguments: Namespace) -> int:
     translate = language.translator(arguments.lang)
     traced = trace_from(arguments, translate)
     root = traced.tree(translate)
-    title = f"{traced.algorithm.text}: {traced.counts.leaves} {translate('leaves')}, "
-    title += f"{traced.counts.nodes} {translate('nodes')}"
+    counts = traced.counts
+    title = f"{traced.algorithm.text}: {counted(counts.leaves, 'leaf', 'leaves', translate)}, "
+    title += counted(counts.nodes, "node", "nodes", translate)
+    remarks = algorithm_arguments.remarks(traced.algorithm, traced.problem.game, translate)
+    title = "\n".join([title, *remarks])
     pictures.save(tree_picture.tree_figure(root, title, translate), path)
     print(path)
     return 0

@@ -8,6 +8,7 @@ from functools import partial
 from math import inf, isinf, nextafter
 from typing import Any
 
+from agent.search.search import ValueMeaning
 from agent.search.terminal_scoring import utility
 from kempelen.console.translation import LANGUAGES, translate
 from kempelen.lab.localized_parser import OPTION
@@ -79,6 +80,28 @@ def format_value(value: float, digits: int = 4, translate: Translator = str) -> 
 def format_outcome(utility: float, translate: Translator) -> str:
     word = translate("WIN" if utility > 0 else "LOSS")
     return word if abs(utility) == 1 else f"{word} {utility:.4g}"
+
+
+def format_result(
+    value: float, decided: bool, meaning: ValueMeaning, translate: Translator = str
+) -> str:
+    """Format the value of a search so that its meaning can be seen.
+
+    `≥` marks a lower bound, `≈` an estimate, `mean=` a mean reward. A win or loss that is not
+    `decided` only tells whether the value is above 0.
+    """
+    if decided:
+        return format_outcome(value, translate)
+    if meaning == "win or loss":
+        return ">0" if value > 0 else "≤0"
+    text = format_value(value, translate=translate)
+    marks = {"lower bound": "≥", "estimate": "≈", "mean reward": f"{translate('mean')}="}
+    return marks.get(meaning, "") + text
+
+
+def counted(number: int, one: str, many: str, translate: Translator) -> str:
+    """Return a number with a translated noun, such as "1 node" or "2 nodes"."""
+    return f"{number} {translate(one if number == 1 else many)}"
 
 
 def format_window(alpha: float, beta: float, translate: Translator = str) -> str:

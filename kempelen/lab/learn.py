@@ -101,7 +101,7 @@ def run(arguments: Namespace) -> int:
         return 0
     last = history[-1]
     print(
-        f"{path}: {len(history)} {translate('steps')}, "
+        f"{path}: {language.counted(len(history), 'step', 'steps', translate)}, "
         f"{seconds:.0f} {translate('seconds of CPU time')}"
     )
     losses = (f"{translate(name)} {last[name]:.3f}" for name in _losses(history))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 from random import Random
 from typing import Any
@@ -18,6 +18,7 @@ from agent.search.algorithm_spec import AlgorithmSpec
 from agent.search.beam_limited_game import BeamLimitedGame
 from agent.search.search import Search
 from agent.search.symmetry_reduced_game import SymmetryReducedGame
+from agent.search.tree_cursor import Label
 from kempelen.console import game_arguments
 from kempelen.console.argument_types import integer, positive_int
 from kempelen.console.old_names import add_alias
@@ -33,7 +34,8 @@ UNLIMITED_DEPTH = 1000
 class SearchProblem:
     """A position to search, with its evaluation and the search depth in plies.
 
-    `scale` is the utility that Monte Carlo tree search counts as a full win.
+    The depth of a tree is at most its height, because NegaScout 1 compares the two. `scale` is the
+    utility that Monte Carlo tree search counts as a full win.
     """
 
     name: str
@@ -41,6 +43,20 @@ class SearchProblem:
     evaluate: Callable[[Any], float]
     depth: int
     scale: float = 1
+    # The names of nodes in a tree file.
+    _names: dict[Label, str] = field(init=False, repr=False, compare=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        game: Any = self.game
+        while isinstance(game, (BeamLimitedGame, SymmetryReducedGame)):
+            game = game.game
+        if isinstance(game, Tree):
+            object.__setattr__(self, "depth", min(self.depth, max(1, game.height())))
+            object.__setattr__(self, "_names", game.names())
+
+    def node_name(self, label: Label) -> str:
+        """Return the name of a node in the tree file, or else its label, such as "1.2"."""
+        return self._names.get(label) or language.format_label(label)
 
     @property
     def is_chance(self) -> bool:

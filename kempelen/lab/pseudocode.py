@@ -1,6 +1,7 @@
 """Pseudocode of the search algorithms, with the recorded steps that highlight each line.
 
-Each line has the form "STEPS | CODE". Lines for the transposition table are omitted if the
+Each line has the form "STEPS | CODE". A step may be limited to the nodes of MAX, MIN or chance, as
+in "better-max". Lines for the transposition table are omitted if the
 algorithm does not use one.
 """
 
@@ -12,177 +13,216 @@ from agent.search.algorithm_spec import AlgorithmSpec
 from kempelen.console.translation import translate
 
 _MINIMAX = """
-enter    | minimax(node):
-evaluate |   if node is a leaf: return its value
-         |   best ← -∞ if MAX is to move, else ∞
-         |   for each child of node:
-better   |     best ← max or min of best and minimax(child)
-return   |   return best
+enter           | minimax(node):
+evaluate leaves |   if node is a leaf: return its value
+                |   best ← -∞ if MAX is to move, else ∞
+                |   for each child of node:
+better          |     best ← max or min of best and minimax(child)
+return          |   return best
 """
 _TWO_VALUED = """
-enter    | solve(node):
-evaluate |   if node is a leaf: return whether it is won for MAX
-         |   for each child of node:
-better   |     value ← solve(child)
-cut gives|     if value is what the mover wants: return value
-return   |   return the other value
+enter           | solve(node):
+evaluate leaves |   if node is a leaf: return whether it is won for MAX
+                |   for each child of node:
+better          |     value ← solve(child)
+cut gives       |     if value is what the mover wants: return value
+return          |   return the other value
 """
 _NEGAMAX = """
-enter    | negamax(node):
-evaluate |   if node is a leaf: return its value for its mover
-         |   best ← -∞
-         |   for each child of node:
-better   |     best ← max of best and -negamax(child)
-return   |   return best
+enter           | negamax(node):
+evaluate leaves |   if node is a leaf: return its value for its mover
+                |   best ← -∞
+                |   for each child of node:
+better          |     best ← max of best and -negamax(child)
+return          |   return best
 """
 _ALPHA_BETA = """
-enter    | alphabeta(node, α, β):
-remember |   if the table has a usable entry for node: return it
-evaluate |   if node is a leaf: return its value for its mover
-         |   best ← -∞
-         |   for each child of node:
-better   |     best ← max of best and -alphabeta(child, -β, -α); α ← max of α and best
-cut      |     if α ≥ β: cut off
-store    |   put best into the table
-return   |   return best
+enter           | alphabeta(node, α, β):
+remember        |   if the table has a usable entry for node: return it
+evaluate leaves |   if node is a leaf: return its value for its mover
+                |   best ← -∞
+                |   for each child of node:
+better          |     best ← max of best and -alphabeta(child, -β, -α); α ← max of α and best
+cut             |     if α ≥ β: cut off
+store           |   put best into the table
+return          |   return best
 """
 _HARD = """
-enter    | alphabeta(node, α, β):
-evaluate |   if node is a leaf: return its value
-         |   for each child of node:
-better   |     if MAX is to move: α ← max of α and alphabeta(child, α, β)
-better   |     else: β ← min of β and alphabeta(child, α, β)
-cut gives|     if α ≥ β: return the bound that was met
-return   |   return α if MAX is to move, else β
+enter           | alphabeta(node, α, β):
+evaluate leaves |   if node is a leaf: return its value
+                |   for each child of node:
+better-max      |     if MAX is to move: α ← max of α and alphabeta(child, α, β)
+better-min      |     else: β ← min of β and alphabeta(child, α, β)
+cut gives       |     if α ≥ β: return the bound that was met
+return          |   return α if MAX is to move, else β
 """
 _NULL_MOVE = """
-enter    | search(node, α, β):
-remember |   if the table has a usable entry for node: return it
-evaluate |   if node is a leaf: return its value for its mover
-pass     |   let the mover pass, and search less deep
-         |   if even that reaches β: cut off
-         |   for each child of node:
-better   |     best ← max of best and -search(child, -β, -α); α ← max of α and best
-cut      |     if α ≥ β: cut off
-store    |   put best into the table
-return   |   return best
+enter           | search(node, α, β):
+remember        |   if the table has a usable entry for node: return it
+evaluate leaves |   if node is a leaf: return its value for its mover
+pass            |   best ← the value if the mover passes, searched less deep
+cut-pass        |   if even that reaches β: cut off
+                |   for each child of node:
+better          |     best ← max of best and -search(child, -β, -α); α ← max of α and best
+cut             |     if α ≥ β: cut off
+store           |   put best into the table
+return          |   return best
 """
 _PVS = """
-enter    | pvs(node, α, β):
-remember |   if the table has a usable entry for node: return it
-evaluate |   if node is a leaf: return its value for its mover
-         |   value of the first child: -pvs(child, -β, -α)
-         |   for each other child of node:
-test     |     value ← -pvs(child, -(α + 1), -α)
-again    |     if α < value < β: value ← -pvs(child, -β, -value)
-better   |     α ← max of α and value
-cut      |     if α ≥ β: cut off
-store    |   put α into the table
-return   |   return α
+enter           | pvs(node, α, β):
+remember        |   if the table has a usable entry for node: return it
+evaluate leaves |   if node is a leaf: return its value for its mover
+                |   for each child of node:
+first           |     first child: value ← -pvs(child, -β, -α)
+test            |     other child: value ← -pvs(child, -(α + 1), -α)
+again           |     if α < value < β in a test: value ← -pvs(child, -β, -value)
+better          |     α ← max of α and value
+cut             |     if α ≥ β: cut off
+store           |   put α into the table
+return          |   return α
 """
+_NEGASCOUT = """
+enter           | negascout(node, α, β):
+remember        |   if the table has a usable entry for node: return it
+evaluate leaves |   if node is a leaf: return its value for its mover
+                |   b ← β
+                |   for each child of node:
+first test      |     value ← -negascout(child, -b, -α)
+again           |     if α < value < β and child is not the first: AGAIN
+better          |     α ← max of α and value
+cut             |     if α ≥ β: cut off
+                |     b ← α + 1
+store           |   put α into the table
+return          |   return α
+"""
+_NEGASCOUT_1 = _NEGASCOUT.replace(
+    "β and child is not the first: AGAIN",
+    "β, child is not the first, and d < maxdepth - 1: value ← -negascout(child, -β, -value)",
+)
+_NEGASCOUT_2 = _NEGASCOUT.replace("AGAIN", "value ← -negascout(child, -β, -α)")
 _SCOUT = """
-enter    | EVAL(node):
-evaluate |   if node is a leaf: return its value
-         |   best ← EVAL(the first child)
-         |   for each other child of node:
-test     |     if TEST(child, better than best):
-again    |       best ← EVAL(child)
-return   |   return best
-test     | TEST(node, bound):
-         |   for each child of node:
-cut gives|     if TEST(child, bound) decides for the mover: return it
-answer   |   return the other answer
+enter           | EVAL(node):
+evaluate leaves |   if node is a leaf: return its value
+first           |   best ← EVAL(the first child)
+                |   for each other child of node:
+test-max        |     if MAX is to move and TEST(child, best, >):
+again-max       |       best ← EVAL(child)
+test-min        |     if MIN is to move and not TEST(child, best, ≥):
+again-min       |       best ← EVAL(child)
+return          |   return best
+enter-test      | TEST(node, bound, sign):
+compare answers |   if node is a leaf: return whether its value is > or ≥ bound, by the sign
+                |   for each child of node:
+ask-max         |     if MAX is to move and TEST(child, bound, sign): return true
+ask-min         |     if MIN is to move and not TEST(child, bound, sign): return false
+none            |   return false if MAX is to move, else true
 """
 _MTD = """
-         | while lower < upper:
-pass     |   β ← value, or the next above if that is lower
-pass     |   value ← search(root, β - 1, β)
-passed   |   if value < β: upper ← value, else: lower ← value
-enter    | search(node, α, β):
-remember |   if the memory has a usable entry for node: return it
-evaluate |   if node is a leaf: return its value for its mover
-         |   for each child of node:
-better   |     best ← max of best and -search(child, -β, -α)
-cut      |     if best ≥ β: cut off
-store    |   put best into the memory
-return   |   return best
+                | value ← the first guess
+                | while lower < upper:
+guess           |   β ← value, or the next above if value = lower
+search          |   value ← search(root, β - 1, β)
+passed          |   if value < β: upper ← value, else: lower ← value
+enter           | search(node, α, β):
+remember        |   if the memory has a usable entry for node: return it
+evaluate        |   if node is a leaf: best ← its value for its mover
+                |   for each child of node:
+better          |     best ← max of best and -search(child, -β, -α)
+cut             |     if best ≥ β: cut off
+store           |   put best into the memory
+return leaves   |   return best
 """
 _BNS = """
-         | while more than one child is left:
-guess    |   guess a value between lower and upper
-enter    |   for each child: test whether its value ≥ guess
-narrow   |   if one or more pass the test: continue with these, else: upper ← guess
-evaluate | (a leaf returns its value for its mover)
-remember | (in a test: if the table has a usable entry for node: return it)
-better   | (in a test: best ← max of best and value; α ← max of α and best)
-cut      | (in a test: if α ≥ β: cut off)
-store    | (in a test: put best into the table)
-return   | (in a test: return best)
+                | while more than one child of root is left, and lower < upper:
+guess           |   guess a value between lower and upper
+try             |   for each child that is left: value ← -search(child, -guess, -(guess - 1))
+narrow          |   if any pass the test: keep these, lower ← the least, else: upper ← the greatest
+done            | return the child that is left
+enter           | search(node, α, β):
+remember        |   if the table has a usable entry for node: return it
+evaluate leaves |   if node is a leaf: return its value for its mover
+                |   best ← -∞
+                |   for each child of node:
+better          |     best ← max of best and -search(child, -β, -α); α ← max of α and best
+cut             |     if α ≥ β: cut off
+store           |   put best into the table
+return          |   return best
 """
 _SSS = """
-list     | OPEN ← (root, live, ∞); while the root is not solved: take the first state of OPEN
-leaf     |   live leaf: solved, with the least of its value and the bound
-all      |   live MAX: all children, live
-first    |   live MIN: the first child, live
-parent   |   solved child of MAX: its parent is solved; remove all others below the parent
-next     |   solved child of MIN: the next child, live
-last     |   solved last child of MIN: its parent is solved
-done     | return the bound of the root
+list            | OPEN ← (root, live, ∞); while the root is not solved: take the first state of OPEN
+leaf            |   live leaf: solved, with the least of its value and the bound
+all             |   live MAX: all children, live
+first           |   live MIN: the first child, live
+parent          |   solved child of MAX: its parent is solved; remove all others below the parent
+next            |   solved child of MIN: the next child, live
+last            |   solved last child of MIN: its parent is solved
+done            | return the bound of the root
 """
 _DUAL = _SSS.replace("MAX", "max").replace("MIN", "MAX").replace("max", "MIN").replace(
     "live, ∞", "live, -∞"
 ).replace("the least", "the greatest")  # fmt: skip
 _B_STAR = """
-         | while no child of root has a lower bound ≥ the upper bounds of the others:
-         |   choose: raise the best child, or lower the next
-expand   |   go down by the best bounds to a leaf of the tree, and expand it
-bounds   |   on the way back: the bounds of each node from those of its children
-evaluate | (the bounds of a leaf are its value)
-done     | return the best child of root
+begin           | the bounds of root: what is known of its value
+                | while no child of root has a lower bound ≥ the upper bounds of the others:
+                |   choose: raise the best child, or lower the next
+expand          |   go down by the best bounds to a leaf of the tree, and expand it
+evaluate        |   the bounds of each new child: its value if it is a leaf, else what is known
+bounds          |   on the way back: the bounds of each node from those of its children
+done            | return the best child of root
 """
 _AND_OR = """
-enter    | solve(node):
-remember |   if node is solved already: return what is known
-evaluate |   if node is a leaf: return whether it is won for MAX
-         |   for each child of node:
-better   |     answer ← solve(child)
-cut      |     OR: one child that wins is enough; AND: one that does not
-store    |   remember node
-return   |   return whether there is a strategy
+enter           | solve(node):
+remember        |   if node is solved already: return what is known
+evaluate        |   if node is a leaf: answer ← whether it is won for MAX
+                |   for each child of node:
+better          |     answer ← solve(child)
+cut-max         |     OR: one child that wins is enough
+cut-min         |     AND: one child that does not win is enough
+store           |   remember the answer for node
+return leaves   |   return the answer
 """
 _EXPECTIMINIMAX = """
-enter    | value(node):
-evaluate |   if node is a leaf: return its value
-         |   for each child of node:
-better   |     MAX: best ← max; MIN: best ← min; chance: sum ← sum + probability · value(child)
-return   |   return best, or sum
-anew     | (an evaluation reached the value of a win: restart with a higher one)
+enter           | value(node):
+evaluate leaves |   if node is a leaf: return its value
+                |   for each child of node:
+better-max      |     MAX: best ← max of best and value(child)
+better-min      |     MIN: best ← min of best and value(child)
+better-chance   |     chance: sum ← sum + probability · value(child)
+return          |   return best, or sum
+anew            | (an evaluation reached the value of a win: restart with a higher one)
 """
 _UCB, _PRIORS = "C·√(ln N(parent) / N)", "C·P·√N(parent) / (1 + N)"
 _PLAYOUT = "simulation: play on at random to the end"
 _JUDGED = "simulation: an evaluation judges the leaf, in place of a playout"
+_CUT_SHORT = "simulation: play on at random to the end or the maximum depth, and evaluate there"
+_MOST_VISITS = "return the child with the greatest N"
+_FINAL = {
+    "visits": _MOST_VISITS,
+    "mean": "return the child with the greatest W/N",
+    "ucb": "return the child with the greatest upper bound",
+}
 _UCT = """
-         | for each playout:
-select   |   selection: go down to the child with the greatest W/N + C·√(ln N(parent) / N)
-expand   |   expansion: give a leaf its children, and go to one of them
-simulate |   simulation: play on at random to the end
-backup   |   backpropagation: on the way back N ← N + 1, W ← W + reward
-done     | return the child with the greatest N
+                | for each playout:
+select          |   selection: go down to the child with the greatest W/N + C·√(ln N(parent) / N)
+expand          |   expansion: give a leaf its children, and go to one of them
+simulate        |   simulation: play on at random to the end
+backup          |   backpropagation: on the way back N ← N + 1, W ← W + reward
+done            | return the child with the greatest N
 """
 _UCB1 = """
-         | for each playout:
-select   |   selection: go to the child of root with the greatest W/N + C·√(ln N(parent) / N)
-simulate |   simulation: play on at random to the end
-backup   |   backpropagation: on the way back N ← N + 1, W ← W + reward
-done     | return the child with the greatest N
+                | for each playout:
+select          |   selection: go to the child of root with the greatest W/N + C·√(ln N(parent) / N)
+simulate        |   simulation: play on at random to the end
+backup          |   backpropagation: on the way back N ← N + 1, W ← W + reward
+done            | return the child with the greatest N
 """
 _PUCT = """
-         | for each playout:
-select   |   selection: go down to the child with the greatest W/N + C·P·√N(parent) / (1 + N)
-expand   |   expansion: give a leaf its children, each with its prior P
-simulate |   simulation: the network judges the leaf, or play on at random to the end
-backup   |   backpropagation: on the way back N ← N + 1, W ← W + reward
-done     | return the child with the greatest N
+                | for each playout:
+select          |   selection: go down to the child with the greatest W/N + C·P·√N(parent) / (1 + N)
+expand          |   expansion: give a leaf its children, each with its prior P
+simulate        |   simulation: play on at random to the end
+backup          |   backpropagation: on the way back N ← N + 1, W ← W + reward
+done            | return the child with the greatest N
 """
 
 PSEUDOCODE = {
@@ -193,10 +233,8 @@ PSEUDOCODE = {
     "alpha-beta-hard": _HARD,
     "null-move": _NULL_MOVE,
     "pvs": _PVS,
-    "negascout-1": _PVS.replace("pvs", "negascout"),
-    "negascout-2": _PVS.replace("pvs(child, -β, -value)", "pvs(child, -β, -α)").replace(
-        "pvs", "negascout"
-    ),
+    "negascout-1": _NEGASCOUT_1,
+    "negascout-2": _NEGASCOUT_2,
     "scout": _SCOUT,
     "mtd-f": _MTD,
     "sss-star-mtd": _MTD,
@@ -232,14 +270,17 @@ def pseudocode(algorithm: AlgorithmSpec) -> tuple[list[str], dict[str, tuple[int
     return lines, highlighted
 
 
-def with_evaluation(lines: list[str], *, judged: bool, priors: bool) -> list[str]:
-    """Adapt pseudocode of Monte Carlo tree search to a search that uses an evaluation.
+def playout_pseudocode(
+    lines: list[str], *, judged: bool, cut_short: bool, priors: bool, final: str
+) -> list[str]:
+    """Adapt pseudocode of Monte Carlo tree search to the search.
 
-    If `judged` is true, the evaluation replaces playouts. If `priors` is true, selection uses PUCT.
+    If `judged` is true, an evaluation replaces playouts. If `cut_short` is true, playouts end at
+    the maximum depth. If `priors` is true, selection uses PUCT. `final` is an option of UCT.
     """
-    if priors:
-        lines = [line.replace(_UCB, _PRIORS) for line in lines]
-    return [line.replace(_PLAYOUT, _JUDGED) for line in lines] if judged else lines
+    playout = _JUDGED if judged else _CUT_SHORT if cut_short else _PLAYOUT
+    lines = [line.replace(_PLAYOUT, playout).replace(_MOST_VISITS, _FINAL[final]) for line in lines]
+    return [line.replace(_UCB, _PRIORS) for line in lines] if priors else lines
 
 
 def translate_line(line: str, language: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
@@ -29,12 +29,15 @@ from agent.search.tracing import (
 )
 from agent.search.tree_cursor import Label
 from kempelen.lab import language
+from kempelen.lab.board_data import board_data
 
-NodeKind = Literal["MAX", "MIN", "chance"]
+NodeKind = Literal["MAX", "MIN", "OR", "AND", "chance"]
 
 # Maximum number of nodes in a picture, and of leaves before siblings are merged.
 MAX_NODES = 600
 MAX_WIDTH = 44
+# Maximum number of lines of a position in a picture.
+MAX_POSITION_LINES = 4
 
 
 @dataclass
@@ -45,7 +48,9 @@ class SearchTreeNode:
     such as "≥5" for a lower bound. `window` and `final_window` are (alpha, beta) on the last entry
     and on exit. `from_table` means that the value came from the transposition table, without a
     visit. `cut` means that a cut-off skipped the node. `merged_count` is the number of siblings
-    that the node represents, including itself.
+    that the node represents, including itself. `name` is the name in a tree file, and `position` a
+    short text of the position. At an AND node (`is_and`), the winner needs all children. `shared`
+    is the label of the node that stands for the same position.
     """
 
     label: Label
@@ -61,6 +66,10 @@ class SearchTreeNode:
     from_table: bool = False
     cut: bool = False
     merged_count: int = 1
+    name: str = ""
+    position: str = ""
+    is_and: bool = False
+    shared: Label | None = None
 
     @property
     def is_reached(self) -> bool:
@@ -80,8 +89,12 @@ def search_tree(
     events: Iterable[Event],
     pv: Iterable[Any] = (),
     translate: language.Translator = str,
+    *,
+    is_and_or: bool = False,
 ) -> SearchTreeNode:
     """Build the tree below the game's current position, with the results of a search.
+
+    If `is_and_or` is true, its nodes are OR and AND nodes.
 
     For Monte Carlo tree search, only the nodes of its own tree are included. A large tree is
     reduced in three stages: first nodes below cut-offs are dropped, then unvisited siblings are
@@ -94,7 +107,7 @@ def search_tree(
     for below_cuts in (True, False):
         if notes.is_monte_carlo and below_cuts:
             continue
-        root = _build(game, notes, depth, translate, below_cuts=below_cuts)
+        root = _build(game, notes, depth, translate, below_cuts=below_cuts, is_and_or=is_and_or)
         if root is None:
             continue
         for unvisited, leaves in widths if not below_cuts else widths[:1]:
@@ -114,6 +127,21 @@ def search_tree(
             MAX_NODES,
         )
     )
+
+
+def position_text(game: NotatedGame[Any]) -> str:
+    """Return a short text of the position for a picture, or "" if it would be too large."""
+    data = board_data(game)
+    if data is None:
+        return ""
+    if data["look"] == "heaps":
+        return ", ".join(map(str, data["heaps"]))
+    lines = [*map(str, data.get("rows", ()))]
+    return "\n".join(lines) if 0 < len(lines) <= MAX_POSITION_LINES else ""
+
+
+def _node_name(game: NotatedGame[Any]) -> str:
+    return game.name if isinstance(game, Tree) else ""
 
 
 def format_short_value(value: float, translate: language.Translator = str) -> str:
@@ -175,7 +203,8 @@ def _merge_siblings(
             continue
         count = sum(child.merged_count for child in siblings)
         first = replace(siblings[0], move="", children=[], merged_count=count, value=f"+{count}")
-        merged.append(replace(first, window=None, final_window=None, is_leaf=True))
+        first = replace(first, window=None, final_window=None, is_leaf=True)
+        merged.append(replace(first, name="", position="", shared=None))
     node.children = merged
 
 
@@ -257,9 +286,12 @@ def _build(
     translate: language.Translator,
     *,
     below_cuts: bool,
+    is_and_or: bool,
 ) -> SearchTreeNode | None:
     """Build the tree at the game's position, or return None if there are too many nodes."""
     max_player, count = game.turn, 0
+    kinds: tuple[NodeKind, NodeKind] = ("OR", "AND") if is_and_or else ("MAX", "MIN")
+    searched: dict[Hashable, Label] = {}
 
     def grow(label: Label, move: str, depth: int) -> SearchTreeNode | None:
         nonlocal count
@@ -268,7 +300,7 @@ def _build(
             return None
         kind: NodeKind = "chance"
         if game.turn != CHANCE:
-            kind = "MAX" if game.turn == max_player else "MIN"
+            kind = kinds[game.turn != max_player]
         record = records.nodes[label]
         node = SearchTreeNode(
             *(label, kind, "" if isinstance(game, Tree) else move),
@@ -277,7 +309,15 @@ def _build(
             window=None if record.entered is None else record.entered.window,
             final_window=record.final_window,
             from_table=record.order is None and record.from_table,
+            name=_node_name(game),
+            position=position_text(game),
+            is_and=kind == "AND",
         )
+        for key in ((game.key(), depth), game.key()):
+            if node.from_table:
+                node.shared = node.shared or searched.get(key)
+            elif node.order is not None:
+                searched.setdefault(key, label)
         node.cut = bool(label) and records.nodes[label[:-1]].is_cut and not node.is_reached
         at_horizon = depth <= 0 and kind != "chance"  # chance events cost no depth
         outcome = game.outcome()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Hashable
 from dataclasses import asdict, dataclass
 from math import inf
 from pathlib import Path
@@ -22,14 +23,15 @@ from agent.search.algorithms.and_or import AndOr, Strategy
 from agent.search.algorithms.mtd import MTD, MTDOptions
 from agent.search.search import SearchOptions
 from agent.search.stats import SearchStats, SearchStopped
+from agent.search.tree_cursor import Label
 from kempelen.console import pictures
 from kempelen.console.argument_types import positive_int
 from kempelen.console.old_names import add_alias
 from kempelen.lab import language, limit_arguments, problems, tree_picture
-from kempelen.lab.language import format_value
+from kempelen.lab.language import counted, format_value
 from kempelen.lab.output import print_plain, working
 from kempelen.lab.problems import SearchProblem
-from kempelen.lab.search_tree import MAX_NODES, NodeKind, SearchTreeNode
+from kempelen.lab.search_tree import MAX_NODES, NodeKind, SearchTreeNode, position_text
 
 # Number of strategy branches to print.
 DEFAULT_BRANCHES = 60
@@ -154,11 +156,12 @@ def _print(
         str(problem.game),
         f"{translate('value')} {format_value(solution.value)}: {_verdict(solution, translate)}",
         f"{translate('best play')}: {line or '-'}",
-        f"{solution.counts.nodes} {translate('nodes')}",
+        counted(solution.counts.nodes, "node", "nodes", translate),
     ]
     if solution.strategy is not None and solution.strategy.answers:
         size = solution.strategy.size()
-        shown.append(f"{translate('winning strategy')} ({size} {translate('positions')}):")
+        number = counted(size, "position", "positions", translate)
+        shown.append(f"{translate('winning strategy')} ({number}):")
         tree = RichTree("ε")
         remaining = _add_branches(
             tree, problem.game, solution.strategy, solution.winner, branches, translate
@@ -222,10 +225,14 @@ def strategy_tree(
     translate: language.Translator,
     *,
     whole: bool = False,
+    merged: bool = False,
+    label_value: Callable[[float], str] = format_value,
 ) -> SearchTreeNode:
     """Return the winning strategy, or the line of best play for a draw, as a tree for drawing.
 
-    If `whole` is true, the tree contains all positions of the game. Raise ValueError if it has more
+    If `whole` is true, the tree contains all positions of the game, with their values. A position
+    that occurs again is linked to its first occurrence. If `merged` is true, only the first
+    occurrence has children. `label_value` formats values. Raise ValueError if the tree has more
     than `MAX_NODES` nodes.
     """
     strategy = solution.strategy
@@ -242,8 +249,11 @@ def strategy_tree(
             )
         )
     count = 0
+    first: dict[Hashable, Label] = {}
+    values: dict[Hashable, float] = {}
+    known = _strategies(game, strategy) if merged else {}
 
-    def grow(label: tuple[int, ...], move: str, below: Strategy[Any] | None) -> SearchTreeNode:
+    def grow(label: Label, move: str, below: Strategy[Any] | None) -> SearchTreeNode:
         nonlocal count
         count += 1
         if count > MAX_NODES:
@@ -254,27 +264,58 @@ def strategy_tree(
                     MAX_NODES,
                 )
             )
-        kind: NodeKind = "MAX" if game.turn == 0 else "MIN"
-        node = SearchTreeNode(label, kind, move, order=count)
-        outcome = game.outcome()
-        node.is_leaf = outcome is not None
-        known = solution.value if below is not None else None
-        value = known if outcome is None else outcome
-        node.value = "" if value is None else format_value(value)
+        key, turn, outcome = _key(game), game.turn, game.outcome()
+        below = known.get(key, below)
+        kind: NodeKind = "MAX" if turn == 0 else "MIN"
+        node = SearchTreeNode(
+            *(label, kind, move),
+            order=count,
+            position=position_text(game),
+            is_and=solution.winner is not None and turn != solution.winner,
+            is_leaf=outcome is not None,
+        )
+        if outcome is None and whole and first.setdefault(key, label) != label:
+            node.shared = first[key]
+            if merged:
+                node.value = label_value(values[key])
+                return node
         answers = {} if below is None else below.answers
         moves = list(game.moves()) if whole and outcome is None else list(answers)
+        reached = []
         for number, played in enumerate(moves, 1):
             text = language.translate_move(game.text(played), translate)
-            by_winner = game.turn == solution.winner
             game.play(played)
             child = grow((*label, number), text, answers.get(played))
+            reached.append(values.get(_key(game), 0.0))
             child.is_principal = played in answers and (
-                whole or by_winner or solution.winner is None
+                whole or turn == solution.winner or solution.winner is None
             )
             node.children.append(child)
             game.undo()
+        if outcome is not None:
+            values[key] = outcome
+        elif whole:
+            values[key] = min(reached) if turn else max(reached)
+        elif below is not None:
+            values[key] = solution.value
+        node.value = label_value(values[key]) if key in values else ""
         return node
 
     root = grow((), "", strategy)
     root.is_principal = whole
     return root
+
+
+def _key(game: NotatedGame[Any]) -> Hashable:
+    """Return a key of the position as it is shown: `game.key` may merge equivalent positions."""
+    return game.turn, game.key(), str(game)
+
+
+def _strategies(game: NotatedGame[Any], strategy: Strategy[Any]) -> dict[Hashable, Strategy[Any]]:
+    """Return the strategy of each position that it reaches."""
+    found: dict[Hashable, Strategy[Any]] = {_key(game): strategy}
+    for move, answer in strategy.answers.items():
+        game.play(move)
+        found |= _strategies(game, answer)
+        game.undo()
+    return found

@@ -80,5 +80,7 @@ def _record(request: Mapping[str, str], language: str) -> Recording:
         if len(text) > MAX_TEXT_LENGTH:
             raise ValueError(Message("tree: too long (at most {} characters)", MAX_TEXT_LENGTH))
         tree = parse_tree(text, MAX_TREE_NODES, MAX_TREE_DEPTH)
-        problem = replace(problem, game=tree, scale=tree.max_utility() or 1)
+        problem = replace(
+            problem, game=tree, depth=problems.UNLIMITED_DEPTH, scale=tree.max_utility() or 1
+        )
     return record_search.record_search(problem, spec, max_nodes=MAX_NODES, seconds=MAX_SECONDS)

@@ -10,7 +10,14 @@ from rich.tree import Tree as RichTree
 from kempelen.console.translation import translate
 from kempelen.lab import pseudocode
 from kempelen.lab.output import print_plain, table
-from kempelen.lab.recordings.recording import SEARCH_NODE, NodeName, RecordedStep, Recording, Replay
+from kempelen.lab.recordings.recording import (
+    SEARCH_NODE,
+    MoveName,
+    NodeName,
+    RecordedStep,
+    Recording,
+    Replay,
+)
 from kempelen.lab.step_sentences import translations
 
 # Maximum number of tree nodes and list rows shown at once.
@@ -55,6 +62,8 @@ class RecordingFormatter:
         return self._names[node]
 
     def part(self, part: Any) -> str:
+        if isinstance(part, MoveName):
+            return f"{part.label} ({self.word(part.move)})" if part.move else part.label
         return self.name(part.node) if isinstance(part, NodeName) else self.word(str(part))
 
     def step(self, step: RecordedStep) -> str:
@@ -70,11 +79,11 @@ class RecordingFormatter:
 
 
 def print_all(recording: Recording, language: str) -> None:
-    """Print the number, description and first highlighted line of pseudocode of each step."""
+    """Print the number, description and highlighted lines of pseudocode of each step."""
     localized = RecordingFormatter(recording, language)
     rows = table("", "", localized.word("what happens"), localized.word("pseudo-code"), right=4)
     for number, step in enumerate(recording.steps, 1):
-        code = "; ".join(localized.line(line).strip() for line in step.lines[:1])
+        code = "; ".join(localized.line(line).strip() for line in step.lines)
         rows.add_row(str(number), localized.step(step), code)
     print_plain(rows)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 from typing import Any
 
@@ -36,6 +36,8 @@ from kempelen.lab.output import print_plain, table
 from kempelen.lab.problems import SearchProblem
 from kempelen.lab.traced_search import trace_from
 
+NodeNamer = Callable[[Label], str]
+
 
 def configure(parser: ArgumentParser) -> None:
     problems.configure(parser, game="tree")
@@ -51,35 +53,40 @@ def run(arguments: Namespace) -> int:
     events = traced.events
     if arguments.json:
         for event in events:
-            print(json.dumps(_as_json(event)))
+            print(json.dumps(_as_json(event, traced.problem)))
     elif issubclass(traced.algorithm.search_class, SSSStar):
-        for line in open_list_rows(events, translate):
+        for line in open_list_rows(events, translate, traced.problem.node_name):
             print_text(line)
     else:
+        for line in algorithm_arguments.remarks(traced.algorithm, traced.problem.game, translate):
+            print_text(line)
         if issubclass(traced.algorithm.search_class, UCT):  # playouts end below the tree
             events = [event for event in events if not isinstance(event, Evaluated)]
         _print_steps(traced.problem, events, translate)
     return 0
 
 
-def open_list_rows(events: Iterable[Event], translate: language.Translator) -> Iterable[str]:
+def open_list_rows(
+    events: Iterable[Event], translate: language.Translator, name: NodeNamer = format_label
+) -> Iterable[str]:
     """Yield numbered rows with the open list of SSS* or DUAL* before each step."""
-    lists = [event.states for event in events if isinstance(event, Listed)]
+    lists = [event.states_for_max() for event in events if isinstance(event, Listed)]
     for row, states in enumerate(lists, 1):
         formatted = (
-            write_state(state, lambda bound: format_value(bound, 6, translate)) for state in states
+            write_state(state, lambda bound: format_value(bound, 6, translate), name)
+            for state in states
         )
         yield f"{row}  {', '.join(formatted)}"
 
 
 def described_steps(
-    events: Iterable[Event], translate: language.Translator
+    events: Iterable[Event], translate: language.Translator, name: NodeNamer = format_label
 ) -> Iterator[tuple[Event, str]]:
     """Merge consecutive events at a node: yield the last event, and a description of them all."""
     last: Event | None = None
     texts: list[str] = []
     for event in events:
-        text = describe(event, translate)
+        text = describe(event, translate, name)
         if not text:
             continue
         if last is not None and (last.label != event.label or isinstance(event, Entered)):
@@ -111,11 +118,11 @@ def _print_steps(
     ]
     rows = table("", *headings, right=len(headings))
     cursor = TreeCursor(problem.game)
-    for row, (event, text) in enumerate(described_steps(events, translate), 1):
+    for row, (event, text) in enumerate(described_steps(events, translate, problem.node_name), 1):
         played, is_chance = _node_move(problem.game, cursor, event.label)
         move = language.translate_move(played, translate)
         mover = translate("chance") if is_chance else event.mover
-        cells = ["  " * len(event.label) + format_label(event.label)]
+        cells = ["  " * len(event.label) + problem.node_name(event.label)]
         rows.add_row(str(row), *cells, *([move] if shows_moves else []), mover, text)
     print_plain(rows)
 
@@ -129,7 +136,7 @@ def _node_move(game: NotatedGame[Any], cursor: TreeCursor[Any], label: Label) ->
     return text, game.turn == CHANCE
 
 
-def describe(event: Event, translate: language.Translator) -> str:
+def describe(event: Event, translate: language.Translator, name: NodeNamer = format_label) -> str:
     """Describe an event in a few words, or return "" if its type is not described."""
     match event:
         case Entered(procedure="expand"):
@@ -139,10 +146,10 @@ def describe(event: Event, translate: language.Translator) -> str:
             return f"{again} TEST {sign} {format_value(bound, translate=translate)}"
         case Entered():
             again = translate("enter again") if event.again else translate("enter")
-            name = " EVAL" if event.procedure == "eval" else ""
+            procedure = " EVAL" if event.procedure == "eval" else ""
             return (
                 again
-                + name
+                + procedure
                 + (f" {format_window(*event.window, translate)}" if event.window else "")
             )
         case Evaluated():
@@ -150,7 +157,7 @@ def describe(event: Event, translate: language.Translator) -> str:
         case Restarted():
             return f"{translate('restart')}: {translate('win value')} {format_value(event.win)}"
         case CutOff():
-            return f"{translate('cut-off by')} {format_label((*event.label, event.by))}"
+            return f"{translate('cut-off by')} {name((*event.label, event.by))}"
         case Returned(value=bool() as value):
             return f"{translate('return')} {translate('true' if value else 'false')}"
         case Returned():
@@ -166,16 +173,23 @@ def describe(event: Event, translate: language.Translator) -> str:
             phases = [translate("select")] + ([translate("expand")] if event.expanded else [])
             plies = translate("move" if event.length == 1 else "moves")
             simulated = f"{translate('simulate')} {event.length} {plies}"
-            phases.append(translate("evaluate") if event.judged else simulated)
+            phases += [] if event.judged else [simulated]
+            phases += [translate("evaluate")] if event.judged or event.cut else []
             return f"{', '.join(phases)}, {translate('reward')} {event.reward:+z.3g}"
     return ""
 
 
-def _as_json(event: Event) -> dict[str, Any]:
+def _as_json(event: Event, problem: SearchProblem) -> dict[str, Any]:
+    fields = asdict(event)
+    if isinstance(event, Listed):
+        fields["states"] = event.states_for_max()
+        del fields["sign"]
     data = {
         "event": type(event).__name__.lower(),
-        **language.json_value(asdict(event), decided=True),
+        **language.json_value(fields, decided=True),
     }
     if isinstance(event, (Evaluated, Returned)):
         data["decided"] = utility(event.value) is not None
+    if (name := problem.node_name(event.label)) != format_label(event.label):
+        data["name"] = name
     return data

@@ -9,6 +9,8 @@ from typing import Any
 
 from agent.search import algorithm_spec
 from agent.search.algorithm_spec import AlgorithmSpec
+from agent.search.algorithms.and_or import AndOr
+from agent.search.search import SearchResult
 from agent.search.stats import SearchStats, SearchStopped
 from agent.search.tracing import Event, traced
 from kempelen.lab import language, limit_arguments, problems
@@ -21,8 +23,8 @@ from kempelen.lab.search_tree import SearchTreeNode, search_tree
 class TracedSearch:
     """A search with its trace events.
 
-    `stopped` tells whether a limit stopped the search. If so, `pv`, the principal variation, is
-    empty.
+    `stopped` tells whether a limit stopped the search. If so, `result` is None, and `pv`, the
+    principal variation, is empty.
     """
 
     problem: SearchProblem
@@ -30,12 +32,23 @@ class TracedSearch:
     events: list[Event]
     counts: SearchStats
     stopped: bool
-    pv: tuple[Any, ...] = ()
+    result: SearchResult[Any] | None = None
+
+    @property
+    def pv(self) -> tuple[Any, ...]:
+        return () if self.result is None else self.result.pv
 
     def tree(self, translate: language.Translator) -> SearchTreeNode:
         """Return the searched tree for drawing."""
         problem = self.problem
-        return search_tree(problem.game, problem.depth, self.events, self.pv, translate)
+        return search_tree(
+            problem.game,
+            problem.depth,
+            self.events,
+            self.pv,
+            translate,
+            is_and_or=issubclass(self.algorithm.search_class, AndOr),
+        )
 
 
 def trace_search(
@@ -50,14 +63,15 @@ def trace_search(
     """Run a search within limits, and record its events."""
     events: list[Event] = []
     search = problem.search(algorithm, seed=seed, node_limit=node_limit)
-    pv, stopped = (), False
+    result: SearchResult[Any] | None = None
+    stopped = False
     try:
         with limit_arguments.time_limited(search, seconds):
             traced(search, events.append, detailed=detailed)
-            pv = search.search(problem.game, problem.depth).pv
+            result = search.search(problem.game, problem.depth)
     except SearchStopped:
         stopped = True
-    return TracedSearch(problem, algorithm, events, search.counts, stopped, pv)
+    return TracedSearch(problem, algorithm, events, search.counts, stopped, result)
 
 
 def trace_from(arguments: Namespace, translate: language.Translator) -> TracedSearch:

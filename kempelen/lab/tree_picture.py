@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import atan2, cos, sin
 from typing import TYPE_CHECKING, Any
 
 from kempelen.lab.language import Translator, format_label, format_value
@@ -18,12 +19,17 @@ MAX_WIDTH = 36.0
 # Normal and minimum font size of values in points.
 FONT, MIN_FONT = 9.0, 6.0
 INK, FAINT, BEST, CUT, NUMBER = "#1f2933", "#a9b2bc", "#c2410c", "#b91c1c", "#1d4ed8"
+NAME = "#5f6b78"
 SHAPES = {"MAX": "square,pad=0.35", "MIN": "circle,pad=0.25", "chance": "round4,pad=0.35"}
+SHAPES |= {"OR": SHAPES["MAX"], "AND": SHAPES["MIN"]}
 # MIN nodes with LONG_TEXT or more characters are ellipses, because circles would be too large.
 LONG_TEXT, LONG_SHAPE = 4, "ellipse,pad=0.15"
 # Line styles of edges to unvisited nodes, and to nodes found in the transposition table.
 NOT_VISITED, REMEMBERED = (0, (3, 3)), (0, (1, 1.5))
 FILLS = {"MAX": "#dbeafe", "MIN": "#fef3c7", "chance": "#dcfce7"}
+FILLS |= {"OR": FILLS["MAX"], "AND": FILLS["MIN"]}
+# Distance in inches from an AND node to the arc that joins its edges, and points of the arc.
+ARC_RADIUS, ARC_POINTS = 0.36, 12
 
 
 def tree_figure(
@@ -52,6 +58,10 @@ def tree_figure(
             _draw_edge(axes, (x, y), positions[child.label], child)
             if child.cut:
                 _draw_cut(axes, (x, y), positions[child.label])
+        if node.is_and and len(node.children) > 1:
+            _draw_arc(axes, (x, y), [positions[child.label] for child in node.children], gap)
+        if node.shared is not None and node.shared in positions:
+            _draw_shared(axes, (x, y), positions[node.shared])
     for node in root.iter_nodes():
         position = positions[node.label]
         goes_left = position[0] < positions[node.label[:-1]][0]
@@ -123,6 +133,34 @@ def _draw_cut(axes: Axes, start: tuple[float, float], end: tuple[float, float]) 
     )  # fmt: skip
 
 
+def _draw_arc(
+    axes: Axes, parent: tuple[float, float], children: list[tuple[float, float]], gap: float
+) -> None:
+    """Join the edges of an AND node with an arc."""
+    x, y = parent
+    angles = [atan2((child[1] - y) * LEVEL_GAP, (child[0] - x) * gap) for child in children]
+    first, last = min(angles), max(angles)
+    steps = [first + (last - first) * index / ARC_POINTS for index in range(ARC_POINTS + 1)]
+    axes.plot(
+        [x + ARC_RADIUS * cos(angle) / gap for angle in steps],
+        [y + ARC_RADIUS * sin(angle) / LEVEL_GAP for angle in steps],
+        color=INK, linewidth=1.6, zorder=2, gid="and-arc",
+    )  # fmt: skip
+
+
+def _draw_shared(axes: Axes, node: tuple[float, float], same: tuple[float, float]) -> None:
+    """Link a node to the node that stands for the same position."""
+    from matplotlib.patches import FancyArrowPatch
+
+    axes.add_patch(
+        FancyArrowPatch(
+            node, same, arrowstyle="->", mutation_scale=12, connectionstyle="arc3,rad=0.25",
+            color=NUMBER, linestyle="--", linewidth=1.0, shrinkA=12, shrinkB=12, zorder=1,
+            gid="shared",
+        )
+    )  # fmt: skip
+
+
 def _draw_node(
     axes: Axes,
     place: tuple[float, float],
@@ -146,6 +184,18 @@ def _draw_node(
             "linestyle": "-" if visited else (0, (2, 2)),
         },
     )  # fmt: skip
+    if node.name:
+        axes.annotate(
+            node.name, (x, y), (-side * (9 + 3.2 * len(node.value)), 10),
+            textcoords="offset points", ha="right" if side > 0 else "left", va="center",
+            fontsize=7, color=NAME, zorder=4,
+        )  # fmt: skip
+    if node.position:
+        axes.annotate(
+            node.position, (x, y), (0, -13), textcoords="offset points", ha="center", va="top",
+            fontsize=6, family="monospace", color=NAME, zorder=4, linespacing=1.0,
+            bbox={"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none"},
+        )  # fmt: skip
     if node.window is not None and node.children:
         axes.annotate(
             _bounds(node, translate), (x, y), (side * (9 + 3.2 * len(node.value)), 5),
@@ -190,7 +240,7 @@ def _draw_legend(axes: Axes, root: SearchTreeNode, translate: Translator, strate
 
     nodes = list(root.iter_nodes())
     handles = []
-    for kind, marker in (("MAX", "s"), ("MIN", "o"), ("chance", "D")):
+    for kind, marker in (("MAX", "s"), ("MIN", "o"), ("OR", "s"), ("AND", "o"), ("chance", "D")):
         if any(node.kind == kind for node in nodes):
             name = translate(kind) if kind == "chance" else kind
             handles.append(_handle(name, marker=marker, markerfacecolor=FILLS[kind]))
@@ -201,6 +251,11 @@ def _draw_legend(axes: Axes, root: SearchTreeNode, translate: Translator, strate
         handles.append(line)
     if any(node.from_table for node in nodes):
         line = Line2D([], [], color=INK, linestyle=REMEMBERED, label=translate("from memory"))
+        handles.append(line)
+    if any(node.is_and and len(node.children) > 1 for node in nodes):
+        handles.append(_handle(translate("all branches needed"), marker="$⌣$", markerfacecolor=INK))
+    if any(node.shared is not None for node in nodes):
+        line = Line2D([], [], color=NUMBER, linestyle="--", label=translate("the same position"))
         handles.append(line)
     if any(node.cut for node in nodes):
         handles.append(_handle(translate("cut-off"), marker="$✂$", markerfacecolor=CUT))

@@ -112,7 +112,9 @@ Kempelen.StepPage = class {
   }
 
   part(part) {
-    return part !== null && typeof part === "object" ? this.name(part.node) : this.language.word(part);
+    if (part === null || typeof part !== "object") return this.language.word(part);
+    if (part.label === undefined) return this.name(part.node);
+    return part.move ? `${part.label} (${this.language.word(part.move)})` : part.label;
   }
 
   go(step) {

@@ -2,6 +2,8 @@
 "use strict";
 
 Kempelen.FILLS = { max: "#dbeafe", min: "#fef3c7", chance: "#dcfce7", or: "#dbeafe", and: "#fef3c7" };
+// The principal variation has another colour than the current node and the path to it.
+Kempelen.INKS = { current: "#b91c1c", path: "#c2410c", principal: "#15803d" };
 // Below this size in pixels, a node is a dot.
 Kempelen.DOT = 16;
 
@@ -198,7 +200,7 @@ Kempelen.TreeView = class {
         context.moveTo(fromX, fromY);
         context.lineTo(toX, toY);
       }
-      context.strokeStyle = { usual: "#1f2933", faint: "#cbd2d9", best: "#c2410c", memory: "#1d4ed8" }[name];
+      context.strokeStyle = { usual: "#1f2933", faint: "#cbd2d9", best: Kempelen.INKS.principal, memory: "#1d4ed8" }[name];
       context.lineWidth = name === "best" ? 3 : 1;
       context.setLineDash(name === "faint" ? [3, 3] : name === "memory" ? [1, 2] : []);
       context.stroke();
@@ -267,11 +269,14 @@ Kempelen.TreeView = class {
     const high = this.scale * this.size();
     const wide = Math.max(this.scale * 48, high);
     const onWay = isCurrent || isActive || this.replay.field(node, "path");
+    const isPrincipal = this.replay.at === this.replay.length && this.principal.has(node);
+    const { current, path, principal } = Kempelen.INKS;
+    const ink = isCurrent ? current : isPrincipal ? principal : onWay ? path : "";
     const fill = seen ? Kempelen.FILLS[place.kind] : "#ffffff";
     this.drawn += 1;
     if (high < Kempelen.DOT * 0.6) {
-      const side = Math.max(1, onWay ? 5 : high);
-      context.fillStyle = isCurrent ? "#b91c1c" : onWay ? "#c2410c" : seen ? "#475569" : "#cbd2d9";
+      const side = Math.max(1, ink ? 5 : high);
+      context.fillStyle = ink || (seen ? "#475569" : "#cbd2d9");
       context.fillRect(x - side / 2, y - side / 2, side, side);
       return;
     }
@@ -281,8 +286,8 @@ Kempelen.TreeView = class {
     else context.rect(x - wide / 2, y - high / 2, wide, high);
     context.fillStyle = fill;
     context.fill();
-    context.strokeStyle = isCurrent ? "#b91c1c" : onWay ? "#c2410c" : seen ? "#1f2933" : "#cbd2d9";
-    context.lineWidth = isCurrent ? 3.5 : onWay ? 2.5 : 1;
+    context.strokeStyle = ink || (seen ? "#1f2933" : "#cbd2d9");
+    context.lineWidth = isCurrent ? 3.5 : ink ? 2.5 : 1;
     context.setLineDash(seen ? [] : [3, 3]);
     context.stroke();
     context.setLineDash([]);

@@ -53,7 +53,7 @@ class OpenListRecorder(Recorder):
 
     def finish(self) -> None:
         if self._changes or not self.steps:
-            self.add_step("done", 0, ("done", ()))
+            self.add_step("done", 0, self.end_sentence())
 
     def _update_list(self, event: OpenListChanged) -> None:
         added = event.added
@@ -116,7 +116,10 @@ class OpenListRecorder(Recorder):
         sentence: Sentence
         if not state.solved:
             if self._leaf is not None:
-                kind, sentence = "leaf", ("leaf", (name, self._leaf))
+                bounds = (
+                    recorded_value(self._sign * each) for each in (state.bound, added[0].bound)
+                )
+                kind, sentence = "leaf", ("leaf", (name, self._leaf, *bounds))
             else:
                 kind = "all" if self._takes_all(label) or len(added) > 1 else "first"
                 sentence = (kind, (name,))
@@ -137,8 +140,12 @@ class OpenListRecorder(Recorder):
     def _finish(self, value: Value) -> None:
         self.splice_list("open", (0, len(self._open), []))
         self.set_fields(0, value=value, final=True)
-        self.add_step("done", 0, ("solved", (value,)), changes_value=True)
+        self.add_step("done", 0, ("solved", (value,)), self.end_sentence(), changes_value=True)
         self._state = None
+
+
+# A step of B* that changes the bounds of more nodes only states their number.
+MAX_BOUNDS = 4
 
 
 class BStarRecorder(Recorder):
@@ -147,7 +154,7 @@ class BStarRecorder(Recorder):
     def __init__(self, game: NotatedGame[Any], algorithm: AlgorithmSpec) -> None:
         super().__init__(game, algorithm)
         self._narrowed: list[Narrowed] = []
-        self._evaluated = False
+        self._bounds: dict[Label, Narrowed] = {}
 
     def handle_event(self, event: Event) -> None:
         """Add the steps for one event. Consecutive changes of bounds become one step."""
@@ -158,7 +165,6 @@ class BStarRecorder(Recorder):
                 self.visit(event.label)
             case Evaluated():
                 self.count("leaves")
-                self._evaluated = True
                 self.set_fields(
                     self.node_number(event.label), leaf=True, value=recorded_value(event.value)
                 )
@@ -172,19 +178,43 @@ class BStarRecorder(Recorder):
     def finish(self) -> None:
         if self._narrowed:
             self._add_bounds_step()
-        self.add_step("done", 0, ("done", ()))
+        self.add_step("done", 0, self.end_sentence(), *self._stop_reason())
+
+    def _stop_reason(self) -> list[Sentence]:
+        """Explain why the search may end: the bounds tell which move is best."""
+        chosen = self.ending.chosen
+        if chosen is None:
+            return []
+        others = [
+            event.upper for label, event in self._bounds.items()
+            if len(label) == 1 and label != chosen
+        ]  # fmt: skip
+        name = self.node_name(chosen)
+        if not others:
+            return [("ends-only", (name,))]
+        least = self._bounds[chosen].lower
+        return [("ends-bounds", (name, recorded_value(least), recorded_value(max(others))))]
 
     def _add_bounds_step(self) -> None:
         sentences: list[Sentence] = []
+        unbounded = 0
+        lines = set()
         for event in self._narrowed:
             node = self.node_number(event.label)
             lower, upper = recorded_value(event.lower), recorded_value(event.upper)
             self.set_fields(node, lower=lower, upper=upper, seen=True)
-            if abs(event.lower) < inf or abs(event.upper) < inf or len(self._narrowed) == 1:
+            is_new = event.label not in self._bounds
+            lines.add("bounds" if not is_new else "evaluate" if event.label else "begin")
+            self._bounds[event.label] = event
+            if is_new and event.label and -event.lower == event.upper == inf:
+                unbounded += 1
+            else:
                 sentences.append(("bounds", (NodeName(node), lower, upper)))
-        if not 0 < len(sentences) <= 4:
-            sentences = [("closer", (len(self._narrowed),))]
+        if len(sentences) > MAX_BOUNDS:
+            sentences = [("closer", (len(sentences),))]
+        if unbounded:
+            key = "unbounded-one" if unbounded == 1 else "unbounded"
+            sentences.append((key, (unbounded,)))
         first = self.node_number(self._narrowed[0].label)
-        lines = ["bounds", "evaluate"] if self._evaluated else ["bounds"]
-        self._narrowed, self._evaluated = [], False
+        self._narrowed = []
         self.add_step("bounds", first, *sentences, lines=lines, changes_value=True)

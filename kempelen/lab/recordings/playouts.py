@@ -1,16 +1,27 @@
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from math import inf
 from typing import Any
 
 from agent.game import NotatedGame
+from agent.games.tree import Tree
 from agent.search.algorithm_spec import AlgorithmSpec
-from agent.search.tracing import BackedUp, Counted, Event, PlayedOut, Selected, Visited
+from agent.search.algorithms.mcts import UCTOptions
+from agent.search.tracing import (
+    BackedUp,
+    ChildStats,
+    Counted,
+    Event,
+    PlayedOut,
+    Selected,
+    Visited,
+)
 from agent.search.tree_cursor import Label
-from kempelen.lab.pseudocode import with_evaluation
-from kempelen.lab.recordings.recorder import Recorder, recorded_value
-from kempelen.lab.recordings.recording import NodeName, Row, Sentence, Value
+from kempelen.lab.language import format_label
+from kempelen.lab.pseudocode import playout_pseudocode
+from kempelen.lab.recordings.recorder import Ending, Recorder, recorded_value
+from kempelen.lab.recordings.recording import MoveName, NodeName, Row, Sentence, Value
 
 
 class PlayoutRecorder(Recorder):
@@ -21,79 +32,118 @@ class PlayoutRecorder(Recorder):
 
     def __init__(self, game: NotatedGame[Any], algorithm: AlgorithmSpec) -> None:
         super().__init__(game, algorithm)
+        self._final = algorithm.options.get("final", UCTOptions().final)
         self._last_path: list[Label] = []
-        self._counted = False
+        # A selection that becomes a step with the next event, unless a new node was selected.
+        self._selected: Selected | None = None
+        # The last statistics of the children of the root.
+        self._root_children: tuple[ChildStats, ...] = ()
 
-    def record(self, events: Iterable[Event]) -> None:
-        events = list(events)
-        self.listing = with_evaluation(
+    def record(self, events: Sequence[Event], ending: Ending | None = None) -> None:
+        playouts = [event for event in events if isinstance(event, PlayedOut)]
+        self.listing = playout_pseudocode(
             self.listing,
-            judged=any(isinstance(each, PlayedOut) and each.judged for each in events),
+            judged=any(each.judged for each in playouts),
+            cut_short=any(each.cut for each in playouts),
             priors=any(
                 isinstance(each, Selected) and each.children[0].prior is not None for each in events
             ),
+            final=self._final,
         )
-        super().record(events)
+        super().record(events, ending)
 
     def handle_event(self, event: Event) -> None:
         match event:
             case Visited():
                 self.count("nodes")
             case Selected():
-                self._select(event)
+                self._select_pending()
+                self._selected = event
             case PlayedOut():
                 self._play_out(event)
             case BackedUp():
                 self._back_up(event)
             case Counted():
-                self._counted = True
                 node = self.node_number(event.label)
                 self.set_fields(node, visits=event.visits, mean=_rounded_value(event.mean))
 
     def finish(self) -> None:
-        self.set_list("children", ())
-        self.add_step("done", 0, ("done", ()))
+        self._select_pending()
+        self._show_children((), self._root_children)
+        self.add_step("done", 0, self.end_sentence())
 
-    def _select(self, event: Selected) -> None:
-        parent = self.node_number(event.label)
-        self.set_fields(parent, seen=True)
-        for label in self._last_path:
-            self.set_fields(self.node_number(label), path=None)
-        chosen = next(child for child in event.children if child.place == event.by)
+    def end_sentence(self) -> Sentence:
+        label = self.ending.chosen
+        if label is None:
+            return super().end_sentence()
+        name = self.node_name(label)
+        chosen = next(child for child in self._root_children if child.place == label[0])
+        if self.ending.is_proven:
+            return "ends-proven", (name,)
+        value = {
+            "visits": chosen.visits,
+            "mean": _rounded_value(chosen.total / max(1, chosen.visits)),
+            "ucb": _rounded_value(chosen.bound),
+        }[self._final]
+        return f"ends-{self._final}", (name, value)
+
+    def _select_pending(self) -> None:
+        event, self._selected = self._selected, None
+        if event is None:
+            return
+        chosen = self._descend(event)
+        parent, node = self.node_name(event.label), self.node_name((*event.label, event.by))
+        if chosen.visits or chosen.bound < inf:
+            sentence: Sentence = ("select", (parent, node, _rounded_value(chosen.bound)))
+        else:
+            sentence = ("untried", (parent, node))
+        self.add_step("select", node.node, sentence)
+
+    def _descend(self, event: Selected) -> ChildStats:
+        """Show the children of a node, and the path to the chosen child."""
+        label = (*event.label, event.by)
+        previous = self._last_path
+        self._last_path = [label[:length] for length in range(len(label) + 1)]
+        for each in previous:
+            if each not in self._last_path:
+                self.set_fields(self.node_number(each), path=None)
+        for each in self._last_path:
+            self.set_fields(self.node_number(each), path=True, seen=True)
+        self._show_children(event.label, event.children)
+        return next(child for child in event.children if child.place == event.by)
+
+    def _show_children(self, parent: Label, children: Sequence[ChildStats]) -> None:
+        """Fill the table of children."""
         rows: list[Row] = []
-        for child in event.children:
-            label = (*event.label, child.place)
-            known = child.visits > 0 or child is chosen
+        for child in children:
+            label = (*parent, child.place)
+            known = label in self.numbers
             node = self.node_number(label) if known else -1
-            if known:
-                self.set_fields(node, bound=_rounded_value(child.bound))
-            cell = NodeName(node) if known else self._move(event.label, child.place)
-            cells = (cell, child.visits, _rounded_value(child.total), _rounded_value(child.bound))
+            name = NodeName(node) if known else MoveName(format_label(label), self._move(label))
+            cells = (name, child.visits, _rounded_value(child.total), _rounded_value(child.bound))
             prior = () if child.prior is None else (_rounded_value(child.prior),)
             rows.append((node, (*cells, *prior)))
         self.set_list("children", rows)
-        node = self.node_number((*event.label, event.by))
-        ancestors = [event.label[:length] for length in range(len(event.label) + 1)]
-        self._last_path = [*ancestors, (*event.label, event.by)]
-        for label in self._last_path:
-            self.set_fields(self.node_number(label), path=True)
-        names = NodeName(parent), NodeName(node)
-        self.set_fields(node, seen=True)
-        if chosen.visits or chosen.bound < inf:
-            self.add_step("select", node, ("select", (*names, _rounded_value(chosen.bound))))
-        else:
-            self.add_step("select", node, ("untried", names))
 
     def _play_out(self, event: PlayedOut) -> None:
         node = self.node_number(event.label)
+        if event.expanded and not event.judged and self._selected is not None:
+            # The search adds the children of a leaf, and then selects one of them.
+            selected, self._selected = self._selected, None
+            self._descend(selected)
+            child = self.node_name((*selected.label, selected.by))
+            self.add_step("expand", child.node, ("grow", (self.node_name(selected.label), child)))
+        self._select_pending()
         for length in range(len(event.label) + 1):
             self.set_fields(self.node_number(event.label[:length]), seen=True)
-        if event.expanded:
-            self.add_step("expand", node, ("grow", (NodeName(node),)))
+        if event.expanded and event.judged:
+            self.add_step("expand", node, ("grow-leaf", (NodeName(node),)))
         self.count("leaves")
-        self.set_fields(node, reward=_rounded_value(event.reward), length=event.length)
         reward = _rounded_value(event.reward)
-        sentence: Sentence = ("simulate", (NodeName(node), event.length, reward))
+        self.set_fields(node, reward=reward, length=event.length)
+        key = "cut-short" if event.cut else "simulate"
+        key += {0: "-none", 1: "-one"}.get(event.length, "")
+        sentence: Sentence = (key, (NodeName(node), event.length, reward))
         if event.judged:
             sentence = ("judge", (NodeName(node), reward))
         self.add_step("simulate", node, sentence)
@@ -101,16 +151,30 @@ class PlayoutRecorder(Recorder):
     def _back_up(self, event: BackedUp) -> None:
         node = self.node_number(event.label)
         for length, (visits, total) in enumerate(event.totals):
-            mean = _rounded_value(total / visits) if visits else None
+            # Nobody moved to the root: its rewards are shown for MAX.
+            shown = total if length else -total
+            mean = _rounded_value(shown / visits) if visits else None
             ancestor = self.node_number(event.label[:length])
-            self.set_fields(ancestor, visits=visits, total=_rounded_value(total), mean=mean)
+            self.set_fields(ancestor, visits=visits, total=_rounded_value(shown), mean=mean)
+        for length, children in enumerate(event.children):
+            for child in children:
+                if child.visits:
+                    label = (*event.label[:length], child.place)
+                    self.set_fields(self.node_number(label), bound=_rounded_value(child.bound))
+        expanded = [length for length, children in enumerate(event.children) if children]
+        if expanded:
+            self._show_children(event.label[: expanded[-1]], event.children[expanded[-1]])
+            self._root_children = event.children[0]
         self.set_fields(node, reward=None, length=None)
         self.count("playouts")
-        self.add_step("backup", node, ("backup", (len(event.totals),)), changes_value=True)
+        key = "backup" if len(event.totals) > 1 else "backup-one"
+        self.add_step("backup", node, (key, (len(event.totals),)), changes_value=True)
 
-    def _move(self, label: Label, place: int) -> str:
-        self._go_to(label)
-        return self._game.text(self._moves()[place - 1])
+    def _move(self, label: Label) -> str:
+        if isinstance(self._game, Tree):
+            return ""
+        self._go_to(label[:-1])
+        return self._game.text(self._moves()[label[-1] - 1])
 
 
 def _rounded_value(value: float) -> Value:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Sequence
 from dataclasses import replace
 from math import isfinite
 from typing import Any
@@ -14,15 +15,16 @@ from agent.search.algorithm_spec import AlgorithmSpec
 from agent.search.algorithms.b_star import BStar
 from agent.search.algorithms.mcts import UCT
 from agent.search.algorithms.sss_star import SSSStar
-from kempelen.lab import comparison, problems
+from agent.search.tree_cursor import Label
+from kempelen.lab import comparison, language, problems
 from kempelen.lab.problems import SearchProblem
 from kempelen.lab.recordings.best_first import BStarRecorder, OpenListRecorder
 from kempelen.lab.recordings.playouts import PlayoutRecorder
-from kempelen.lab.recordings.recorder import Recorder
+from kempelen.lab.recordings.recorder import Ending, Recorder
 from kempelen.lab.recordings.recording import RecordedNode, Recording
 from kempelen.lab.recordings.recursion import RecursionRecorder
 from kempelen.lab.search_tree import line_labels
-from kempelen.lab.traced_search import trace_search
+from kempelen.lab.traced_search import TracedSearch, trace_search
 
 # Default limits of recorded nodes and playouts.
 MAX_NODES, MAX_PLAYOUTS = 20_000, 200
@@ -62,9 +64,9 @@ def record_search(
     traced = trace_search(
         problem, algorithm, seed=seed, node_limit=max_nodes, seconds=seconds, detailed=True
     )
-    recorder = _recorder(problem.game, algorithm)
-    recorder.record(traced.events)
     line = line_labels(problem.game, traced.pv)
+    recorder = _recorder(problem.game, algorithm)
+    recorder.record(traced.events, _ending(traced, line))
     return Recording(
         problem.name,
         algorithm.text,
@@ -76,6 +78,16 @@ def record_search(
         traced.stopped or traced.counts.nodes >= max_nodes,
         _editable_tree(problem.game, recorder.nodes),
     )
+
+
+def _ending(traced: TracedSearch, line: Sequence[Label]) -> Ending:
+    result = traced.result
+    if result is None:
+        return Ending()
+    meaning = traced.algorithm.value_meaning(traced.problem.game)
+    value = language.format_result(result.value, result.decided, meaning)
+    is_proven = bool(traced.algorithm.options.get("solver")) and result.value == 1
+    return Ending(line[1] if len(line) > 1 else None, value, is_proven)
 
 
 def _editable_tree(game: NotatedGame[Any], nodes: list[RecordedNode]) -> dict[str, Any] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from math import inf, nextafter
 from typing import Any
 
@@ -38,13 +39,26 @@ def recorded_value(value: float, digits: int = 4) -> Value:
     return language.format_value(value, 9 if exact and abs(value) < 1e9 else digits)
 
 
+@dataclass(frozen=True)
+class Ending:
+    """The chosen move, as the label of its node, and the formatted value.
+
+    The label is None if there is no move, the value "" if a limit stopped the search. `is_proven`
+    tells whether Monte Carlo tree search has proven that the move wins.
+    """
+
+    chosen: Label | None = None
+    value: str = ""
+    is_proven: bool = False
+
+
 class Recorder(ABC):
     """Base class for recorders, which convert the trace events of one search into steps."""
 
     def __init__(self, game: NotatedGame[Any], algorithm: AlgorithmSpec) -> None:
         self.nodes: list[RecordedNode] = []
         self.steps: list[RecordedStep] = []
-        self.listing, self._step_lines = pseudocode(algorithm)
+        self.listing, self.step_lines = pseudocode(algorithm)
         self._game = game
         self._max_player = 0 if game.turn == CHANCE else game.turn
         self.numbers: dict[Label, int] = {}
@@ -55,14 +69,18 @@ class Recorder(ABC):
         self._splices: dict[str, tuple[Splice, ...]] = {}
         self._is_and_or = algorithm.search_class.name == "and-or"
         self._order = 0
+        self.ending = Ending()
+        # The event after the one that is being handled.
+        self.following: Event | None = None
         self.node_number(())
         if isinstance(game, Tree):
             self._add_all_nodes()
 
-    def record(self, events: Iterable[Event]) -> None:
+    def record(self, events: Sequence[Event], ending: Ending | None = None) -> None:
         """Convert the events to steps, and restore the game's position."""
+        self.ending = ending or Ending()
         try:
-            for event in events:
+            for event, self.following in zip(events, [*events[1:], None], strict=False):
                 self.handle_event(event)
             self.finish()
         finally:
@@ -161,7 +179,7 @@ class Recorder(ABC):
         `lines` names the steps whose pseudocode is highlighted, by default `kind`.
         """
         highlighted = {
-            line for each in (lines or (kind,)) for line in self._step_lines.get(each, ())
+            line for each in (lines or (kind,)) for line in self.step_lines.get(each, ())
         }
         self.steps.append(
             RecordedStep(
@@ -170,6 +188,25 @@ class Recorder(ABC):
             )
         )  # fmt: skip
         self._changes, self._splices = [], {}
+
+    def end_sentence(self) -> Sentence:
+        """Return the sentence about the result of the search."""
+        chosen, value = self.ending.chosen, self.ending.value
+        if not value:
+            return "done", ()
+        if chosen is None:
+            return "ends-value", (value,)
+        return "ends", (self.node_name(chosen), value)
+
+    def step_keys(self, label: Label, *names: str) -> list[str]:
+        """Return the steps that highlight lines of pseudocode at a node.
+
+        A step that is limited to the side to move replaces a general one.
+        """
+        kind = self.nodes[self.node_number(label)].kind
+        side = {"or": "max", "and": "min"}.get(kind, kind)
+        limited = {name: f"{name}-{side}" for name in names}
+        return [each if each in self.step_lines else name for name, each in limited.items()]
 
     def node_name(self, label: Label) -> NodeName:
         """Return a placeholder for the node's name in sentences."""

@@ -16,7 +16,7 @@ Change: TypeAlias = "tuple[int, str, Value]"
 Row: TypeAlias = "tuple[int, tuple[Value | Part, ...]]"
 Splice: TypeAlias = "tuple[int, int, list[Row]]"
 # An argument of a sentence.
-Part: TypeAlias = "Value | NodeName"
+Part: TypeAlias = "Value | NodeName | MoveName"
 # The key of a sentence, and its arguments.
 Sentence: TypeAlias = "tuple[str, tuple[Part, ...]]"
 
@@ -29,6 +29,14 @@ class NodeName:
     """A placeholder for a node's name in a sentence."""
 
     node: int
+
+
+@dataclass(frozen=True)
+class MoveName:
+    """The name of a node that is not in the tree yet: its path, and the move that leads to it."""
+
+    label: str
+    move: str
 
 
 @dataclass(frozen=True)
@@ -232,7 +240,9 @@ def _step_as_json(step: RecordedStep) -> dict[str, Any]:
 
 
 def _part(part: Part) -> Any:
-    return {"node": part.node} if isinstance(part, NodeName) else part
+    if isinstance(part, NodeName):
+        return {"node": part.node}
+    return asdict(part) if isinstance(part, MoveName) else part
 
 
 def _without_empty(data: dict[str, Any]) -> dict[str, Any]:

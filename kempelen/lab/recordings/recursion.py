@@ -27,11 +27,13 @@ from kempelen.lab.recordings.recording import NodeName, Row, Sentence
 class _Call:
     """A call of the recursive method that has not returned: its window and its best value so far.
 
-    `tried` holds the numbers of the moves that were searched.
+    `calls` names the steps of the line of pseudocode from which the method was called. `tried`
+    holds the numbers of the moves that were searched.
     """
 
     entered: Entered
     window: tuple[float, float] | None
+    calls: list[str]
     best: float | None = None
     tried: set[int] = field(default_factory=set)
 
@@ -41,6 +43,11 @@ class RecursionRecorder(Recorder):
 
     def __init__(self, game: NotatedGame[Any], algorithm: AlgorithmSpec) -> None:
         super().__init__(game, algorithm)
+        # Whether the algorithm keeps the best value apart from the window, and narrows the window.
+        self._keeps_best = any("best" in line for line in self.listing)
+        self._narrows = any("α ← max" in line for line in self.listing)
+        self._has_null_windows = bool({"test", "try", "search", "pass"} & self.step_lines.keys())
+        self._remark = algorithm.lacks_null_moves(game)
         self._memory: list[Row] = []
         self._keys: dict[object, Label] = {}
         # Whether best-node search has made its first guess.
@@ -50,8 +57,9 @@ class RecursionRecorder(Recorder):
         self._mtd_bounds = (-inf, inf) if issubclass(algorithm.search_class, MTD) else None
         # The last evaluated leaf, until it returns.
         self._evaluated: Label | None = None
-        # The last node cut off, until it returns.
+        # The last node cut off, until it returns, and the steps of the line that cut it off.
         self._cut_off: Label | None = None
+        self._cut_lines: list[str] = []
         self._stack: list[_Call] = []
 
     def handle_event(self, event: Event) -> None:
@@ -91,8 +99,8 @@ class RecursionRecorder(Recorder):
 
     def finish(self) -> None:
         if self.steps or self._changes:
-            lines = ["narrow"] if self._guessed else ["return", "done"]
-            self.add_step("done", 0, ("done", ()), lines=lines)
+            lines = ["narrow", "done"] if self._guessed else ["return", "done"]
+            self.add_step("done", 0, self.end_sentence(), lines=lines)
 
     def _mark_seen(self, label: Label) -> None:
         node = self.node_number(label)
@@ -101,42 +109,70 @@ class RecursionRecorder(Recorder):
 
     def _enter(self, event: Entered) -> None:
         node = self.node_number(event.label)
+        calls = self._calling_lines(event)
         if self._stack and event.label:
             self._stack[-1].tried.add(event.label[-1])
-        self._stack.append(_Call(event, event.window))
+        self._stack.append(_Call(event, event.window, calls))
         name, mover = NodeName(node), self.mover(event.label)
-        lines = ["enter"]
+        lines = [self._in_test("enter", event), *calls]
         question = None
         prefix: list[Sentence] = []
+        if self._remark:
+            prefix.append(("no-pass", ()))
+            self._remark = False
+        if event.label and event.label[-1] == 0:
+            prefix.append(("pass", (self.node_name(event.label[:-1]),)))
         self.set_fields(node, value=None, final=None)
         if event.test is not None:
             sign, bound = event.test
             question = f"{sign} {recorded_value(bound)}"
             sentence: Sentence = ("test", (mover, name, sign, recorded_value(bound)))
-            lines = ["test"]
         elif event.window is not None:
             alpha, beta = map(recorded_value, event.window)
             key = "again-window" if event.again else "enter-window"
-            if is_null_window(event.window):
-                key, lines = "null-window", ["enter", "test"]
-            elif event.again:
-                lines = ["enter", "again"]
+            if self._has_null_windows and is_null_window(event.window):
+                key = (
+                    "again-window" if event.again and "again" in self.step_lines else "null-window"
+                )
             sentence = (key, (mover, name, alpha, beta))
             if self._mtd_bounds is not None and not event.label:
                 self._passes += 1
                 prefix.append(("new-pass", (self._passes, beta)))
-                lines.append("pass")
             self.set_fields(node, alpha=alpha, beta=beta)
         else:
             sentence = ("again-plain" if event.again else "enter-plain", (mover, name))
-            lines += ["again"] if event.again else []
         if event.again:
             self.count("researches")
-        if event.label and event.label[-1] == 0:
-            lines = ["pass"]
         self.set_fields(node, seen=True, question=question)
         self._show_stack()
         self.add_step("enter", node, *prefix, sentence, lines=lines)
+
+    def _calling_lines(self, event: Entered) -> list[str]:
+        """Return the steps of the line of pseudocode that calls the method for this node.
+
+        Only algorithms with several such lines distinguish them when a node is entered.
+        """
+        label = event.label
+        if not label:
+            return [] if self._mtd_bounds is None else ["guess", "search"]
+        if not self._stack:  # best-node search tests a move
+            return ["try"]
+        parent = self._stack[-1]
+        if label[-1] == 0:
+            return ["pass"]
+        if parent.entered.test is not None:
+            kind = "ask"
+        elif event.again:
+            kind = "again"
+        else:
+            kind = "first" if not parent.tried - {0} else "test"
+        return self.step_keys(label[:-1], kind)
+
+    @staticmethod
+    def _in_test(step: str, entered: Entered) -> str:
+        """Return the name of a step in SCOUT's TEST, which has its own lines of pseudocode."""
+        names = {"enter": "enter-test", "evaluate": "compare", "leaves": "answers"}
+        return step if entered.test is None else names[step]
 
     def _evaluate(self, event: Evaluated) -> None:
         self._mark_seen(event.label)
@@ -145,7 +181,8 @@ class RecursionRecorder(Recorder):
         node = self.node_number(event.label)
         value = recorded_value(event.value)
         self.set_fields(node, value=value, leaf=True)
-        self.add_step("evaluate", node, ("evaluate", (NodeName(node), value)))
+        lines = [self._in_test("evaluate", self._stack[-1].entered)] if self._stack else []
+        self.add_step("evaluate", node, ("evaluate", (NodeName(node), value)), lines=lines)
 
     def _cut(self, event: CutOff) -> None:
         node = self.node_number(event.label)
@@ -153,14 +190,30 @@ class RecursionRecorder(Recorder):
         n_skipped = max(0, self.move_count(event.label) - len(call.tried - {0}))
         self.count("cutoffs")
         self._cut_off = event.label
-        self.set_fields(node, cut=n_skipped, by=event.by)
-        by = self.node_name((*event.label, event.by))
-        sentences: list[Sentence] = [("cut", (NodeName(node), by, n_skipped))]
-        if n_skipped < 2:
-            sentences = [("cut-one" if n_skipped else "cut-last", (NodeName(node), by))]
-        if call.window is not None and call.window[0] >= call.window[1] and event.by:
-            sentences.append(("cut-why", tuple(map(recorded_value, call.window))))
-        self.add_step("cut", node, *sentences)
+        self.set_fields(node, cut=n_skipped or None, by=event.by)
+        if event.by:
+            by = self.node_name((*event.label, event.by))
+            sentences: list[Sentence] = [("cut", (NodeName(node), by, n_skipped))]
+            if n_skipped < 2:
+                sentences = [("cut-one" if n_skipped else "cut-last", (NodeName(node), by))]
+            sentences += self._cut_reason(call)
+        else:
+            sentences = [("cut-pass", (NodeName(node),))]
+        step = "cut" if event.by else "cut-pass"
+        step = step if call.entered.test is None else "ask"
+        self._cut_lines = self.step_keys(event.label, step)
+        self.add_step("cut", node, *sentences, lines=self._cut_lines)
+
+    def _cut_reason(self, call: _Call) -> list[Sentence]:
+        if call.window is None or call.best is None:
+            return []
+        alpha, beta = call.window
+        if self._narrows:
+            why = ("cut-why", (recorded_value(alpha), recorded_value(beta)))
+            return [why] if alpha >= beta else []
+        if call.entered.maximises:
+            return [("cut-high", (recorded_value(call.best), recorded_value(beta)))]
+        return [("cut-low", (recorded_value(call.best), recorded_value(alpha)))]
 
     def _store(self, event: Stored) -> None:
         node = self.node_number(event.label)
@@ -180,15 +233,11 @@ class RecursionRecorder(Recorder):
 
     def _return(self, event: Returned) -> None:
         node = self.node_number(event.label)
-        entered = self._stack.pop().entered
+        call = self._stack.pop()
+        entered = call.entered
         value = self._value_text(event, entered)
         sentences: list[Sentence] = []
-        lines = ["return"]
-        if self._cut_off == event.label and "gives" in self._step_lines:
-            lines = ["gives"]
-        elif isinstance(event.value, bool) and "answer" in self._step_lines:
-            lines = ["answer"]
-        self._cut_off = None
+        is_leaf = self._evaluated == event.label
         if event.remembered:
             self.count("hits")
             self.set_fields(node, remembered=True, seen=True)
@@ -198,24 +247,42 @@ class RecursionRecorder(Recorder):
                 self.set_fields(node, shared=self.node_number(first))
                 sentences.append(("shared", (self.node_name(first),)))
             lines = ["remember"]
-        elif isinstance(event.value, bool):
-            sentences.append(("yes" if event.value else "no", (NodeName(node),)))
         else:
-            sentences.append(("return", (NodeName(node), value)))
-        if not event.remembered and self._evaluated == event.label:
-            lines = ["evaluate"]
+            if isinstance(event.value, bool):
+                sentences.append(("yes" if event.value else "no", (NodeName(node),)))
+            else:
+                sentences.append(("return", (NodeName(node), value)))
+            lines = self._returning_lines(event, entered, is_leaf)
+        self._cut_off = self._evaluated = None
         self.set_fields(node, value=value, final=True)
         better = self._update_parent(event)
         self._show_stack()
-        inner = self._evaluated != event.label
-        self._evaluated = None
-        lines += ["better"] if better else []
+        lines = [*lines, *self._receiving_lines(event, call)]
         if self._mtd_bounds is not None and not event.label:
             sentences.append(self._update_mtd_bounds(event.value, entered))
-            lines.append("passed")
         self.add_step(
-            "return", node, *sentences, *better, lines=lines, changes_value=inner or bool(better)
-        )
+            "return", node, *sentences, *better, lines=lines,
+            changes_value=not is_leaf or bool(better),
+        )  # fmt: skip
+
+    def _returning_lines(self, event: Returned, entered: Entered, is_leaf: bool) -> list[str]:
+        if is_leaf:
+            return [self._in_test("leaves", entered)]
+        if self._cut_off == event.label and (entered.test or "gives" in self.step_lines):
+            return self._cut_lines
+        return ["return" if entered.test is None else "none"]
+
+    def _receiving_lines(self, event: Returned, call: _Call) -> list[str]:
+        """Return the steps of the lines of pseudocode where the caller takes the value."""
+        if not event.label:
+            return [] if self._mtd_bounds is None else ["search", "passed"]
+        if event.label[-1] == 0 or not self._stack or self._is_searched_again(event):
+            return call.calls
+        return [*call.calls, *self.step_keys(event.label[:-1], "better")]
+
+    def _is_searched_again(self, event: Returned) -> bool:
+        following = self.following
+        return isinstance(following, Entered) and following.again and following.label == event.label
 
     def _update_mtd_bounds(self, value: float, entered: Entered) -> Sentence:
         assert self._mtd_bounds is not None
@@ -227,33 +294,38 @@ class RecursionRecorder(Recorder):
     def _update_parent(self, event: Returned) -> list[Sentence]:
         if not self._stack or not event.label or event.label[-1] == 0:
             return []
-        call = self._stack[-1]
-        entered = call.entered
+        parent_call = self._stack[-1]
+        entered = parent_call.entered
         if entered.test is not None or isinstance(event.value, bool):
+            return []
+        if self._is_searched_again(event):
             return []
         parent = self.node_number(entered.label)
         exact: float = event.value
         if self.nodes[parent].kind == "chance":
             probability = self.nodes[self.node_number(event.label)].chance or 0.0
-            call.best = (call.best or 0.0) + probability * float(exact)
-            self.set_fields(parent, value=recorded_value(call.best))
-            return [("sum", (NodeName(parent), recorded_value(call.best)))]
-        best = call.best
-        if best is not None and (exact <= best if entered.maximises else exact >= best):
-            return []
-        call.best = exact
-        self.set_fields(parent, value=recorded_value(exact))
-        sentences: list[Sentence] = [("best", (NodeName(parent), recorded_value(exact)))]
-        if call.window is not None:
-            alpha, beta = call.window
-            if entered.maximises and exact > alpha:
-                call.window = exact, beta
-                self.set_fields(parent, alpha=recorded_value(exact))
-                sentences.append(("alpha", (NodeName(parent), recorded_value(exact))))
-            if not entered.maximises and exact < beta:
-                call.window = alpha, exact
-                self.set_fields(parent, beta=recorded_value(exact))
-                sentences.append(("beta", (NodeName(parent), recorded_value(exact))))
+            parent_call.best = (parent_call.best or 0.0) + probability * float(exact)
+            self.set_fields(parent, value=recorded_value(parent_call.best))
+            return [("sum", (NodeName(parent), recorded_value(parent_call.best)))]
+        sentences: list[Sentence] = []
+        best = parent_call.best
+        if best is None or (exact > best if entered.maximises else exact < best):
+            parent_call.best = exact
+            if self._keeps_best:
+                self.set_fields(parent, value=recorded_value(exact))
+                sentences.append(("best", (NodeName(parent), recorded_value(exact))))
+        if parent_call.window is not None and self._narrows:
+            alpha, beta = parent_call.window
+            raised = max(alpha, exact), beta
+            if not entered.maximises:
+                raised = alpha, min(beta, exact)
+            if raised != parent_call.window:
+                parent_call.window = raised
+                key = "alpha" if entered.maximises else "beta"
+                self.set_fields(parent, **{key: recorded_value(exact)})
+                if not self._keeps_best:
+                    self.set_fields(parent, value=recorded_value(exact))
+                sentences.append((key, (NodeName(parent), recorded_value(exact))))
         return sentences
 
     def _value_text(self, event: Returned, entered: Entered) -> str:

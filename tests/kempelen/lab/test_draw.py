@@ -195,12 +195,12 @@ def test_missing_library_error_says_what_to_install(lab, monkeypatch):
     assert "bigtree is not installed: " in err
 
 
-def drawn(game, name, depth, **options):
+def drawn(game, name, depth, *, is_and_or=False, **options):
     """The tree of a search as drawn, and the leaves of the picture."""
     events = []
     search = traced(searching(algorithm(name), lambda game: 0.0, **options), events.append)
     pv = search.search(game, depth).pv
-    root = search_tree(game, depth, events, pv)
+    root = search_tree(game, depth, events, pv, is_and_or=is_and_or)
     return root, [node for node in root.iter_nodes() if not node.children]
 
 
@@ -244,3 +244,42 @@ def test_chance_edges_show_their_probabilities(lab, tmp_path):
     pig = ["--game", "pig", "--option", "target=3", "--algorithm", "expectiminimax"]
     found = texts(draw(lab, tmp_path, *pig, "--depth", "1"))
     assert found.count("1/6") == 6
+
+
+def test_and_or_tree_has_arcs_positions_and_links_to_shared_nodes(lab, tmp_path):
+    game = ["--game", "grundy", "--size", "7", "--depth", "9"]
+    svg = draw(lab, tmp_path, *game, "--algorithm", "and-or")
+    text, found = svg.read_text(encoding="utf-8"), texts(svg)
+    assert text.count('id="and-arc"') == 3  # MIN has two moves after each of the three moves
+    assert text.count('id="shared"') == 2
+    assert {"OR", "AND", "all branches needed", "the same position", "4, 2, 1"} <= set(found)
+    assert not {"MAX", "MIN"} & set(found)
+    svg = draw(lab, tmp_path, *game, "--algorithm", "alpha-beta", "--lang", "es")
+    text, found = svg.read_text(encoding="utf-8"), texts(svg)
+    assert 'id="and-arc"' not in text
+    assert {"MAX", "MIN", "4, 2, 1"} <= set(found)
+
+
+def test_shared_node_leads_to_the_node_that_was_searched():
+    root, _ = drawn(Nim((1, 1, 2)), "and-or", 9, is_and_or=True)
+    nodes = {node.label: node for node in root.iter_nodes()}
+    shared = [node for node in nodes.values() if node.shared is not None]
+    assert shared
+    for node in shared:
+        assert node.from_table
+        assert nodes[node.shared].order is not None
+        assert sorted(nodes[node.shared].position) == sorted(node.position)
+        ended = {"LOSS": "-1", "WIN": "1"}  # a leaf shows the end of the game
+        assert ended.get(nodes[node.shared].value, nodes[node.shared].value) == node.value
+
+
+def test_drawing_shows_the_names_of_nodes(lab, tmp_path):
+    tree = tmp_path / "named.yaml"
+    tree.write_text("{name: N1, children: [{name: N2, children: [3, {name: N5, value: 4}]}, 2]}")
+    assert {"N1", "N2", "N5"} <= set(texts(draw(lab, tmp_path, "--tree", tree)))
+
+
+def test_title_counts_one_leaf(lab, tmp_path):
+    tree = tmp_path / "leaf.yaml"
+    tree.write_text("5")
+    assert "alpha-beta: 1 leaf, 1 node" in texts(draw(lab, tmp_path, "--tree", tree))

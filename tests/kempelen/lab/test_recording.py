@@ -1,8 +1,10 @@
 """Test that recordings match the algorithms, and that replay works in both directions."""
 
 import json
+import re
 import string
 from itertools import pairwise
+from math import log, sqrt
 
 import pytest
 
@@ -19,6 +21,7 @@ from kempelen.lab.recordings.record_search import MAX_NODES, record_search
 from kempelen.lab.recordings.recorder import recorded_value
 from kempelen.lab.recordings.recording import SEARCH_NODE, NodeName, Replay, diff_rows
 from kempelen.lab.step_sentences import SENTENCES, translations
+from kempelen.lab.terminal_replay import RecordingFormatter
 from kempelen.lab.traced_search import trace_search
 
 NODES = 120  # of a recording of a game
@@ -276,18 +279,28 @@ def lines_at(recording, *kinds):
     ]
 
 
+def all_lines_at(recording, kind):
+    """Every highlighted line of each step of this kind, with the key of its sentence."""
+    return [
+        (step.sentences[0][0], recording.listing[line].strip())
+        for step in recording.steps
+        if step.kind == kind
+        for line in step.lines
+    ]
+
+
 def test_return_step_highlights_the_matching_return_line():
     at = SearchProblem("tree", Tree([[3, 12], [2, 4], [9, 8]]), lambda game: 0.0, UNLIMITED_DEPTH)
     told = {
-        name: lines_at(record_search(at, algorithm_spec.parse(name)), "return")
+        name: all_lines_at(record_search(at, algorithm_spec.parse(name)), "return")
         for name in ("alpha-beta-hard", "scout", "alpha-beta", "minimax-two-valued")
     }
     met = ("return", "if α ≥ β: return the bound that was met")
     assert told["alpha-beta-hard"].count(met) == 1
     assert ("return", "return best") in told["alpha-beta"]
     scout = [line for key, line in told["scout"] if key in ("yes", "no")]
-    assert "if TEST(child, bound) decides for the mover: return it" in scout
-    assert "return the other answer" in scout
+    assert "if MIN is to move and not TEST(child, bound, sign): return false" in scout
+    assert "return false if MAX is to move, else true" in scout
     assert "return best" not in scout
     wanted = ("return", "if value is what the mover wants: return value")
     assert wanted in told["minimax-two-valued"]
@@ -410,6 +423,176 @@ def test_batch_evaluated_playouts_are_recorded(name, priors):
         step.lists["children"] for step in recording.steps if "children" in step.lists
     )
     assert {len(cells) for _, cells in rows} == {5 if with_prior else 4}
+
+
+def playouts(root, spec, depth=UNLIMITED_DEPTH, seed=0):
+    at = SearchProblem("tree", Tree(root), lambda game: 0.0, depth, Tree(root).max_utility())
+    return record_search(at, algorithm_spec.parse(spec), seed=seed)
+
+
+GROWING = [[[3, 5], [2, 9]], [[0, 1], [7, 4]]]
+
+
+@pytest.mark.parametrize("spec", ["uct+playouts=30", "alphazero+playouts=30", "ucb1+playouts=30"])
+def test_bounds_in_tree_and_table_belong_to_the_visits_beside_them(spec):
+    replay = Replay(playouts(GROWING, spec))
+    name, checked = spec.partition("+")[0], 0
+    while replay.forward():
+        rows = replay.lists.get("children", [])
+        for node, cells in rows:
+            fields = replay.fields.get(node, {})
+            if replay.step.kind in ("select", "backup", "done") and cells[1]:
+                assert (cells[1], cells[2], cells[3]) == (
+                    fields["visits"], fields["total"], fields["bound"],
+                )  # fmt: skip
+                checked += 1
+        if replay.step.kind == "backup" and name != "alphazero":
+            for number, fields in replay.fields.items():
+                parent = replay.recording.nodes[number].parent if number > 0 else -1
+                if parent >= 0 and fields.get("visits"):
+                    of = replay.fields[parent]["visits"]
+                    mean = float(fields["total"]) / fields["visits"]
+                    bound = mean + sqrt(2 * log(of) / fields["visits"])
+                    assert float(fields["bound"]) == pytest.approx(bound, rel=0.02, abs=0.02)
+    assert checked > 30
+
+
+def test_table_of_children_names_every_child_by_its_path():
+    for game in ("tree", "tic-tac-toe", "pig"):
+        formatter = RecordingFormatter(recorded(game, "uct"), "en")
+        replay = Replay(recorded(game, "uct"))
+        while replay.forward():
+            for _, (name, *_) in replay.lists.get("children", []):
+                assert re.fullmatch(r"[0-9.]+( \(.+\))?", formatter.part(name)), name
+                assert (game == "tree") == ("(" not in formatter.part(name))
+
+
+def test_node_is_expanded_before_it_is_selected():
+    recording = playouts(GROWING, "uct+playouts=12")
+    replay, grown = Replay(recording), {0}
+    while replay.forward():
+        step = replay.step
+        if step.kind == "select":
+            assert recording.nodes[step.node].parent in grown
+        if step.kind == "expand":
+            ((key, (leaf, child)),) = step.sentences
+            assert key == "grow"
+            assert recording.nodes[child.node].parent == leaf.node
+            grown.add(leaf.node)
+    assert len(grown) > 2
+
+
+def test_playout_to_the_maximum_depth_is_not_called_a_playout_to_the_end():
+    line = {
+        depth: next(each for each in playouts(GROWING, "uct+playouts=8", depth).listing
+                    if "simulation" in each)
+        for depth in (2, 3)
+    }  # fmt: skip
+    assert line[3].endswith("play on at random to the end")
+    assert line[2].endswith("to the end or the maximum depth, and evaluate there")
+    keys = {key for key, _ in every_part(playouts(GROWING, "uct+playouts=8", 2))}
+    assert {"cut-short-one", "cut-short-none"} <= keys
+    assert not any(key.startswith("simulate") for key in keys)
+
+
+def test_rewards_of_the_root_are_for_max():
+    """MAX wins at every leaf: the mean reward of the root is 1, not -1."""
+    replay = at_end(playouts([[1, 1], [1, 1]], "uct+playouts=10"))
+    assert (replay.fields[0]["total"], replay.fields[0]["mean"]) == ("10", "1")
+    assert (replay.fields[1]["total"], replay.fields[1]["visits"]) == ("5", 5)
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ("uct+playouts=40", r"The search ends: 1 is chosen, which has the most visits, N = \d+\."),
+        ("uct+playouts=40+final=mean", "which has the greatest mean reward, W/N = "),
+        ("uct+playouts=40+final=ucb", "which has the greatest upper bound, "),
+        ("alpha-beta", "The search ends: the best move is 1, with the value 5."),
+        ("bns", "The search ends: the best move is 1, with the value ≥2."),
+        ("and-or", "The search ends: the best move is 1, with the value >0."),
+        (
+            "sss-star",
+            "The root is solved: 5. The search ends: the best move is 1, with the value 5.",
+        ),
+        ("b-star", "It may end, because 1 is worth at least 5, and the others at most 1."),
+    ],
+)
+def test_end_tells_the_chosen_move_and_why(spec, said):
+    recording = playouts(GROWING, spec)
+    assert re.search(said, RecordingFormatter(recording, "en").step(recording.steps[-1]))
+
+
+def test_numbers_agree_with_their_nouns():
+    """No "1 moves", "✂ 0" or "-0"."""
+    for name in algorithms():
+        for game in SAMPLE:
+            if (recording := recorded(game, name)) is None:
+                continue
+            formatter = RecordingFormatter(recording, "en")
+            for step in recording.steps:
+                text = formatter.step(step)
+                assert not re.search(r"\b1 (moves|nodes|children|states)\b|-0\b(?!\.\d)", text)
+                for _, field, value in step.changes:
+                    assert value != "-0"
+                    assert field != "cut" or value != 0
+
+
+def test_table_and_memory_steps_light_their_lines():
+    lit = {
+        "store": {"put best into the table"},
+        "remember": {"if the table has a usable entry for node: return it"},
+    }
+    nim = catalogue.find("nim")
+    at = SearchProblem("nim", nim.new(heaps=[2, 2]), nim.evaluate, UNLIMITED_DEPTH)
+    recording = record_search(at, algorithm_spec.parse("alpha-beta+table"))
+    found = set()
+    for step in recording.steps:
+        key = step.sentences[0][0]
+        if key in lit:
+            found.add(key)
+            lines = {recording.listing[line].strip() for line in step.lines}
+            take = "best ← max of best and -alphabeta(child, -β, -α); α ← max of α and best"
+            assert lines - {take} == lit[key]
+    assert found == lit.keys()
+
+
+def test_chance_nodes_and_restarts_light_their_lines():
+    pig = catalogue.new_game("pig")
+    recording = record_search(
+        SearchProblem("pig", pig, lambda game: 5.0, 2), algorithm_spec.parse("expectiminimax")
+    )
+    sums = [step for step in recording.steps if any(key == "sum" for key, _ in step.sentences)]
+    assert sums
+    for step in sums:
+        lines = [recording.listing[line].strip() for line in step.lines]
+        assert "chance: sum ← sum + probability · value(child)" in lines
+        assert not any(line.startswith(("MAX", "MIN")) for line in lines)
+    (anew,) = [step for step in recording.steps if step.kind == "anew"]
+    assert "restart with a higher one" in recording.listing[anew.lines[0]]
+
+
+def test_null_move_lights_the_line_of_the_pass():
+    chess = catalogue.find("chess")
+    at = SearchProblem(
+        "chess", chess.new(fen="4k3/8/8/3q4/8/2N5/8/4K3 w - - 0 1"), chess.evaluate, 3
+    )
+    recording = record_search(at, algorithm_spec.parse("null-move+reduction=1"), max_nodes=3000)
+    formatter = RecordingFormatter(recording, "en")
+    passes = [step for step in recording.steps if recording.nodes[step.node].move == "pass"]
+    entered = [step for step in passes if step.kind == "enter"]
+    lines = [{formatter.line(line).strip() for line in step.lines} for step in entered]
+    wanted = {"search(node, α, β):", "best ← the value if the mover passes, searched less deep"}
+    assert lines
+    assert all(each == wanted for each in lines)
+    assert all(formatter.step(step).startswith("Let the mover pass at ") for step in entered)
+    cuts = [step for step in recording.steps if step.sentences[0][0] == "cut-pass"]
+    assert cuts
+    assert all(
+        [formatter.line(line).strip() for line in step.lines] == ["if even that reaches β: cut off"]
+        for step in cuts
+    )
+    assert not any(key == "no-pass" for key, _ in every_part(recording))
 
 
 def test_flat_monte_carlo_pseudocode_has_no_expansion():

@@ -1,4 +1,5 @@
 import json
+import re
 
 import pytest
 
@@ -272,3 +273,69 @@ def test_unsupported_techniques_are_rejected(lab, arguments, message):
     status, _, err = lab("run", *arguments)
     assert status == 2
     assert message in err
+
+
+SMALL = "[[[3,5],[2,9]],[[0,1],[7,4]]]"
+
+
+@pytest.fixture
+def small_tree(tmp_path):
+    file = tmp_path / "small.yaml"
+    file.write_text(SMALL)
+    return file
+
+
+@pytest.mark.parametrize("depth", [[], ["--depth", "1000"], ["--depth", "3"]])
+def test_depth_of_a_tree_is_its_height(lab, small_tree, depth):
+    """NegaScout 1 compares the depth with the maximum: it does not search leaves again."""
+    arguments = ["--tree", small_tree, *depth, "--algorithm", "negascout-1"]
+    found = results(lab, *arguments)
+    assert found["depth"] == 3
+    assert found["results"][0]["counts"]["leaves"] == 6
+    assert found["results"][0]["counts"]["researches"] == 0
+    assert f"{small_tree}, depth 3" in lab("run", *arguments)[1]
+
+
+def test_value_column_marks_what_the_value_means(lab, small_tree):
+    algorithms = "alpha-beta,bns,b-star,and-or,minimax-two-valued,uct,null-move"
+    _, out, _ = lab("run", "--tree", small_tree, "--algorithm", algorithms)
+    values = {line.split()[0]: line.split()[1] for line in out.splitlines()[2:9]}
+    assert values.pop("uct").startswith("mean=0.")
+    assert values == {
+        "alpha-beta": "5", "bns": "≥2", "b-star": "≥5", "and-or": ">0", "minimax-two-valued": ">0",
+        "null-move": "5",
+    }  # fmt: skip
+    meanings = [each["meaning"] for each in results(
+        lab, "--tree", small_tree, "--algorithm", algorithms
+    )["results"]]  # fmt: skip
+    assert meanings == [
+        "exact", "lower bound", "lower bound", "win or loss", "win or loss", "mean reward", "exact",
+    ]  # fmt: skip
+    assert "media=0." in lab("run", "--tree", small_tree, "--algorithm", "uct", "--lang", "es")[1]
+    _, out, _ = lab("run", "--game", "chess", "--depth", "2", "--algorithm", "null-move")
+    assert re.search(r"^null-move +≈", out, re.M)
+
+
+def test_values_of_different_meanings_are_not_called_equal(lab):
+    arguments = ["--game", "nim", "--size", "1,2", "--positions", "2", "--depth", "9"]
+    _, out, _ = lab("run", *arguments, "--algorithm", "minimax,negamax,uct")
+    assert re.search(r"^negamax +2/2", out, re.M)
+    assert re.search(r"^uct +0/2", out, re.M)
+
+
+def test_null_move_without_null_moves_is_said_to_be_alpha_beta(lab, small_tree, tmp_path):
+    remark = "null-move: this game has no null move, so the search is plain alpha-beta"
+    game = ["--game", "nim", "--size", "1,2", "--depth", "4", "--algorithm", "null-move"]
+    for action in ("run", "trace", "play"):
+        status, out, err = lab(action, *game)
+        assert (status, err) == (0, "")
+        assert remark in out.splitlines()
+    step = lab("step", *game, "--text")[1]
+    assert "This game has no null move, so the search is plain alpha-beta." in step
+    picture = tmp_path / "tree.svg"
+    lab("draw", *game, "-o", picture)
+    assert remark in picture.read_text(encoding="utf-8")
+    for action in ("run", "trace"):
+        out = lab(action, "--game", "chess", "--depth", "1", "--algorithm", "null-move")[1]
+        assert "plain alpha-beta" not in out
+        assert "plain alpha-beta" not in lab(action, *game[:-1], "alpha-beta")[1]

@@ -1,4 +1,5 @@
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -139,3 +140,40 @@ def test_whole_tree_drawing_marks_the_strategy(lab, tmp_path):
     status, _, err = lab("solve", "--game", "tic-tac-toe", "-o", picture, "--full-tree")
     assert status == 2
     assert "tree: more than" in err
+
+
+@pytest.mark.parametrize(("game", "arcs"), [(Grundy(7), 2), (Grundy(8), 4), (Nim((1, 2)), 2)])
+def test_whole_tree_has_values_positions_and_shared_nodes(game, arcs):
+    """Each value follows from the children. A node whose position occurred before is linked."""
+    found = solve.solve_position(SearchProblem("game", game, lambda game: 0.0, 99))
+    root = solve.strategy_tree(game, found, str, whole=True)
+    first = {}
+    for node in root.iter_nodes():
+        if node.children:
+            best = max if node.kind == "MAX" else min
+            assert int(node.value) == best(int(child.value) for child in node.children)
+            key = node.kind, node.position
+            assert node.shared == (first[key].label if key in first else None)
+            first.setdefault(key, node)
+        assert node.position
+        loser = "MIN" if found.winner == 0 else "MAX"
+        assert node.is_and == (node.kind == loser)
+    assert int(root.value) == found.value
+    merged = solve.strategy_tree(game, found, str, whole=True, merged=True)
+    positions = [(node.kind, node.position) for node in merged.iter_nodes() if node.children]
+    assert sorted(positions) == sorted(first)  # each position once
+    assert any(node.shared is not None for node in merged.iter_nodes())
+
+
+def test_whole_tree_is_drawn_with_arcs_and_links(lab, tmp_path):
+    picture = tmp_path / "grundy.svg"
+    assert lab("solve", "--game", "grundy", "--state", "7", "--full-tree", "-o", picture)[0] == 0
+    svg = picture.read_text(encoding="utf-8")
+    assert svg.count('id="and-arc"') == 2
+    assert svg.count('id="shared"') > 3
+    assert "3, 2, 2" in svg
+
+
+def test_one_node_and_one_position_are_singular(lab):
+    _, out, _ = lab("solve", "--game", "nim", "--state", "1")
+    assert not re.search(r"\b1 (nodes|positions)", out)

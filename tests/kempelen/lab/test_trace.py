@@ -10,6 +10,7 @@ import pytest
 
 from agent.search.catalogue import algorithms
 from kempelen.lab import language
+from tests.agent.search import reference_traces
 
 TREES = Path(__file__).parents[2] / "data" / "trees"
 TREE = TREES / "sss_star.yaml"
@@ -238,3 +239,70 @@ def test_bound_next_to_infinity_is_not_shown_as_win_or_loss(lab, tmp_path):
         assert "e+" not in out
         assert "LOSS" not in out
         assert "WIN" not in out
+
+
+def test_dual_star_rows_show_bounds_for_max(lab, tmp_path):
+    """DUAL* starts with the least bound, and a leaf of 3 is solved with 3."""
+    tree = tmp_path / "small.yaml"
+    tree.write_text("[[3, 12], [2, 4]]")
+    _, out, _ = lab("trace", "--tree", tree, "--algorithm", "dual-star")
+    rows = out.splitlines()
+    assert rows[0] == "1  (ε, V, -∞)"
+    assert rows[1] == "2  (1, V, -∞)"
+    assert "(1.1, S, 3)" in out
+    assert rows[-1].endswith("(ε, S, 3)")
+    _, out, _ = lab("trace", "--tree", tree, "--algorithm", "dual-star", "--json")
+    listed = [event for event in map(json.loads, out.splitlines()) if event["event"] == "listed"]
+    assert listed[0]["states"] == [[[], False, "-∞"]]
+    assert listed[-1]["states"] == [[[], True, 3]]
+    _, out, _ = lab("exercise", "--kind", "order", "--algorithm", "dual-star", "--solve")
+    assert "(ε, V, -∞)" in out
+    assert not re.search(r", S, -", out)
+
+
+NAMED = """
+name: N1
+children:
+- {name: N2, children: [{name: N4, value: 3}, 12]}
+- {name: N3, children: [{value: 2}, {name: N7, value: 4}]}
+"""
+
+
+def test_names_of_nodes_are_shown(lab, tmp_path):
+    tree = tmp_path / "named.yaml"
+    tree.write_text(NAMED)
+    _, out, _ = lab("trace", "--tree", tree)
+    assert [row[1] for row in columns(out)] == [
+        "N1", "N2", "N4", "1.2", "N2", "N3", "2.1", "N3", "N1",
+    ]  # fmt: skip
+    assert "cut-off by 2.1, return 2" in out
+    _, out, _ = lab("trace", "--tree", tree, "--algorithm", "sss-star")
+    assert out.splitlines()[:3] == ["1  (N1, V, ∞)", "2  (N2, V, ∞), (N3, V, ∞)",
+                                    "3  (N4, V, ∞), (N3, V, ∞)"]  # fmt: skip
+    _, out, _ = lab("trace", "--tree", tree, "--json")
+    names = {
+        tuple(event["label"]): event.get("name") for event in map(json.loads, out.splitlines())
+    }
+    assert names == {
+        (): "N1", (1,): "N2", (1, 1): "N4", (1, 2): None, (2,): "N3", (2, 1): None,
+    }  # fmt: skip
+    _, out, _ = lab("trace", "--tree", tree, "--moves", "2")
+    assert [row[1] for row in columns(out)] == ["N3", "1", "N7", "N3"]
+
+
+def test_playout_to_the_maximum_depth_is_traced_with_its_evaluation(lab):
+    arguments = ["--game", "tic-tac-toe", "--algorithm", "uct+playouts=5"]
+    for depth, ending in (("2", "simulate 1 move, evaluate, reward"), ("9", "moves, reward")):
+        _, out, _ = lab("trace", *arguments, "--depth", depth)
+        assert len(re.findall(ending, out)) >= 3
+
+
+def test_order_exercise_of_negascout_1_has_the_order_of_the_listing(lab):
+    arguments = ["exercise", "--kind", "order", "--algorithm", "negascout-1", "--seed", "3"]
+    _, out, _ = lab(*arguments, "--json")
+    told = json.loads(out)
+    log = reference_traces.Log()
+    reference_traces.TRACES["negascout-1"](log, told["tree"])
+    leaves = [".".join(map(str, each.label)) for each in log.entries if each.kind == "leaf"]
+    assert told["key"] == leaves
+    assert lab(*arguments, "--answer", " ".join(leaves))[0] == 0

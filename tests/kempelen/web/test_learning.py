@@ -79,6 +79,14 @@ def asked(**form: str) -> bytes:
     return urlencode(usual | form).encode()
 
 
+def test_visitor_tree_is_searched_to_its_leaves() -> None:
+    """Also if it is deeper than the tree that is shown first."""
+    form = {"game": "tree", "algorithm": "negascout-1", "tree": "[[[[[[3, 5]], 9]]], -1]"}
+    recording = shown_steps(step_pages.render_page(form))["recording"]
+    last = recording["steps"][-1]["said"][-1]
+    assert last == ["ends", {"node": 1}, "3"]
+
+
 @pytest.mark.thorough
 def test_visitor_tree_is_searched_by_every_algorithm(tmp_path: Path) -> None:
     offers = SiteResources(choices=step_pages.choices, steps=step_pages.render_page)
