@@ -399,17 +399,111 @@ def _grundy(translate: language.Translator) -> NoteFigure:
         )
         for heap in range(1, 8)
     ]
-    root = solve.strategy_tree(Grundy(7), found, translate, whole=True)
+    root = solve.strategy_tree(Grundy(7), found, translate, whole=True, merged=True)
     return NoteFigure(
         "002",
         "grundy",
         translate("Grundy's game as an AND/OR graph"),
         translate(
-            "With 7 counters; the winning strategy is red. The graph of the note is a picture, but "
-            "it follows from the rules."
+            "With 7 counters; the winning strategy is red. An arc joins the moves that all have to "
+            "be answered, and a dashed line leads to the same position. The graph of the note is a "
+            "picture, but it follows from the rules."
         ),
         tuple(rows),
         (TreePicture(translate("Grundy's game, 7 counters"), root, True),),
+    )
+
+
+def _chess_size(translate: language.Translator) -> NoteFigure:
+    branching, depth = 35, 2 * 50
+    leaves = tree_complexity.all_leaves(branching, depth)
+    best = tree_complexity.min_leaves(branching, depth)
+    return NoteFigure(
+        "002",
+        "chess-size",
+        translate("The size of chess"),
+        translate(
+            "A mean of 35 moves in a position, and of 50 moves of each player in a game. Note 000 "
+            "has the same numbers."
+        ),
+        (
+            NoteRow("b^d", "35^100", f"{branching}^{depth}"),
+            NoteRow(translate("leaves"), None, f"{leaves:.3g}"),
+            NoteRow(f"α-β, {translate('best case')}", None, f"{best:.3g}"),
+        ),
+    )
+
+
+def _guaranteed_value(translate: language.Translator) -> NoteFigure:
+    leaves = [[9, 16], [7, 12], [2, 20]]
+    run = _run("minimax", Tree([[*children] for children in leaves]))
+    chosen = run.pv[0]
+    root = run.tree(translate)
+    return NoteFigure(
+        "002",
+        "minimax",
+        translate("Minimax: the guaranteed value"),
+        translate(
+            "The text gives the value of the root, and the value that a mistake of MIN would "
+            "allow. The other leaves are chosen here."
+        ),
+        (
+            NoteRow(translate("value of the root"), "9", root.value),
+            NoteRow(
+                translate("after the same move, if MIN plays badly"),
+                "16",
+                language.format_value(max(leaves[chosen - 1])),
+            ),
+        ),
+        (TreePicture("minimax", root),),
+    )
+
+
+def _tied_moves(translate: language.Translator) -> NoteFigure:
+    run = _run("minimax", Tree([[4, 7], [4, 9], [3, 8]]))
+    root = run.tree(translate)
+    tied = [language.format_label(node.label) for node in root.children if node.value == root.value]
+    return NoteFigure(
+        "002",
+        "plateau",
+        translate("A plateau: ties among the moves of the root"),
+        translate(
+            "Several children of the root have the greatest value, and any of them may be chosen. "
+            "The leaves are chosen here."
+        ),
+        (
+            NoteRow(translate("value of the root"), None, root.value),
+            NoteRow(translate("moves with this value"), None, ", ".join(tied)),
+            NoteRow(translate("chosen move"), None, str(run.pv[0])),
+        ),
+        (TreePicture("minimax", root),),
+    )
+
+
+def _cuts(translate: language.Translator) -> NoteFigure:
+    min_parent: Node = [[3, [4, 1]]]
+    max_parent: Node = [5, [4, 9]]
+    rows, drawn = [], []
+    for title, said, tree, place in (
+        (translate("cut β: A is MAX, its parent B has the provisional value"), "3", min_parent, 1),
+        (translate("cut α: A is MIN, its parent B has the provisional value"), "5", max_parent, 0),
+    ):
+        run = _run("alpha-beta", Tree(tree))
+        (cut,) = (event.label for event in run.events if isinstance(event, CutOff))
+        window = next(
+            event.window
+            for event in run.events
+            if isinstance(event, Entered) and event.label == cut and event.window
+        )
+        rows.append(NoteRow(title, said, language.format_value(window[place])))
+        drawn.append(TreePicture(title, run.tree(translate)))
+    return NoteFigure(
+        "002",
+        "cuts",
+        translate("The cuts α and β"),
+        translate("The text gives the bound of each cut. The other leaves are chosen here."),
+        tuple(rows),
+        tuple(drawn),
     )
 
 
@@ -443,11 +537,17 @@ def _efficiency(translate: language.Translator) -> NoteFigure:
     )
 
 
+def _win_label(value: float) -> str:
+    """Return the label of note 003: 1 if MAX wins, 0 if MIN wins."""
+    return "1" if value > 0 else "0"
+
+
 def _nim(translate: language.Translator) -> NoteFigure:
     found = solve.solve_position(
         SearchProblem("nim", Nim((1, 2)), lambda game: 0.0, UNLIMITED_DEPTH)
     )
-    root = solve.strategy_tree(Nim((1, 2)), found, translate, whole=True)
+    root = solve.strategy_tree(Nim((1, 2)), found, translate, whole=True, label_value=_win_label)
+    labels = sorted({node.value for node in root.iter_nodes() if node.is_leaf})
     return NoteFigure(
         "003",
         "nim",
@@ -456,7 +556,12 @@ def _nim(translate: language.Translator) -> NoteFigure:
             "A subtree in which all final positions are won. The heaps of the note are only in its "
             "picture; these are 1 and 2."
         ),
-        (NoteRow(translate("value"), None, f"{found.value:+z.0f}"),),
+        (
+            NoteRow(
+                translate("labels of the leaves, won by MIN and by MAX"), "0 1", " ".join(labels)
+            ),
+            NoteRow(translate("value"), None, root.value),
+        ),
         (TreePicture("Nim 1, 2", root, strategy=True),),
     )
 
@@ -529,7 +634,8 @@ def _best_node(translate: language.Translator) -> NoteFigure:
 
 FIGURE_BUILDERS: tuple[Callable[[language.Translator], NoteFigure], ...] = (
     *(_sss_star, _alpha_beta_example, _dewey, _scout, _deepening, _pruning, _cost, _examined_nodes),
-    *(_open_lines_figure, _grundy, _efficiency, _nim, _letters, _kinds, _best_node),
+    *(_chess_size, _open_lines_figure, _grundy, _guaranteed_value, _tied_moves, _cuts),
+    *(_efficiency, _nim, _letters, _kinds, _best_node),
 )
 
 
@@ -544,9 +650,7 @@ def omitted_figures(translate: language.Translator) -> list[tuple[str, str, str]
         ("000", "progressive deepening by levels", leaves),
         ("001", "the example of pruning", boards),
         ("001", "the killer move", boards),
-        ("002", "the minimax example with 9 and 16", leaves),
         ("002", "alpha-beta, examples 1 and 2", leaves),
-        ("002", "the cuts α (5) and β (3)", leaves),
         ("003", "minimax on two plies", leaves),
         ("004", "battleship, bridge, poker, monopoly", hidden),
         ("004", "PVS, NegaScout, MTD(f), B*", leaves),

@@ -107,3 +107,46 @@ def test_page_is_shown_in_a_browser(browser, lab, tmp_path):
     assert browser.run("return [...document.images].every(each => each.naturalWidth > 100)")
     assert len(browser.find_all(".differs")) == 3
     assert browser.complaints() == []
+
+
+def found_in(made, name):
+    (figure,) = (each for each in made if each.name == name)
+    return figure, [(row.said, row.found) for row in figure.rows]
+
+
+def test_numbers_in_the_text_of_note_002_are_reproduced(made):
+    """The cuts 3 and 5, the values 9 and 16, and 35^100."""
+    figure, rows = found_in(made, "cuts")
+    assert rows == [("3", "3"), ("5", "5")]
+    assert [sum(node.cut for node in each.root.iter_nodes()) for each in figure.pictures] == [1, 1]
+    assert found_in(made, "minimax")[1] == [("9", "9"), ("16", "16")]
+    assert found_in(made, "chess-size")[1][0] == ("35^100", "35^100")
+    assert found_in(made, "chess-size")[1][1] == (None, "2.55e+154")
+    told = " ".join(figure for _, figure, _ in reproductions.omitted_figures(str))
+    assert "9 and 16" not in told
+    assert "(5) and" not in told
+
+
+def test_ties_among_root_moves_are_shown(made):
+    assert found_in(made, "plateau")[1] == [(None, "4"), (None, "1, 2"), (None, "1")]
+
+
+def test_nim_leaves_have_the_labels_0_and_1_and_all_positions_a_value(made):
+    figure, rows = found_in(made, "nim")
+    assert rows == [("0 1", "0 1"), (None, "1")]
+    nodes = list(figure.pictures[0].root.iter_nodes())
+    assert {node.value for node in nodes} == {"0", "1"}
+    assert any(not node.is_principal for node in nodes)
+    for node in nodes:
+        if node.children:
+            best = max if node.kind == "MAX" else min
+            assert node.value == best(child.value for child in node.children)
+
+
+def test_grundy_graph_has_each_position_once(made):
+    figure, _ = found_in(made, "grundy")
+    nodes = list(figure.pictures[0].root.iter_nodes())
+    inner = [(node.kind, node.position) for node in nodes if node.children]
+    assert len(inner) == len(set(inner))
+    assert sum(node.shared is not None for node in nodes) == 4
+    assert any(node.is_and for node in nodes)
