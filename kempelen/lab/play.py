@@ -9,14 +9,18 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, Namespace
 from dataclasses import asdict, dataclass, field
+from random import Random
 from typing import Any
 
-from agent.game import Game
+from agent.game import CHANCE, Game
+from agent.games.chance import draw_event
 from agent.io.message import Message
 from agent.learning.learned_move import LearnedMove
 from agent.learning.position_learning_searcher import PositionLearningSearcher
 from agent.limits import Info, Limits
 from agent.search.algorithm_spec import AlgorithmSpec
+from agent.search.algorithms.alpha_beta import AlphaBeta
+from agent.search.algorithms.expectiminimax import Expectiminimax
 from agent.search.searcher import GameSearcher
 from kempelen.console.argument_types import positive_int
 from kempelen.console.terminal import print_text
@@ -32,14 +36,15 @@ MAX_MOVES = 1000
 class PlayedMove:
     """A played move, its predicted value, and the moves learned after it.
 
-    `known` is the number of moves that were already learned in the position.
+    `known` is the number of moves that were already learned in the position. A chance event has no
+    player and no value.
     """
 
-    player: int
+    player: int | None
     move: str
-    value: float
-    known: int
-    lessons: list[LearnedMove]
+    value: float | None = None
+    known: int = 0
+    lessons: list[LearnedMove] = field(default_factory=list)
 
 
 @dataclass
@@ -113,9 +118,9 @@ class LabPlayer:
 def configure(parser: ArgumentParser) -> None:
     problems.configure(parser)
     parser.add_argument(
-        "--algorithm", default="alpha-beta", metavar="A[,B]",
+        "--algorithm", metavar="A[,B]",
         help="players: one algorithm for both sides, or two that alternate sides "
-        "(default: alpha-beta)",
+        "(default: alpha-beta, in games of chance expectiminimax)",
     )  # fmt: skip
     parser.add_argument(
         "--games", type=positive_int, default=1, metavar="N", help="number of games (default: 1)"
@@ -126,18 +131,22 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     problem = problems.problem_from(arguments)
-    if problem.is_chance:
-        raise ValueError(Message("{}: games of chance are not supported by lab play", problem.name))
-    specs = algorithm_arguments.parse_algorithms(arguments.algorithm, problem)
+    default = Expectiminimax.name if problem.is_chance else AlphaBeta.name
+    specs = algorithm_arguments.parse_algorithms(arguments.algorithm or default, problem)
     if len(specs) > 2:
         raise ValueError(Message("--algorithm: {} algorithms (expected one or two)", len(specs)))
     players = [LabPlayer(spec, problem, arguments) for spec in (specs * 2)[:2]]
     translate = language.translator(arguments.lang)
+    random = Random(arguments.seed)
+    if not arguments.json:
+        for spec in specs:
+            for line in algorithm_arguments.remarks(spec, problem.game, translate):
+                print_text(line)
     points = 0.0
     for number in range(1, arguments.games + 1):
         sides = players if number % 2 else players[::-1]
         game = problems.problem_from(arguments).game
-        played = play_game(game, sides)
+        played = play_game(game, sides, random)
         outcome = played.outcome or 0.0
         win = (outcome > 0) - (outcome < 0)
         points += 0.5 + (win if sides is players else -win) / 2
@@ -152,14 +161,19 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def play_game(game: Any, sides: list[LabPlayer]) -> PlayedGame:
-    """Play a game to its end, or stop it after `MAX_MOVES` moves."""
+def play_game(game: Any, sides: list[LabPlayer], random: Random) -> PlayedGame:
+    """Play a game to its end, or stop it after `MAX_MOVES` moves. `random` draws chance events."""
     played = PlayedGame()
     for player in sides:
         player.new_game()
     while game.outcome() is None and len(played.moves) < MAX_MOVES:
         turn = game.turn
-        played.moves.append(sides[turn].play_move(game, turn))
+        if turn == CHANCE:
+            event = draw_event(game, random.random())
+            played.moves.append(PlayedMove(None, game.text(event)))
+            game.play(event)
+        else:
+            played.moves.append(sides[turn].play_move(game, turn))
     played.outcome = game.outcome()
     if played.outcome is not None:
         for player in dict.fromkeys(sides):
@@ -168,9 +182,11 @@ def play_game(game: Any, sides: list[LabPlayer]) -> PlayedGame:
 
 
 def _print(played: PlayedGame, number: int, translate: language.Translator) -> None:
+    shows_players = any(each.player is None for each in played.moves)
     shown = table(
         translate("game {}").format(number),
         "",
+        *([translate("player")] if shows_players else []),
         translate("move"),
         translate("value"),
         translate("learned"),
@@ -179,8 +195,12 @@ def _print(played: PlayedGame, number: int, translate: language.Translator) -> N
         text = "; ".join(_format_lesson(lesson, translate) for lesson in played_move.lessons)
         if played_move.known:
             text = f"{translate('known from experience')}{'; ' if text else ''}{text}"
-        move = language.translate_move(played_move.move, translate)
-        shown.add_row(str(ply), move, format_value(played_move.value, translate=translate), text)
+        player = translate("chance") if played_move.player is None else str(played_move.player + 1)
+        move, value = language.translate_move(played_move.move, translate), played_move.value
+        shown.add_row(
+            *(str(ply), *([player] if shows_players else []), move),
+            *("" if value is None else format_value(value, translate=translate), text),
+        )
     print_plain(shown)
     for lesson in played.after:
         print_text(_format_lesson(lesson, translate))

@@ -4,6 +4,9 @@ import json
 
 import pytest
 
+from agent.game import CHANCE, parse_move
+from agent.games import catalogue
+
 
 def test_a_killer_memory_learns_from_surprises(lab, tmp_path):
     memory = f"alpha-beta+killer_memory={tmp_path / 'killers.db'}"
@@ -34,10 +37,50 @@ def test_play_prints_learned_surprises_in_spanish(lab, tmp_path):
     assert out.splitlines()[-1].endswith(" / 4 puntos")
 
 
+def replayed(game, moves):
+    """Play the moves of a record; return the utility for the first player."""
+    for move in moves:
+        assert (move["player"] is None) == (game.turn == CHANCE)
+        assert move["player"] in (None, game.turn)
+        game.play(parse_move(game, move["move"]))
+    return game.outcome()
+
+
+@pytest.mark.parametrize(
+    ("game", "options", "algorithm"),
+    [
+        ("pig", {"target": 12}, "expectiminimax,uct+playouts=20"),
+        ("backgammon", {"state": "2+1/1"}, "expectiminimax"),
+    ],
+)
+def test_games_of_chance_are_played_to_their_end(lab, game, options, algorithm):
+    arguments = [f"--option={name}={value}" for name, value in options.items()]
+    status, out, err = lab(
+        "play", "--game", game, *arguments, "--depth", "1", "--algorithm", algorithm,
+        "--games", "4", "--json",
+    )  # fmt: skip
+    assert (status, err) == (0, "")
+    games = [json.loads(line) for line in out.splitlines()]
+    assert len({json.dumps(each["moves"]) for each in games}) > 1
+    for each in games:
+        assert any(move["player"] is None for move in each["moves"])
+        assert replayed(catalogue.new_game(game, **options), each["moves"]) == each["outcome"]
+
+
+def test_games_of_chance_use_expectiminimax_and_the_seed(lab):
+    arguments = ["play", "--game", "pig", "--size", "12", "--depth", "1"]
+    first = lab(*arguments, "--seed", "1")
+    assert first == lab(*arguments, "--seed", "1", "--algorithm", "expectiminimax")
+    assert first != lab(*arguments, "--seed", "2")
+    spanish = lab(*arguments, "--seed", "1", "--lang", "es")[1]
+    assert "azar" in spanish
+    assert "chance" not in spanish
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--game", "pig"], "pig: games of chance are not supported by lab play"),
+        (["--game", "pig", "--algorithm", "pvs"], "pvs: games of chance are not supported"),
         (["--game", "nim", "--algorithm", "pvs,scout,mtd-f"], "3 algorithms (expected one or two)"),
     ],
 )
