@@ -17,7 +17,7 @@ from kempelen.console.argument_types import integer, positive_int
 from kempelen.console.terminal import print_error
 from kempelen.console.translation import error_message
 from kempelen.lab import language
-from kempelen.lab.exercises import results
+from kempelen.lab.exercises import marking, results
 from kempelen.lab.exercises.exercise import Exercise, VisibleNode
 from kempelen.lab.exercises.generator import KINDS, make_exercises, spec_as_json
 from kempelen.lab.exercises.marking import Mark
@@ -233,7 +233,7 @@ def _print_question(made: Exercise, translate: Translator) -> None:
     print_plain(
         "", made.title(translate), rich_tree(made.visible_nodes()), *made.question(translate)
     )
-    print_plain(f"{translate('for example')}: {made.example}")
+    print_plain(f"{translate('for example')}: {made.example}", translate(marking.RULE))
 
 
 def _print_solution(made: Exercise, translate: Translator) -> None:

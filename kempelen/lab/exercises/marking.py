@@ -12,6 +12,10 @@ from math import inf, isfinite
 
 from agent.io.message import Message
 
+RULE = (
+    "Each correct part is one point. Each part more than the key has costs one point. In an order, "
+    "missing or additional parts do not spoil those after them."
+)
 # Maximum length of an answer in characters.
 MAX_ANSWER_LENGTH = 4000
 LABEL = r"(ε|root|ra[ií]z|e|[0-9]{1,3}(?:[.][0-9]{1,3}){0,30})"
@@ -97,22 +101,36 @@ def format_number(value: float) -> str:
 
 
 def mark_answer(key: tuple[str, ...], answer: tuple[str, ...], *, ordered: bool) -> Mark:
-    """Compare an answer with the key, both in normal form.
+    """Compare an answer with the key, both in normal form, by the rule in `RULE`.
 
-    If order counts, each part before the first error gets one point. Otherwise each correct part
-    gets one point, and each wrong part costs one.
+    If order counts, the correct parts are the longest part of the key that the answer contains in
+    this order, so that one missing or additional part does not spoil the parts after it.
     """
     if ordered:
         n_equal = 0
-        for expected, actual in zip(key, answer, strict=False):
-            if expected != actual:
-                break
+        while n_equal < min(len(key), len(answer)) and key[n_equal] == answer[n_equal]:
             n_equal += 1
-        return Mark(answer == key, n_equal, len(key), answer[n_equal : n_equal + 1])
-    distinct = tuple(dict.fromkeys(answer))
-    wrong = tuple(part for part in distinct if part not in key)
-    points = max(0, len(distinct) - 2 * len(wrong))
-    return Mark(set(distinct) == set(key), points, len(key), wrong)
+        n_right, wrong = _common_length(key, answer), answer[n_equal : n_equal + 1]
+    else:
+        answer = tuple(dict.fromkeys(answer))
+        wrong = tuple(part for part in answer if part not in key)
+        n_right = len(answer) - len(wrong)
+    points = max(0, n_right - max(0, len(answer) - len(key)))
+    return Mark(n_right == len(key) == len(answer), points, len(key), wrong)
+
+
+def _common_length(key: tuple[str, ...], answer: tuple[str, ...]) -> int:
+    """Return the length of the longest common subsequence."""
+    lengths = [0] * (len(answer) + 1)
+    for expected in key:
+        previous = lengths.copy()
+        for index, actual in enumerate(answer):
+            lengths[index + 1] = (
+                previous[index] + 1
+                if expected == actual
+                else max(previous[index + 1], lengths[index])
+            )
+    return lengths[-1]
 
 
 def _end_of_separators(separators: re.Pattern[str], text: str, offset: int) -> int:

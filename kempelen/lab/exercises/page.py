@@ -63,6 +63,7 @@ def _page_texts(translate: Translator) -> dict[str, str]:
         "notRight": translate("incorrect"),
         "outOfPlace": translate("out of place"),
         "points": translate("{} of {} points"),
+        "rule": translate(marking.RULE),
         "previous": translate("previous"),
         "right": translate("correct"),
         "save": translate("save the results"),

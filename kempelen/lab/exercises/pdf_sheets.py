@@ -12,6 +12,7 @@ from agent.io import files
 from agent.io.message import Message
 from kempelen.console import pictures
 from kempelen.console.terminal import with_progress
+from kempelen.lab.exercises import marking
 from kempelen.lab.exercises.exercise import Exercise, VisibleNode
 from kempelen.lab.exercises.tree_layout import node_positions
 from kempelen.lab.language import Translator, format_label
@@ -69,6 +70,8 @@ def _pages(made: Sequence[Exercise], translate: Translator, *, keys: bool) -> It
         else:
             head += f"   {translate('name')}: {'_' * 40}"
         _draw_text(figure, HEIGHT - MARGIN, head, size=TEXT + 1)
+        for row, line in enumerate(_lines([translate(marking.RULE)])):
+            _draw_text(figure, MARGIN - 0.1 - row * LINE, line, color=FAINT)
         for index, (number, each) in enumerate(group):
             top = HEIGHT - MARGIN - 0.3 - index * SHARE
             room = SHARE if len(group) > 1 else 2 * SHARE

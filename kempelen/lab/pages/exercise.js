@@ -48,20 +48,37 @@ const exerciseMarks = (() => {
     return found;
   }
 
+  // The length of the longest common subsequence.
+  function commonLength(key, answer) {
+    let lengths = new Array(answer.length + 1).fill(0);
+    for (const expected of key) {
+      const next = [0];
+      answer.forEach((actual, index) => {
+        next.push(expected === actual ? lengths[index] + 1 : Math.max(lengths[index + 1], next[index]));
+      });
+      lengths = next;
+    }
+    return lengths[answer.length];
+  }
+
   function mark(key, answer, ordered) {
+    let given = answer;
+    let rightParts, wrong;
     if (ordered) {
       let same = 0;
       while (same < Math.min(key.length, answer.length) && key[same] === answer[same]) {
         same += 1;
       }
-      const right = same === key.length && same === answer.length;
-      return { right, points: same, parts: key.length, wrong: answer.slice(same, same + 1) };
+      rightParts = commonLength(key, answer);
+      wrong = answer.slice(same, same + 1);
+    } else {
+      given = [...new Set(answer)];
+      wrong = given.filter((each) => !key.includes(each));
+      rightParts = given.length - wrong.length;
     }
-    const given = [...new Set(answer)];
-    const wrong = given.filter((each) => !key.includes(each));
     return {
-      right: wrong.length === 0 && given.length === key.length,
-      points: Math.max(0, given.length - 2 * wrong.length),
+      right: rightParts === key.length && given.length === key.length,
+      points: Math.max(0, rightParts - Math.max(0, given.length - key.length)),
       parts: key.length,
       wrong,
     };
@@ -201,7 +218,7 @@ const exerciseMarks = (() => {
     question.replaceChildren(...exercise.question.map((text) => {
       return element("p", /^[0-9]/.test(text) ? { class: "row" } : {}, text);
     }));
-    hint.textContent = `${words.example}: ${exercise.example}. ${words.click}`;
+    hint.textContent = `${words.example}: ${exercise.example}. ${words.click} ${words.rule}`;
     answer.value = tried[current].answers.at(-1) ?? "";
     say("", "");
     refresh();

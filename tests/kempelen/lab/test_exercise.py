@@ -6,9 +6,10 @@ import re
 
 import pytest
 
-from kempelen.lab.exercises import pdf_sheets
+from kempelen.lab.exercises import marking, pdf_sheets
 from kempelen.lab.exercises.exercise import ExerciseSpec
 from kempelen.lab.exercises.generator import KINDS, make_exercise
+from kempelen.lab.language import translator
 from tests.kempelen.lab.test_spanish import assert_spanish
 
 
@@ -310,3 +311,31 @@ def test_invalid_arguments_are_rejected_in_both_languages(
         assert (status, out) == (2, "")
         assert text in err
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_rule_of_marking_is_stated_beside_the_questions(lab, typed, tmp_path, language):
+    translate = translator(language)
+    rule = translate(marking.RULE)
+    typed()
+    assert rule in lab("exercise", "--kind", "cuts", "--lang", language)[1]
+    page = tmp_path / "page.html"
+    assert lab("exercise", "--kind", "cuts", "--lang", language, "-o", page)[0] == 0
+    assert rule in page.read_text(encoding="utf-8")
+    for keys in (True, False):
+        for figure in pdf_sheets._pages(
+            [make_exercise(ExerciseSpec("cuts"))], translate, keys=keys
+        ):
+            assert rule in " ".join(text.get_text() for text in figure.texts)
+
+
+def test_ten_of_eleven_right_values_are_ten_points(lab):
+    specs = (ExerciseSpec("values", seed=seed) for seed in range(99))
+    spec = next(each for each in specs if len(make_exercise(each).key) == 11)
+    parts = make_exercise(spec).key
+    answer = " ".join([*parts[:-1], f"{parts[-1].partition('=')[0]}=99"])
+    status, out, _ = lab(
+        "exercise", "--kind", "values", "--seed", spec.seed, "--answer", answer, "--json"
+    )
+    told = json.loads(out)
+    assert (status, told["points"], told["parts"], told["right"]) == (1, 10, 11, False)

@@ -9,6 +9,7 @@ from agent.search.tracing import Evaluated
 from kempelen.lab import language
 from kempelen.lab.exercises.exercise import ExerciseSpec, search_events
 from kempelen.lab.exercises.generator import KINDS, make_exercise, make_exercises
+from kempelen.lab.exercises.marking import mark_answer
 from kempelen.lab.language import format_label
 from tests.kempelen.lab import exercise_reference as reference
 
@@ -193,6 +194,33 @@ def test_second_answer_for_a_node_is_marked_wrong():
     each = make_exercise(ExerciseSpec("values"))
     mark = each.mark(" ".join([*each.key, "1=99"]))
     assert (mark.right, mark.points, mark.wrong) == (False, len(each.key) - 1, ("1=99",))
+
+
+@pytest.mark.parametrize(
+    ("key", "answer", "ordered", "points"),
+    [
+        ("a b c d e f g h i j k", "a b c d e f g h i j x", False, 10),
+        ("a b", "a x", False, 1),
+        ("a b", "b a", False, 2),
+        ("a b", "a", False, 1),
+        ("a b", "a b x", False, 1),
+        ("a b", "a b x y z", False, 0),
+        ("a b c d", "b c d", True, 3),
+        ("a b c d", "x b c d", True, 3),
+        ("a b c d", "a x b c d", True, 3),
+        ("a b c d", "a c b d", True, 3),
+        ("a b c d", "a b c d", True, 4),
+        ("a b c d", "a x b y c z d w", True, 0),
+        ("a b a c", "a b a c", True, 4),
+        ("a", "", True, 0),
+    ],
+)
+def test_each_correct_part_is_a_point_and_each_superfluous_part_costs_one(
+    key, answer, ordered, points
+):
+    mark = mark_answer(tuple(key.split()), tuple(answer.split()), ordered=ordered)
+    assert mark.points == points
+    assert mark.right == (points == mark.parts)
 
 
 @pytest.mark.parametrize("kind", KINDS)
