@@ -20,11 +20,13 @@ from agent.go.backend import compiled_backend as go
 from agent.go.parts import fits as fits_go
 from agent.kernel.backend import DEFAULT_SEARCH_CONFIG, CompiledBackend, SearchConfig
 from agent.machine import usable_memory
+from agent.search import stone_fate
 from agent.search.algorithm_spec import parse
 from agent.search.algorithms.mcts import UCT
 from agent.search.backend import Evaluate, GameBackend
 from agent.search.defaults import default_algorithm, make_search
 from agent.search.searcher import GameSearcher
+from agent.search.stone_fate import FateSearch
 
 Report = Callable[[str], None]
 BackendFactory = Callable[
@@ -135,6 +137,22 @@ def quick_dead_stone_judge(
 
         return playout_chain_statuses
     return chain_status.chain_statuses
+
+
+def stone_fate_search(
+    source: GameBackend[Any] | CompiledBackend[Any], game: Go, should_continue: ShouldContinue
+) -> FateSearch:
+    """Return a function that searches whether stones live in a game of Go.
+
+    The search is compiled if `source` has loaded it, and in Python otherwise. It stops when
+    `should_continue` returns False.
+    """
+    wait_until_loaded(source)
+    if _can_judge_compiled(source, game):
+        from agent.go import life_and_death
+
+        return life_and_death.fate_search(game, should_continue)
+    return stone_fate.fate_search(game, should_continue)
 
 
 def _can_judge_compiled(source: GameBackend[Any] | CompiledBackend[Any], game: Go) -> bool:

@@ -15,10 +15,11 @@ import numpy.typing as npt
 
 from agent.games.chain_status import ShouldContinue
 from agent.games.go import Go
-from agent.games.stones import BLACK, EMPTY, WHITE, iter_bits
+from agent.games.stones import BLACK, EMPTY, PASS, WHITE, iter_bits
 from agent.go.search import GoSearch
 from agent.kernel.backend import SearchConfig
-from agent.limits import Limits
+from agent.limits import Info, Limits
+from agent.search.stone_fate import Fate, FateSearch
 
 # Owners of the vertices after playouts: 1 for Black, -1 for White. One row per playout, one column
 # per vertex.
@@ -37,6 +38,8 @@ DECISIVE_VALUE, MIN_VALUE = 0.3, 0.25
 MIN_PLAYOUTS, MAX_PLAYOUTS = 2000, 16000
 # Total number of playouts of all searches of a position.
 PLAYOUT_BUDGET = 48000
+# The same for a `fate_search`, which also stops after CLEAR_PLAYOUTS at CLEAR_VALUE.
+FATE_BUDGET, CLEAR_PLAYOUTS, CLEAR_VALUE = 100_000, 1000, 0.9
 _MEGABYTES = 32
 
 
@@ -174,15 +177,8 @@ class LifeSearch:
     def _black_wins(self, player: int, komi: float) -> bool | None:
         if self._remaining_playouts <= 0 or not self._should_continue():
             return None
-        trial = deepcopy(self._game)
-        trial.komi = komi
-        trial.capture_dead_stones = True
-        trial.set_turn(player)
-        self._search.new_game()
         value, nodes = 0.0, 0
-        for info in self._search.search(
-            trial, Limits(nodes=min(MAX_PLAYOUTS, self._remaining_playouts))
-        ):
+        for info in _search_trial(self._search, self._game, player, komi, self._remaining_playouts):
             value, nodes = info.expected_outcome or 0.0, info.nodes
             if nodes >= MIN_PLAYOUTS and abs(value) >= DECISIVE_VALUE:
                 break
@@ -192,3 +188,42 @@ class LifeSearch:
         if abs(value) < MIN_VALUE:
             return None
         return (value > 0) == (player == 0)
+
+
+def fate_search(game: Go, should_continue: ShouldContinue, seed: int = 1) -> FateSearch:
+    """Return a function that searches for the fate of stones, independent of other groups.
+
+    The outcome is 0 if `should_continue` returns False, and after FATE_BUDGET playouts in all.
+    """
+    search = GoSearch(SearchConfig(threads=1, megabytes=_MEGABYTES, seed=seed))
+    remaining_playouts = FATE_BUDGET
+
+    def fate(stones: int, player: int) -> Fate:
+        nonlocal remaining_playouts
+        if remaining_playouts <= 0:
+            return Fate(0.0, PASS)
+        search.score_only(iter_bits(stones))
+        value, move, nodes = 0.0, PASS, 0
+        for info in _search_trial(search, game, player, 0.0, remaining_playouts):
+            value, move, nodes = info.expected_outcome or 0.0, info.pv[0], info.nodes
+            is_clear = nodes >= CLEAR_PLAYOUTS and abs(value) >= CLEAR_VALUE
+            if is_clear or (nodes >= MIN_PLAYOUTS and abs(value) >= DECISIVE_VALUE):
+                break
+            if not should_continue():
+                return Fate(0.0, PASS)
+        remaining_playouts -= nodes
+        return Fate(value, move)
+
+    return fate
+
+
+def _search_trial(
+    search: GoSearch, game: Go, player: int, komi: float, max_playouts: int
+) -> Iterator[Info[int]]:
+    """Search a copy of a game with another komi, in which `player` moves first."""
+    trial = deepcopy(game)
+    trial.komi = komi
+    trial.capture_dead_stones = True
+    trial.set_turn(player)
+    search.new_game()
+    yield from search.search(trial, Limits(nodes=min(MAX_PLAYOUTS, max_playouts)))

@@ -6,6 +6,7 @@ from agent.games.chain_status import stones_with_status
 from agent.games.go import Go
 from agent.games.stones import iter_bits
 from agent.go.dead_stones import chain_statuses, playout_chain_statuses
+from agent.go.life_and_death import DECISIVE_VALUE, fate_search
 from agent.limits import Limits
 from tests.agent.go.positions import from_diagram, symmetry, turned
 from tests.agent.go.test_search import HALVES, last_info, searching
@@ -148,3 +149,19 @@ def test_search_scores_only_the_counted_vertices() -> None:
     assert info.lead == pytest.approx(21 - 10.5, abs=1)
     search.score_only(game.stones.shape.vertices)
     assert (last_info(search, game, Limits(nodes=500)).expected_outcome or 0.0) < 0
+
+
+@pytest.mark.thorough(keep=2)
+@pytest.mark.parametrize(
+    ("rows", "attack", "defence"),
+    [(TWO, True, False), (THREE, True, True), (FOUR, False, True), (SEKI, False, True)],
+)
+def test_fate_of_stones_depends_on_the_side_that_moves_first(
+    rows: tuple[str, ...], attack: bool, defence: bool
+) -> None:
+    game = from_diagram(*rows)
+    search, stones = fate_search(game, lambda: True), game.stones
+    head = stones.head[stones.shape.vertex(0, 1)]
+    group, owner = sum(1 << at for at in stones.chains[head]), stones.board[head] - 1
+    assert search(group, 1 - owner).value * (1 if attack else -1) > DECISIVE_VALUE
+    assert search(group, owner).value * (1 if defence else -1) > DECISIVE_VALUE
