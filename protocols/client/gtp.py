@@ -21,7 +21,9 @@ KATA_TIME_SETTINGS = "kata-time_settings"
 KATA_SET_PARAM = "kata-set-param"
 # KataGo's parameters by common option names.
 PARAMETERS = {"threads": "numSearchThreads", "memory": "memory"}
-GAME_ID = "gogui-rules_game_id"
+# Asks for the engine's game. Engines for Go do not offer it, because GoGui has the rules of Go, but
+# only they have a handicap.
+GAME_ID, GO_COMMAND = "gogui-rules_game_id", "fixed_handicap"
 # Kempelen's extension that sends the opponent's name. GTP has no standard command for it.
 OPPONENT_COMMAND = "kempelen-opponent"
 
@@ -51,8 +53,9 @@ class GtpClient(EngineClient):
         self.known_commands = frozenset(
             (await self._ask("list_commands", self.start_limit)).split()
         )
-        if self.game_id and GAME_ID in self.known_commands:
-            game = await self._ask(GAME_ID, self.ready_limit)
+        if self.game_id and {GAME_ID, GO_COMMAND} & self.known_commands:
+            offered = GAME_ID in self.known_commands
+            game = await self._ask(GAME_ID, self.ready_limit) if offered else "Go"
             if game_id(game) != game_id(self.game_id):
                 self.state = EngineState.FAILED
                 raise EngineOptionError(

@@ -21,6 +21,8 @@ MIN_INTERVAL = 0.01  # minimum interval in seconds
 MAX_MOVES = 30
 # More than the number of moves in any position: rootInfo is computed from all moves.
 ALL_MOVES = 10_000
+ALL_PLIES = 10_000  # more than the depth of any search
+NO_MOVE_LEFT = "avoid and allow leave no legal move"
 # KataGo keywords that are accepted and ignored.
 UNSUPPORTED_KEYWORDS = ("ownershipStdev", "movesOwnershipStdev", "pvEdgeVisits", "noResultValue")
 # Fields of AnalysisRequest by keyword.
@@ -55,6 +57,16 @@ class AnalysisRequest:
     moves_ownership: bool = False
     pv_visits: bool = False
 
+    def allow_only(self, moves: Sequence[str]) -> None:
+        """Permit both players only these moves, or those of them that they were permitted."""
+        names = {move.lower() for move in moves}
+        for allowed in self.allowed:
+            kept = {move: plies for move, plies in allowed.items() if move.lower() in names}
+            if allowed and not kept:
+                raise GtpError(NO_MOVE_LEFT)
+            allowed.clear()
+            allowed.update(kept or dict.fromkeys(moves, ALL_PLIES))
+
     def search_moves(
         self, player: int, legal: Sequence[Any], find: Callable[[str], Any]
     ) -> tuple[Any, ...]:
@@ -63,7 +75,7 @@ class AnalysisRequest:
         allowed = {find(text) for text in self.allowed[player]} or set(legal)
         remaining = tuple(move for move in legal if move in allowed - avoided)
         if not remaining:
-            raise GtpError("avoid and allow leave no legal move")
+            raise GtpError(NO_MOVE_LEFT)
         return remaining if len(remaining) < len(legal) else ()
 
     def restrictions(self, find: Callable[[str], Any]) -> tuple[MoveRestriction[Any], ...]:

@@ -95,6 +95,17 @@ class GtpBoard(GameState):
             raise GtpError(ILLEGAL_MOVE)
         return move
 
+    def is_legal(self, player: int, text: str) -> bool:
+        try:
+            self._find_move(player, text)
+        except GtpError:
+            return False
+        return True
+
+    def legal_moves_of(self, player: int) -> list[str]:
+        """Return the legal moves of a player, or [] if it is not the player's turn."""
+        return self.legal_moves() if self.mover in (player, CHANCE) else []
+
     def play_move(self, player: int, move: Any) -> None:
         """Play a move without checking that it is legal."""
         self.require_game_length()

@@ -17,8 +17,13 @@ class Command:
     # Returns the text of the response, or None if it has sent the response itself.
     handler: Callable[[GtpSession, Arguments], str | None]
     go_only: bool = False
+    not_for_go: bool = False
     requires_trust: bool = False  # see `protocols.permissions`
     trust_free_without_arguments: bool = False
+
+    def is_offered(self, is_go: bool) -> bool:
+        """Return whether the command exists for the game."""
+        return not (self.not_for_go if is_go else self.go_only)
 
     def is_permitted(self, trusted: bool, has_arguments: bool) -> bool:
         """Return whether a client may use the command."""

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 from agent.games.catalogue import GameType
 from agent.games.chain_status import (
@@ -20,7 +20,7 @@ from agent.games.chain_status import (
 )
 from agent.games.game_state import MAX_PLIES
 from agent.games.go import COLUMNS, MAX_SIZE, Go, format_size, without_stones
-from agent.games.stones import EMPTY, PASS, shape
+from agent.games.stones import EMPTY, PASS, iter_bits, shape
 from agent.io.files import write_atomically
 from protocols.gtp import sgf
 from protocols.gtp.board import ILLEGAL_MOVE, GtpBoard
@@ -34,6 +34,7 @@ EMPTY_FRACTION, MIN_MOVES_LEFT = 0.4, 8
 # Below this number of moves per vertex, it is too early to resign.
 EARLY_FRACTION = 0.25
 INVALID_NUMBER = "invalid number of stones"
+FinalStatus = Status | Literal["black_territory", "white_territory", "dame"]
 
 
 class GtpGoBoard(GtpBoard):
@@ -52,6 +53,7 @@ class GtpGoBoard(GtpBoard):
         self.komi = self.game.komi  # without White's points for handicap stones
         self.rules = rules
         self._judge = judge
+        self._handicap_can_be_undone = False
         # The last judgement of dead stones, and the key of its position.
         self._last_statuses: tuple[Hashable, Statuses] | None = None
         self._set_start(([], []), 0, 0)
@@ -90,6 +92,7 @@ class GtpGoBoard(GtpBoard):
     def _set_start(self, stones: tuple[list[int], list[int]], handicap: int, first: int) -> None:
         self._setup_stones = stones
         self._handicap = handicap
+        self._handicap_can_be_undone = False
         self._first_player = first
         self._apply_rules()
 
@@ -108,6 +111,55 @@ class GtpGoBoard(GtpBoard):
         if not 1 <= int(row) <= shape.height:
             raise GtpError("syntax error")
         return shape.vertex(column, int(row) - 1)
+
+    def point(self, text: str) -> int:
+        """Parse a vertex that must be on the board, or raise `GtpError`."""
+        try:
+            vertex = self.vertex(text)
+        except GtpError:
+            vertex = PASS
+        if vertex == PASS:
+            raise GtpError(f"invalid vertex: {text}")
+        return vertex
+
+    def stone(self, text: str) -> int:
+        """Parse a vertex that must be occupied, or raise `GtpError`."""
+        vertex = self.point(text)
+        if self.game.stones.board[vertex] == EMPTY:
+            raise GtpError(f"{text}: vertex must not be empty")
+        return vertex
+
+    def rows_from_the_top(self) -> list[list[int]]:
+        """Return the vertices of each row of the board, starting with the upper row."""
+        shape = self.game.stones.shape
+        return [
+            [shape.vertex(column, row) for column in range(shape.width)]
+            for row in reversed(range(shape.height))
+        ]
+
+    def from_the_top(self, vertices: int) -> list[int]:
+        """Return the vertices in a bitboard, in rows from the top."""
+        rows = self.rows_from_the_top()
+        return [vertex for row in rows for vertex in row if vertices >> vertex & 1]
+
+    def vertices_text(self, vertices: int) -> str:
+        """Return the names of the vertices in a bitboard, in rows from the top."""
+        return " ".join(map(self.game.text, self.from_the_top(vertices)))
+
+    @property
+    def handicap_count(self) -> int:
+        """The number of handicap stones."""
+        return self._handicap
+
+    def is_legal(self, player: int, text: str) -> bool:
+        """Return whether a move is legal, or raise `GtpError` if it is not a vertex or a pass."""
+        return self.game.is_legal(player, PASS if text.lower() == "pass" else self.point(text))
+
+    def legal_moves_of(self, player: int) -> list[str]:
+        """Return the empty vertices that a player may occupy, in rows from the top."""
+        empty = iter_bits(self.game.stones.sets[EMPTY])
+        legal = sum(1 << at for at in empty if self.game.is_legal(player, at))
+        return self.vertices_text(legal).split()
 
     def _find_move(self, player: int, text: str) -> int:
         try:
@@ -204,8 +256,35 @@ class GtpGoBoard(GtpBoard):
             survival[vertex] = (1 + (owner if own else -owner)) / 2
         return classify_chains(self.game, survival)
 
-    def chains_with_status(self, status: Status) -> str:
-        """Return the chains with the given status as text, with one chain per line."""
+    def final_status(self, vertex: int) -> FinalStatus:
+        """Return the estimated status of the stone or the empty vertex at the end of the game."""
+        for status, vertices in self._territories().items():
+            if vertices >> vertex & 1:
+                return status
+        return next(s for chain, s in self._current_statuses().items() if vertex in chain)
+
+    def vertices_with_status(self, status: FinalStatus) -> str:
+        """Return the vertices with the given status as text: one chain per line, or a territory."""
+        territory = self._territories().get(status)
+        return (
+            self.chains_with_status(status) if territory is None else self.vertices_text(territory)
+        )
+
+    def _territories(self) -> dict[FinalStatus, int]:
+        """Return the empty vertices by their estimated owner at the end, as bitboards."""
+        statuses, empty = self._current_statuses(), self.game.stones.sets[EMPTY]
+        rest = without_stones(self.game.stones, dead_from_statuses(statuses))
+        black, white = (area & empty for area in rest.areas())
+        if self.rules.tax == "SEKI":
+            untaxed = ~rest.shape.flood_fill(stones_with_status("seki", statuses), rest.sets[EMPTY])
+            black, white = black & untaxed, white & untaxed
+        return {
+            "black_territory": black,
+            "white_territory": white,
+            "dame": empty & ~(black | white),
+        }
+
+    def chains_with_status(self, status: FinalStatus) -> str:
         return "\n".join(
             " ".join(self.game.text(vertex) for vertex in chain)
             for chain, chain_status in self._current_statuses().items()
@@ -258,26 +337,47 @@ class GtpGoBoard(GtpBoard):
             raise GtpError("bad vertex list") from None
         self.game.set_turn(1)
         self._set_start((vertices, []), len(vertices), 1)
+        self._handicap_can_be_undone = True
         return " ".join(self.game.text(vertex) for vertex in vertices)
 
-    def set_up(self, stones: Sequence[tuple[int, str]]) -> None:
-        """Set up stones on the empty board without changing the side to move."""
-        self._require_empty_board()
-        self._restart_with_stones(stones, self._first_player)
+    def undo_moves(self, count: int) -> None:
+        """Take back moves. Before the first move, handicap stones set by a command count as one."""
+        if self._handicap_can_be_undone and count == len(self.moves) + 1:
+            self.clear()
+        else:
+            super().undo_moves(count)
+
+    def set_up(self, stones: Sequence[tuple[int | None, str]]) -> None:
+        """Add stones to the position, or remove stones whose player is None.
+
+        The side to move stays. The new position is the start of a game: no move can be undone.
+        """
+        added = self._read_stones([(p, text) for p, text in stones if p is not None])
+        removed, _ = self._read_stones([(0, text) for p, text in stones if p is None])
+        changed = {*added[0], *added[1], *removed}
+        for player, own in enumerate(added):
+            before = iter_bits(self.game.stones.sets[player + 1])
+            own[:0] = [vertex for vertex in before if vertex not in changed]
+        self._restart_with_stones(added, self.game.turn, self._handicap)
 
     def set_position(self, stones: Sequence[tuple[int, str]]) -> None:
         """Set up stones for a new game with Black to move. Raise `GtpError` if they are illegal."""
-        self._restart_with_stones(stones, 0)
+        self._restart_with_stones(self._read_stones(stones), 0)
 
-    def _restart_with_stones(self, stones: Sequence[tuple[int, str]], first: int) -> None:
+    def _read_stones(self, stones: Sequence[tuple[int, str]]) -> tuple[list[int], list[int]]:
         vertices: tuple[list[int], list[int]] = ([], [])
         for player, text in stones:
             vertex = self.vertex(text)
             if vertex == PASS:
                 raise GtpError("pass: invalid vertex of a stone")
             vertices[player].append(vertex)
+        return vertices
+
+    def _restart_with_stones(
+        self, vertices: tuple[list[int], list[int]], first: int, handicap: int = 0
+    ) -> None:
         self.restart(self._game_with_stones(self.game.size, vertices, first))
-        self._set_start(vertices, 0, first)
+        self._set_start(vertices, handicap, first)
 
     def set_player_to_move(self, player: int) -> None:
         """Set the side that makes the first move, or raise `GtpError` after the first move."""

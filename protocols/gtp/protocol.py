@@ -15,7 +15,16 @@ from agent.agent import describe
 from agent.threads.serial_executor import Job
 from protocols.current_line import others_may_run
 from protocols.gtp.command import Command
-from protocols.gtp.commands import administration, analysis, gogui, parameters, playing, rules
+from protocols.gtp.commands import (
+    administration,
+    analysis,
+    gogui,
+    parameters,
+    playing,
+    queries,
+    rules,
+    tactics,
+)
 from protocols.gtp.commands import clocks as clock_commands
 from protocols.gtp.go_board import GtpGoBoard
 from protocols.gtp.messages import (
@@ -113,7 +122,7 @@ class GtpProtocol:
 
     def _find_command(self, call: ParsedCommand) -> Command:
         command, session = COMMANDS.get(call.name), self.session
-        if command is None or (command.go_only and not isinstance(session.board, GtpGoBoard)):
+        if command is None or not command.is_offered(isinstance(session.board, GtpGoBoard)):
             raise GtpError("unknown command")
         if not command.is_permitted(session.permissions.trusted, bool(call.text)):
             suffix = " FILE" if command.trust_free_without_arguments else ""
@@ -127,16 +136,18 @@ class GtpProtocol:
         return [
             name
             for name, command in COMMANDS.items()
-            if (is_go or not command.go_only) and command.is_permitted(trusted, has_arguments=False)
+            if command.is_offered(is_go) and command.is_permitted(trusted, has_arguments=False)
         ]
 
 
 COMMANDS: dict[str, Command] = {
     **administration.COMMANDS,
     **playing.COMMANDS,
+    **queries.COMMANDS,
     **clock_commands.COMMANDS,
     **rules.COMMANDS,
     **parameters.COMMANDS,
+    **tactics.COMMANDS,
     **gogui.COMMANDS,
     **analysis.COMMANDS,
 }

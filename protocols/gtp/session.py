@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -13,13 +14,14 @@ from agent.backends import (
     create_backend,
     dead_stone_judge,
     quick_dead_stone_judge,
+    stone_fate_search,
     wait_until_loaded,
 )
 from agent.evaluation import HANDCRAFTED
 from agent.game import CHANCE, ChanceGame, Game
 from agent.game_clock import TimeSystem
 from agent.games import catalogue
-from agent.games.chain_status import Statuses
+from agent.games.chain_status import ShouldContinue, Statuses
 from agent.games.chance import draw_event
 from agent.games.go import Go
 from agent.games.position_adapter import GamePositionAdapter
@@ -33,6 +35,7 @@ from agent.search import algorithm_spec
 from agent.search.backend import GameBackend
 from agent.search.learned_positions import LearnedPositions
 from agent.search.searcher import GameSearcher
+from agent.search.stone_fate import FateSearch
 from agent.threads.scheduler import NoDeadline
 from agent.threads.serial_executor import Job
 from openings.game_book import ProviderChain, move_providers
@@ -52,6 +55,7 @@ if TYPE_CHECKING:
     from agent.clock import SearchClock
 
 RESIGN = "resign"
+CANCELLED = "cancelled"  # KataGo's response if other input has stopped the search
 SESSION_ENDED = "the session has ended before a move was found"
 NO_RESTRICTIONS: Limits[Any] = Limits()
 MIN_MEGABYTES = 1  # for one search, if other sessions use most of the memory budget
@@ -163,6 +167,7 @@ class GtpSession:
         self._last_listener: AnalysisReporter | None = None
         self._last_key: Hashable = None
         self._thinking_time = 0.0  # of the last call of `think`, in seconds
+        self._total_thinking_time = 0.0
         self._has_moved = False
         self.current_command = ParsedCommand("", "", "")
         self._job: Job | None = None
@@ -297,6 +302,7 @@ class GtpSession:
             raise GtpError(SESSION_ENDED)
         result = self._avoid_costly_move(player, result, limits)
         self._thinking_time = time.monotonic() - start_time
+        self._total_thinking_time += self._thinking_time
         return result
 
     def play_result(self, player: int, result: Result[Any], *, never_resign: bool = False) -> str:
@@ -304,16 +310,33 @@ class GtpSession:
 
         Return "resign" in a lost game of Go, unless `never_resign` is set.
         """
-        board, settings = self.board, self.settings
         self._clocks[player].spend(self._thinking_time, result.planned_time)
+        text = self.result_text(player, result, never_resign=never_resign)
+        if text != RESIGN:
+            self.board.play_move(player, result.move)
+            self._has_moved = True
+        return text
+
+    def result_text(self, player: int, result: Result[Any], *, never_resign: bool = False) -> str:
+        """Return what `play_result` returns, but do not play the move."""
+        board, settings = self.board, self.settings
         if isinstance(board, GtpGoBoard) and settings.resigns and not never_resign:
             lost = self.resignation.should_resign(player, result.info, settings.resign_policy)
             if lost and not board.is_early and result.move != PASS:
                 return RESIGN
-        text = board.game.text(result.move)
-        board.play_move(player, result.move)
-        self._has_moved = True
-        return text
+        return board.game.text(result.move)
+
+    def stop_on_input(self) -> None:
+        """Stop the search of this command when another line arrives."""
+        assert self._job is not None
+        self._job.superseded.add_callback(self._job.stop.set)
+
+    def result_text_unless_cancelled(self, player: int, result: Result[Any]) -> str:
+        """Return `result_text`, or "cancelled" if another line has arrived during the search."""
+        assert self._job is not None
+        if self._job.superseded.is_set():
+            return CANCELLED
+        return self.result_text(player, result)
 
     def _avoid_costly_move(
         self, player: int, result: Result[Any], limits: Limits[Any]
@@ -376,7 +399,7 @@ class GtpSession:
     ) -> None:
         """Analyse the position for a player until the next input."""
         assert self._job is not None
-        self._job.superseded.add_callback(self._job.stop.set)
+        self.stop_on_input()
         with self.board.player_to_move(player):
             limits = _with_restrictions(Limits(infinite=True), move_restrictions)
             search = self._prepare_search(limits, listener, report_interval)
@@ -391,6 +414,13 @@ class GtpSession:
             self._last_listener = AnalysisReporter(self.report, max_lines=ALL_MOVES)
             self.think(player, self._last_listener)
         return self._last_listener.lines
+
+    def cpu_time(self) -> float:
+        """Return the processor time of the engine in seconds.
+
+        In a process with other sessions, return the duration of this session's searches.
+        """
+        return time.process_time() if self._scheduler is None else self._total_thinking_time
 
     def _prepare_search(
         self,
@@ -501,16 +531,29 @@ class GtpSession:
             self._learned_moves = self._create_learned_moves()
 
     def _judge(self, game: Go) -> Statuses:
+        with self._computing() as should_continue:
+            return dead_stone_judge(self.backend, game, should_continue)(game)
+
+    @contextmanager
+    def fate_search(self) -> Iterator[FateSearch]:
+        """Provide a search for the fate of stones in the current game of Go."""
+        with self._computing() as should_continue:
+            yield stone_fate_search(self.backend, self.go_board.game, should_continue)
+
+    @contextmanager
+    def _computing(self) -> Iterator[ShouldContinue]:
+        """Provide the function that a long computation polls, and share the processor meanwhile."""
         assert self._job is not None
         stop = self._job.stop
         if self._scheduler is None:
-            return dead_stone_judge(self.backend, game, lambda: not stop.is_set())(game)
+            yield lambda: not stop.is_set()
+            return
         slot = self._scheduler.register(NoDeadline())
         stop.add_callback(slot.stop)
         try:
             with others_may_run():
                 slot.acquire()
-                return dead_stone_judge(self.backend, game, slot.acquire)(game)
+                yield slot.acquire
         finally:
             slot.release()
 

@@ -11,7 +11,11 @@ from protocols.remote.gtp_replay import GENMOVE_COMMANDS, GtpReplay, mover
 from protocols.remote.proxy import NOTHING, OutgoingLines, Proxy
 
 # Responses to these commands take long, so they are forwarded line by line.
-STREAMING_COMMANDS = ("lz-analyze", "kata-analyze", "cgos-analyze", *GENMOVE_COMMANDS[2:])
+STREAMING_COMMANDS = (
+    *("lz-analyze", "kata-analyze", "cgos-analyze", "kata-problem_analyze"),
+    *("kata-search_analyze", "kata-search_analyze_cancellable"),
+    *GENMOVE_COMMANDS[2:],
+)
 # Maximum size of a response, which is kept until it is complete.
 MAX_REPLY_LINES, MAX_REPLY_LENGTH = 10_000, 1 << 24
 INTERRUPT = "# interrupt"

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from math import inf
@@ -18,11 +19,18 @@ SETTING_COMMANDS = {
     "kgs-rules": "rules",
     "kata-set-rule": "rule",
     "kata-set-param": "parameter",
+    "kata-set-params": "parameters",
+    "lz-setoption": "option",
     "time_settings": "time",
     "kgs-time_settings": "time",
     "kata-time_settings": "time",
 }
 PER_NAME_COMMANDS = ("kata-set-rule", "kata-set-param")
+# The names of what other commands set.
+SET_NAMES = {
+    "kata-set-params": re.compile(r'"(\w+)"\s*:'),
+    "lz-setoption": re.compile(r"\bname (.+?) value\b", re.IGNORECASE),
+}
 # Commands that discard the previous game.
 NEW_GAME_COMMANDS = ("clear_board", "loadsgf", "set_position")
 # Commands that change the position.
@@ -105,6 +113,8 @@ class GtpReplay:
         if kind == "rules":  # Replaces all individually set rules.
             self._settings = {k: v for k, v in self._settings.items() if not k.startswith("rule ")}
         parameter = call.arguments[0] if call.name in PER_NAME_COMMANDS and call.arguments else ""
+        if call.name in SET_NAMES:
+            parameter = " ".join(SET_NAMES[call.name].findall(line))
         keep_last(self._settings, f"{kind} {parameter}".strip(), line)
         if kind == "size":
             self._history.clear()

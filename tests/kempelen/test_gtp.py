@@ -58,7 +58,7 @@ def test_experience_is_kept_in_a_file(tmp_path):
 
 def test_board_size_komi_playouts_and_seed_are_options():
     done = gtp(
-        "gogui-rules_board_size\nfinal_score\ngenmove b\n",
+        "query_boardsize\nfinal_score\ngenmove b\n",
         *["--boardsize", "5", "--komi", "0.5", "--playouts", "3", "--seed", "1", "--time", "60"],
     )
     assert done.stdout.split("\n\n")[:2] == ["= 5", "= W+0.5"]

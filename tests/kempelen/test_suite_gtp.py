@@ -77,13 +77,13 @@ def test_own_engine_runs_with_options_and_a_relative_sgf(tmp_path, warm_cache):
     (tmp_path / "games" / "the one.sgf").write_text(game, "utf-8")
     path = tmp_path / "own.tst"
     path.write_text(
-        "loadsgf games/the one.sgf 2\nlevel 8\n1 gogui-rules_board_size\n#? [2]\n"
-        "2 gogui-rules_legal_moves\n#? [.*A1.*]\n"
-        "loadsgf games/none.sgf\n3 gogui-rules_board_size\n#? [2]\n"
-        "play black Z9\nclear_board\n4 gogui-rules_board_size\n#? [2]\n"
+        "loadsgf games/the one.sgf 2\nlevel 8\n1 query_boardsize\n#? [2]\n"
+        "2 all_legal b\n#? [.*A1.*]\n"
+        "loadsgf games/none.sgf\n3 query_boardsize\n#? [2]\n"
+        "play black Z9\nclear_board\n4 query_boardsize\n#? [2]\n"
         "5 no_such_command\n#? [!2]\n6 no_such_command\n#? [unknown command]\n"
-        "boardsize 25\nclear_board\n7 gogui-rules_board_size\n#? [2]\n"
-        "boardsize 3\nclear_board\n8 gogui-rules_board_size\n#? [3]\n",
+        "boardsize 25\nclear_board\n7 query_boardsize\n#? [2]\n"
+        "boardsize 3\nclear_board\n8 query_boardsize\n#? [3]\n",
         "utf-8",
     )
     done = regress(path, "--json", "--", "--playouts", 3, "--seed", 1)

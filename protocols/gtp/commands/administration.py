@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from protocols.gtp.command import Command
-from protocols.gtp.messages import Arguments
+from protocols.gtp.messages import SYNTAX_ERROR, Arguments, GtpError
 
 if TYPE_CHECKING:
     from protocols.gtp.session import GtpSession
@@ -36,6 +36,15 @@ def _opponent(gtp: GtpSession, arguments: Arguments) -> str:
     return ""
 
 
+def _kgs_chat(gtp: GtpSession, arguments: Arguments) -> str:
+    """Return the reply to a chat message, which KGS passes on to the sender."""
+    kind, _ = arguments.word(), arguments.word()
+    if kind not in ("game", "private"):
+        raise GtpError(f"{SYNTAX_ERROR}: invalid kind of chat {kind} (expected game or private)")
+    arguments.rest()
+    return f"I am {gtp.name}, a program, and cannot chat."
+
+
 def _ignore(gtp: GtpSession, _: Arguments) -> str:
     """Do nothing. Any input line has already stopped a running analysis."""
     return ""
@@ -50,6 +59,7 @@ COMMANDS = {
     "quit": Command(_ignore),
     "stop": Command(_ignore),
     "kgs-game_over": Command(_ignore),
+    "kgs-chat": Command(_kgs_chat),
     "kempelen-opponent": Command(_opponent),
     "gogui-interrupt": Command(_ignore),
 }

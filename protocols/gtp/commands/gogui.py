@@ -1,4 +1,7 @@
-"""GoGui's commands for setup, for the rules of any game, and for displaying analyses.
+"""GoGui's commands for setup, for the rules of games other than Go, and for displaying analyses.
+
+GoGui owns the rules of Go. If an engine offers `gogui-rules_board_size`, GoGui drops the open game
+and starts one of the engine's size, so Go has no such commands.
 
 A `cboard` response contains a colour for each point, and a `dboard` response contains a number from
 -1 (White) to 1 (Black), both in rows from the top. Source: 'Analyze commands', 'Setup commands' and
@@ -16,7 +19,7 @@ from agent.games.stones import EMPTY, PASS
 from protocols.gtp.analysis import MAX_MOVES, RootInfo, winrate
 from protocols.gtp.board import winner_text
 from protocols.gtp.command import Command
-from protocols.gtp.messages import COLOURS, Arguments, game_id
+from protocols.gtp.messages import COLOURS, SYNTAX_ERROR, Arguments, GtpError, game_id
 
 if TYPE_CHECKING:
     from protocols.gtp.session import GtpSession
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 # By number of liberties. The last colour is also used for more liberties.
 LIBERTY_COLOURS = ("red", "yellow", "green", "cyan")
 NO_COLOUR = '""'
+NO_STONE = ("e", "empty")  # instead of a colour in `gogui-setup`
 LADDER_COLOURS = {"lost": "red", "threatened": "yellow"}
 # RGB colours of the lowest and the highest number of visits.
 _COLD, _HOT = (0x40, 0x60, 0xFF), (0xFF, 0x30, 0x30)
@@ -35,7 +39,13 @@ def _play_sequence(gtp: GtpSession, arguments: Arguments) -> str:
 
 
 def _setup(gtp: GtpSession, arguments: Arguments) -> str:
-    gtp.go_board.set_up(arguments.moves())
+    stones: list[tuple[int | None, str]] = []
+    while arguments:
+        player = arguments.optional_player()
+        if player is None and arguments.word().lower() not in NO_STONE:
+            raise GtpError(SYNTAX_ERROR)
+        stones.append((player, arguments.word()))
+    gtp.go_board.set_up(stones)
     gtp.on_position_changed()
     return ""
 
@@ -130,17 +140,13 @@ def _ladders(gtp: GtpSession, arguments: Arguments) -> str:
 
 def _liberties(gtp: GtpSession, arguments: Arguments) -> str:
     arguments.expect_end()
-    stones = gtp.go_board.game.stones
-    shape = stones.shape
-    colours = []
-    for row in reversed(range(shape.height)):
-        for column in range(shape.width):
-            vertex = shape.vertex(column, row)
-            count = stones.liberties[stones.head[vertex]].bit_count()
-            occupied = stones.board[vertex] != EMPTY
-            colours.append(
-                LIBERTY_COLOURS[min(count, len(LIBERTY_COLOURS)) - 1] if occupied else NO_COLOUR
-            )
+    stones, colours = gtp.go_board.game.stones, []
+    for vertex in (vertex for row in gtp.go_board.rows_from_the_top() for vertex in row):
+        count = stones.liberties[stones.head[vertex]].bit_count()
+        occupied = stones.board[vertex] != EMPTY
+        colours.append(
+            LIBERTY_COLOURS[min(count, len(LIBERTY_COLOURS)) - 1] if occupied else NO_COLOUR
+        )
     return _format_rows(gtp, colours)
 
 
@@ -168,6 +174,16 @@ ANALYZE_COMMANDS = (
     "plist/Dead Stones/final_status_list dead",
     "plist/Living Stones/final_status_list alive",
     "plist/Stones in Seki/final_status_list seki",
+    "plist/Black Territory/final_status_list black_territory",
+    "plist/White Territory/final_status_list white_territory",
+    "plist/Dame/final_status_list dame",
+    "string/Estimated Score/estimate_score",
+    "hstring/Status of Dragons/dragon_status",
+    "string/Status of Dragon/dragon_status %p",
+    "string/Attack Chain/attack %p",
+    "string/Defend Chain/defend %p",
+    "plist/All Legal/all_legal %c",
+    "hstring/Move History/move_history",
     "dboard/Ownership/kempelen-ownership %c",
     "gfx/Visits/kempelen-visits %c",
     "gfx/Ladders/kempelen-ladders",
@@ -184,12 +200,12 @@ COMMANDS = {
     "gogui-play_sequence": Command(_play_sequence),
     "gogui-setup": Command(_setup, go_only=True),
     "gogui-setup_player": Command(_setup_player, go_only=True),
-    "gogui-rules_game_id": Command(_game_id),
-    "gogui-rules_board": Command(_board),
-    "gogui-rules_board_size": Command(_board_size),
-    "gogui-rules_legal_moves": Command(_legal_moves),
-    "gogui-rules_side_to_move": Command(_side_to_move),
-    "gogui-rules_final_result": Command(_final_result),
+    "gogui-rules_game_id": Command(_game_id, not_for_go=True),
+    "gogui-rules_board": Command(_board, not_for_go=True),
+    "gogui-rules_board_size": Command(_board_size, not_for_go=True),
+    "gogui-rules_legal_moves": Command(_legal_moves, not_for_go=True),
+    "gogui-rules_side_to_move": Command(_side_to_move, not_for_go=True),
+    "gogui-rules_final_result": Command(_final_result, not_for_go=True),
     "gogui-analyze_commands": Command(_analyze_commands),
     "kempelen-ownership": Command(_ownership, go_only=True),
     "kempelen-visits": Command(_visits, go_only=True),

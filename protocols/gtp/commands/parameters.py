@@ -1,16 +1,18 @@
-"""KataGo's commands for reading and setting search parameters."""
+"""Commands from KataGo and Leela Zero for reading and setting search parameters."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from agent.evaluation import EvaluationError
 from protocols.gtp.command import Command
 from protocols.gtp.go_board import GtpGoBoard
-from protocols.gtp.messages import NO_LIMIT, Arguments, GtpError
-from protocols.gtp.resignation import ResignPolicy
+from protocols.gtp.messages import NO_LIMIT, SYNTAX_ERROR, Arguments, GtpError
+from protocols.gtp.resignation import DEFAULT_RESIGN_POLICY, ResignPolicy
 
 if TYPE_CHECKING:
     from protocols.gtp.session import GtpSession, Settings
@@ -157,6 +159,53 @@ PARAMETERS = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class LeelaOption:
+    """An option of Leela Zero's `lz-setoption`: the type and values, and the parameters it sets."""
+
+    declaration: str
+    parameters: Callable[[str], Mapping[str, str]]  # may raise `ValueError`
+
+
+def _lz_limit(name: str) -> LeelaOption:
+    def parameters(text: str) -> Mapping[str, str]:
+        limit = _parse_spin(text, 0, 10**9)
+        return {name: str(limit or NO_LIMIT)}
+
+    return LeelaOption("spin default 0 min 0 max 1000000000", parameters)
+
+
+def _parse_spin(text: str, minimum: int, maximum: int) -> int:
+    number = int(text)
+    if not minimum <= number <= maximum:
+        raise ValueError
+    return number
+
+
+def _lz_resignation(text: str) -> Mapping[str, str]:
+    percentage = _parse_spin(text, -1, 30)
+    if percentage == 0:
+        return {"allowResignation": "false"}
+    rate = percentage / 100 if percentage > 0 else DEFAULT_RESIGN_POLICY.threshold
+    return {"allowResignation": "true", "resignThreshold": f"{2 * rate - 1:.10g}"}
+
+
+_LZ_SETTING = re.compile(r"name (.+?) value (.+)", re.IGNORECASE)
+LZ_OPTIONS = {
+    "Maximum Memory Use (MiB)": LeelaOption(
+        f"spin default 128 min 1 max {MAX_MEGABYTES}",
+        lambda text: {"memory": str(_parse_spin(text, 1, MAX_MEGABYTES))},
+    ),
+    "Visits": _lz_limit("maxVisits"),
+    "Playouts": _lz_limit("maxPlayouts"),
+    "Resign Percentage": LeelaOption("spin default -1 min -1 max 30", _lz_resignation),
+    "Pondering": LeelaOption(
+        "check default false",
+        lambda text: {"ponderingEnabled": _format_bool(_parse_bool(text))},
+    ),
+}
+
+
 def _available_names(gtp: GtpSession) -> list[str]:
     go = isinstance(gtp.board, GtpGoBoard)
     return [name for name, parameter in PARAMETERS.items() if go or not parameter.go_only]
@@ -180,27 +229,83 @@ def _get_param(gtp: GtpSession, arguments: Arguments) -> str:
     return _find_parameter(gtp, name).get_text(gtp.settings)
 
 
+def _get_params(gtp: GtpSession, arguments: Arguments) -> str:
+    arguments.expect_end()
+    names = _available_names(gtp)
+    return json.dumps({name: json.loads(PARAMETERS[name].get_text(gtp.settings)) for name in names})
+
+
 def _set_param(gtp: GtpSession, arguments: Arguments) -> str:
     name, text = arguments.word(), arguments.word()
     arguments.expect_end()
-    parameter = _find_parameter(gtp, name)
+    return _change(gtp, {name: text})
+
+
+def _set_params(gtp: GtpSession, arguments: Arguments) -> str:
+    """Set all parameters in a JSON object, or none of them if one is invalid."""
     try:
-        settings = parameter.with_text(gtp.settings, text)
+        values = json.loads(" ".join(arguments.rest()))
+    except (ValueError, RecursionError):
+        values = None
+    if not isinstance(values, dict):
+        raise GtpError("invalid parameters (expected a JSON object)")
+    return _change(
+        gtp,
+        {
+            name: value if isinstance(value, str) else json.dumps(value)
+            for name, value in values.items()
+        },
+    )
+
+
+def _lz_setoption(gtp: GtpSession, arguments: Arguments) -> str:
+    """Set an option in Leela Zero's notation (`name Visits value 100`), or list the options."""
+    if not arguments:
+        lines = (f"option name {name} type {each.declaration}" for name, each in LZ_OPTIONS.items())
+        return "\n".join(("", *lines))
+    match = _LZ_SETTING.fullmatch(" ".join(arguments.rest()))
+    if match is None:
+        raise GtpError(f"{SYNTAX_ERROR} (expected name NAME value VALUE)")
+    given, text = match.groups()
+    name = next((name for name in LZ_OPTIONS if name.lower() == given.lower()), None)
+    if name is None:
+        raise GtpError(f"unknown option: {given} (expected one of: {', '.join(LZ_OPTIONS)})")
+    try:
+        parameters = LZ_OPTIONS[name].parameters(text)
     except ValueError:
-        raise GtpError(f"{name}: invalid value {text} (expected {parameter.expected})") from None
-    if parameter.limited_by:
-        maximum: int = getattr(gtp.permissions, parameter.limited_by)
-        if int(parameter.get_text(settings)) > maximum:
-            raise GtpError(f"{name}: {text} is limited to {maximum} on this server")
+        expected = LZ_OPTIONS[name].declaration
+        raise GtpError(f"{name}: invalid value {text} (expected {expected})") from None
+    return _change(gtp, parameters)
+
+
+def _change(gtp: GtpSession, values: Mapping[str, str]) -> str:
+    """Change parameters, or raise `GtpError` and change none of them if one is invalid."""
+    settings = gtp.settings
+    for name, text in values.items():
+        parameter = _find_parameter(gtp, name)
+        try:
+            settings = parameter.with_text(settings, text)
+        except ValueError:
+            raise GtpError(
+                f"{name}: invalid value {text} (expected {parameter.expected})"
+            ) from None
+        if parameter.limited_by:
+            maximum: int = getattr(gtp.permissions, parameter.limited_by)
+            if int(parameter.get_text(settings)) > maximum:
+                raise GtpError(f"{name}: {text} is limited to {maximum} on this server")
     try:
         gtp.change_settings(settings)
     except (ValueError, EvaluationError) as error:
-        raise GtpError(f"{name} {text}: {error}") from None
+        shown = ", ".join(f"{name} {text}" for name, text in values.items())
+        raise GtpError(f"{shown}: {error}") from None
     return ""
 
 
 COMMANDS = {
     "kata-list-params": Command(_list_params),
     "kata-get-param": Command(_get_param),
+    "kata-get-params": Command(_get_params),
     "kata-set-param": Command(_set_param),
+    "kata-set-params": Command(_set_params),
+    "lz-setoption": Command(_lz_setoption, go_only=True),
 }

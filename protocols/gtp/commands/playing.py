@@ -8,7 +8,7 @@ from agent.games.go import MAX_KOMI
 from protocols.gtp.board import score_text
 from protocols.gtp.command import Command
 from protocols.gtp.go_board import GtpGoBoard
-from protocols.gtp.messages import COLOURS, SYNTAX_ERROR, Arguments, GtpError
+from protocols.gtp.messages import COLOURS, Arguments, GtpError
 
 if TYPE_CHECKING:
     from protocols.gtp.session import GtpSession
@@ -42,11 +42,6 @@ def _komi(gtp: GtpSession, arguments: Arguments) -> str:
         gtp.board.set_komi(komi)
         gtp.on_position_changed()
     return ""
-
-
-def _get_komi(gtp: GtpSession, arguments: Arguments) -> str:
-    arguments.expect_end()
-    return f"{gtp.go_board.komi:.10g}"
 
 
 def _fixed_handicap(gtp: GtpSession, arguments: Arguments) -> str:
@@ -124,6 +119,20 @@ def _reg_genmove(gtp: GtpSession, arguments: Arguments) -> str:
     return gtp.board.game.text(gtp.think(player).move)
 
 
+def _kata_search(gtp: GtpSession, arguments: Arguments) -> str:
+    """Do the same as `genmove`, but do not play the move."""
+    player = arguments.player()
+    arguments.expect_end()
+    return gtp.result_text(player, gtp.think(player))
+
+
+def _kata_search_cancellable(gtp: GtpSession, arguments: Arguments) -> str:
+    player = arguments.player()
+    arguments.expect_end()
+    gtp.stop_on_input()
+    return gtp.result_text_unless_cancelled(player, gtp.think(player))
+
+
 def _undo(gtp: GtpSession, arguments: Arguments) -> str:
     arguments.expect_end()
     gtp.board.undo_moves(1)
@@ -143,23 +152,11 @@ def _final_score(gtp: GtpSession, _: Arguments) -> str:
     return score_text(gtp.board.result())
 
 
-def _final_status_list(gtp: GtpSession, arguments: Arguments) -> str:
-    status = arguments.word()
-    if status not in ("alive", "dead", "seki"):
-        raise GtpError(SYNTAX_ERROR)
-    return gtp.go_board.chains_with_status(status)  # type: ignore[arg-type]
-
-
-def _showboard(gtp: GtpSession, _: Arguments) -> str:
-    return "\n" + str(gtp.board.game)
-
-
 COMMANDS = {
     "boardsize": Command(_boardsize),
     "rectangular_boardsize": Command(_boardsize),
     "clear_board": Command(_clear_board),
     "komi": Command(_komi),
-    "get_komi": Command(_get_komi, go_only=True),
     "fixed_handicap": Command(_fixed_handicap, go_only=True),
     "place_free_handicap": Command(_place_free_handicap, go_only=True),
     "set_free_handicap": Command(_set_free_handicap, go_only=True),
@@ -173,9 +170,9 @@ COMMANDS = {
     "genmove": Command(_genmove),
     "kgs-genmove_cleanup": Command(_kgs_genmove_cleanup, go_only=True),
     "reg_genmove": Command(_reg_genmove),
+    "kata-search": Command(_kata_search),
+    "kata-search_cancellable": Command(_kata_search_cancellable),
     "undo": Command(_undo),
     "gg-undo": Command(_gg_undo),
     "final_score": Command(_final_score),
-    "final_status_list": Command(_final_status_list, go_only=True),
-    "showboard": Command(_showboard),
 }

@@ -135,6 +135,12 @@ async def test_kempelen_receives_fractional_fischer_clocks(start, tmp_path):
     assert times == ["kata-time_settings fischer 60.500 0.5", "time_left black 60.500 0"]
 
 
+async def test_kempelen_for_go_is_refused_for_another_game(start):
+    arguments = ("-m", "kempelen.cli", "gtp", "--algorithm", "mcts")
+    with pytest.raises(EngineOptionError, match="plays Go \\(expected othello\\)"):
+        await start(GtpClient(sys.executable, arguments, game_id="othello"))
+
+
 @pytest.mark.parametrize(
     ("failure", "error", "message"),
     [

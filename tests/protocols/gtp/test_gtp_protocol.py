@@ -10,7 +10,9 @@ from agent.learning.learned_move_database import LearnedMoveDatabase
 from agent.search.catalogue import algorithms
 from protocols.gtp import board
 from protocols.gtp.commands.gogui import ANALYZE_COMMANDS
+from protocols.gtp.messages import COLOURS
 from protocols.gtp.protocol import COMMANDS, MAX_PENDING
+from tests.pages import ROOT
 from tests.protocols.gtp.conftest import PATIENCE
 from tests.waiting import until
 
@@ -35,6 +37,40 @@ def test_every_command_has_a_transcript():
     said = " ".join(line for case in CASES.values() for line in case if line.startswith(">"))
     for command in COMMANDS:
         assert f" {command}" in said, f"no transcript says {command}"
+
+
+def test_every_command_is_documented():
+    documented = set(re.findall(r"[\w-]+", (ROOT / "docs/guide/games.md").read_text("utf-8")))
+    assert not COMMANDS.keys() - documented
+
+
+@pytest.mark.parametrize("game", ["go", "othello"])
+def test_only_listed_commands_are_known_and_answered(start, game):
+    """GoGui drops its game of Go if an engine offers the rules of the game."""
+    talk = start(game=game, playouts=1)
+    listed = talk.answer("list_commands").removeprefix("= ").split()
+    for name in COMMANDS.keys() - {"quit"}:
+        known = name in listed
+        assert talk.answer(f"known_command {name}") == f"= {str(known).lower()}\n\n"
+        if not known:
+            assert talk.answer(name) == "? unknown command\n\n"
+    rules = [name for name in listed if name.startswith("gogui-rules_")]
+    assert len(rules) == (0 if game == "go" else 6)
+
+
+@pytest.mark.parametrize(
+    "command", ["kata-search_cancellable b", "kata-search_analyze_cancellable b"]
+)
+def test_cancellable_search_is_cancelled_by_the_next_line(start, command):
+    talk = start(seconds=1000.0, size=9)
+    talk.say(command)
+    session = talk.gtp.session
+    while not session.agent.pending() or session.backend._search.progress().nodes == 0:
+        time.sleep(0.01)
+    talk.say("last_move")
+    *_, cancelled, following = talk.rest()
+    assert cancelled in ("= cancelled", "play cancelled")
+    assert following == "? no previous move known"
 
 
 def test_gogui_analyze_commands_exist():
@@ -290,12 +326,15 @@ def test_every_game_can_be_played_to_its_end(start, name):
     for _ in range(2000):
         if not list(board.game.moves()):
             break
-        colour = talk.answer("gogui-rules_side_to_move").strip("= \n")
-        legal = talk.answer("gogui-rules_legal_moves").strip("= \n").split()
+        colour, legal = COLOURS[board.turn], board.legal_moves()
+        if name != "go":
+            assert talk.answer("gogui-rules_side_to_move") == f"= {colour}\n\n"
+            assert talk.answer("gogui-rules_legal_moves") == f"= {' '.join(legal)}\n\n"
         assert talk.answer(f"genmove {colour}").strip("= \n") in legal
     assert board.game.outcome() is not None
-    assert talk.answer("gogui-rules_legal_moves") == "=\n\n"
-    assert talk.answer("gogui-rules_final_result").startswith(("= Black", "= White", "= draw"))
+    if name != "go":
+        assert talk.answer("gogui-rules_legal_moves") == "=\n\n"
+        assert talk.answer("gogui-rules_final_result").startswith(("= Black", "= White", "= draw"))
 
 
 def test_cleanup_captures_dead_stones_before_passing(start):

@@ -83,6 +83,28 @@ def test_settings_changed_after_loadsgf_are_replayed_after_it():
     ]  # fmt: skip
 
 
+def test_options_of_leela_zero_and_sets_of_parameters_are_replayed():
+    proxy = talk(
+        ("lz-setoption name Visits value 5", "="), ("lz-setoption name Pondering value true", "="),
+        ("lz-setoption name Visits value 9", "="), ("lz-setoption", "=\noption name Visits"),
+        ('kata-set-params {"maxVisits": 7}', "="), ('kata-set-params {"maxVisits": 8}', "="),
+    )  # fmt: skip
+    assert again(proxy) == [
+        "lz-setoption name Pondering value true", "lz-setoption name Visits value 9",
+        "lz-setoption", 'kata-set-params {"maxVisits": 8}',
+    ]  # fmt: skip
+
+
+def test_searches_that_play_no_move_are_not_replayed():
+    proxy = talk(
+        ("play b E5", "="), ("kata-search w", "= C3"), ("restricted_genmove w C3", "= C3"),
+        ("gogui-setup w A1", "="),
+    )  # fmt: skip
+    for name in ("kata-search_analyze", "kata-search_analyze_cancellable"):
+        assert say(proxy, f"{name} w", "=\ninfo move C3\nplay C3")[0] == "="
+    assert again(proxy) == ["play b E5", "gogui-setup w A1"]
+
+
 def test_undone_moves_are_not_replayed():
     proxy = talk(
         ("play b E5", "="), ("play w C3", "="), ("undo", "="), ("play w C4", "="),
