@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from inspect import signature
 from pathlib import Path
 from textwrap import wrap
@@ -81,7 +82,8 @@ def game_from(
         if arguments.size is not None or arguments.option:
             raise ValueError("--tree: a tree from a file has neither --size nor --option")
         tree = read_tree(arguments.tree)
-        return catalogue.find("tree"), {"root": tree.root, "notes": tree.notes}
+        kind = replace(catalogue.find("tree"), game_class=type(tree))
+        return kind, {"root": tree.root, "notes": tree.notes}
     kind = catalogue.find(arguments.game)
     known = signature(kind.game_class).parameters
     options = {name: value for name, value in (defaults or {}).items() if name in known}

@@ -29,8 +29,7 @@ from kempelen.lab.output import print_plain, table
 def configure(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--kind", action="append", choices=tuple(KINDS),
-        help="exercise type: values, order of visits, cut-offs, open list of SSS*, path of UCT; "
-        "may be repeated (default: all)",
+        help="exercise type; may be repeated (default: all)",
     )  # fmt: skip
     parser.add_argument(
         "--algorithm", metavar="A",
@@ -231,7 +230,10 @@ def _read_answer(prompt: str) -> str | None:
 
 def _print_question(made: Exercise, translate: Translator) -> None:
     print_plain(
-        "", made.title(translate), rich_tree(made.visible_nodes()), *made.question(translate)
+        "",
+        made.title(translate),
+        rich_tree(made.visible_nodes(), translate),
+        *made.question(translate),
     )
     print_plain(f"{translate('for example')}: {made.example}", translate(marking.RULE))
 
@@ -240,11 +242,14 @@ def _print_solution(made: Exercise, translate: Translator) -> None:
     print_plain(f"{translate('key')}: {made.key_text()}", *made.explanation(translate))
 
 
-def rich_tree(nodes: list[VisibleNode]) -> RichTree:
+def rich_tree(nodes: list[VisibleNode], translate: Translator = str) -> RichTree:
     """Convert nodes in preorder to a Rich tree for the terminal."""
     branches: dict[tuple[int, ...], RichTree] = {}
     for node in nodes:
-        text = f"{format_label(node.label)}  {'' if node.is_leaf else f'{node.mover} '}{node.text}"
+        mover = translate("chance") if node.mover == "chance" else node.mover
+        text = f"{format_label(node.label)}  {'' if node.is_leaf else f'{mover} '}{node.text}"
+        if node.chance:
+            text = f"{node.chance}: {text}"
         above = branches.get(node.label[:-1]) if node.label else None
         branches[node.label] = RichTree(text) if above is None else above.add(text.rstrip())
     return branches[()]

@@ -119,6 +119,8 @@ def problem_from(arguments: Namespace) -> SearchProblem:
             raise ValueError(Message("--symmetry: {} has no symmetries", name))
         game, evaluate = SymmetryReducedGame(game), _evaluate_wrapped(evaluate)
     if arguments.beam is not None:
+        if isinstance(game, ChanceGame):
+            raise ValueError(Message("--beam: games of chance are not supported ({})", name))
         game, evaluate = (
             BeamLimitedGame(game, evaluate, arguments.beam),
             _evaluate_wrapped(evaluate),

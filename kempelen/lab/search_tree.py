@@ -303,7 +303,7 @@ def _build(
             kind = kinds[game.turn != max_player]
         record = records.nodes[label]
         node = SearchTreeNode(
-            *(label, kind, "" if isinstance(game, Tree) else move),
+            *(label, kind, move),
             order=record.order,
             value=record.value,
             window=None if record.entered is None else record.entered.window,
@@ -332,9 +332,12 @@ def _build(
         if isinstance(game, ChanceGame) and kind == "chance":
             chances = dict(game.chance_outcomes())
         for number, child_move in enumerate(list(game.moves()), 1):
-            text = language.translate_move(game.text(child_move), translate)
+            text = ""
+            if not isinstance(game, Tree):
+                text = language.translate_move(game.text(child_move), translate)
             if child_move in chances:
-                text += f"\n{Fraction(chances[child_move]).limit_denominator(10_000)}"
+                chance = Fraction(chances[child_move]).limit_denominator(10_000)
+                text = f"{text}\n{chance}".lstrip()
             game.play(child_move)
             child = grow((*label, number), text, depth if kind == "chance" else depth - 1)
             game.undo()

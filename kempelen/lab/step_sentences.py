@@ -82,8 +82,8 @@ WORDS = (
     "children, step, steps, theory, all leaves, least leaves, branching, start, back, forward, "
     "next cut, next change of a value, end, play, pause, fit, zoom in, zoom out, follow, boards, "
     "fold, unfold all, what happens, counts, pseudo-code, language, keys, the tree, own tree, "
-    "your own tree, add a child, remove, name, lower bound, upper bound, save as YAML, search "
-    "this tree, random, close, nothing yet, speed"
+    "your own tree, add a child, remove, name, lower bound, upper bound, static value, chances, "
+    "save as YAML, search this tree, random, close, nothing yet, speed"
 )
 
 KEYS = (

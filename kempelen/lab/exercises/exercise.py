@@ -63,16 +63,16 @@ class ExerciseSpec:
 
 @dataclass(frozen=True)
 class VisibleNode:
-    """A tree node as the student sees it. An empty `text` hides the value."""
+    """A tree node as the student sees it. An empty `text` hides the value.
+
+    `mover` is "MAX", "MIN" or "chance". `chance` is the probability of the node, as text.
+    """
 
     label: Label
     text: str
     is_leaf: bool
-
-    @property
-    def mover(self) -> str:
-        """The player to move, "MAX" or "MIN"."""
-        return "MIN" if len(self.label) % 2 else "MAX"
+    mover: str
+    chance: str = ""
 
 
 @dataclass(frozen=True)
@@ -107,9 +107,9 @@ class Exercise(ABC):
     def visible_nodes(self) -> list[VisibleNode]:
         """Return the nodes of the tree in preorder."""
         return [
-            VisibleNode(path, "", is_leaf=False)
+            VisibleNode(path, "", is_leaf=False, mover=mover(path))
             if isinstance(node, list)
-            else VisibleNode(path, format_number(node), is_leaf=True)
+            else VisibleNode(path, format_number(node), is_leaf=True, mover=mover(path))
             for path, node in iter_nodes(self.root)
         ]
 
@@ -269,6 +269,11 @@ def random_tree(random: Random, spec: ExerciseSpec) -> Node:
         return [grow(depth - 1) for _ in range(random.randint(2, spec.branching))]
 
     return grow(spec.depth)
+
+
+def mover(path: Label) -> str:
+    """Return the player to move in a tree without chance nodes, "MAX" or "MIN"."""
+    return "MIN" if len(path) % 2 else "MAX"
 
 
 def search_events(root: Node, algorithm: str) -> tuple[Event, ...]:

@@ -19,6 +19,7 @@ from kempelen.lab.exercises.exercise import (
     LeafOrder,
     MinimaxValues,
 )
+from kempelen.lab.exercises.expectiminimax_exercise import ExpectiminimaxValues
 from kempelen.lab.exercises.sss_star_exercise import NextRow
 from kempelen.lab.exercises.uct_exercise import UctPath
 
@@ -30,9 +31,16 @@ KINDS: dict[str, ExerciseGenerator] = {
     "cuts": CutOffs.generate,
     "list": NextRow.generate,
     "uct": UctPath.generate,
+    "expectiminimax": ExpectiminimaxValues.generate,
 }
 # Algorithm of each exercise kind. For "order", the specification names it.
-ALGORITHMS = {"values": "minimax", "cuts": "alpha-beta", "list": "sss-star", "uct": "uct"}
+ALGORITHMS = {
+    "values": "minimax",
+    "cuts": "alpha-beta",
+    "list": "sss-star",
+    "uct": "uct",
+    "expectiminimax": "expectiminimax",
+}
 # Maximum value of a seed, student number or exercise number.
 MAX_NUMBER = 10**9
 # Maximum mean number of leaves, so that students can solve the exercise by hand.

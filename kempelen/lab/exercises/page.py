@@ -52,6 +52,7 @@ def html(made: Sequence[Exercise], translate: Translator, language: str, name: s
 def _page_texts(translate: Translator) -> dict[str, str]:
     return {
         "answer": translate("your answer"),
+        "chance": translate("chance"),
         "check": translate("check"),
         "click": translate("Click a node to insert its label."),
         "count": translate("{} of {} correct, {} on the first try"),
@@ -90,8 +91,9 @@ def _exercise_data(made: Exercise, translate: Translator) -> dict[str, Any]:
             {
                 "label": format_label(node.label),
                 "parent": format_label(node.label[:-1]) if node.label else None,
-                "maximises": node.mover == "MAX",
+                "mover": node.mover,
                 "text": node.text,
+                "chance": node.chance,
                 "leaf": node.is_leaf,
                 "x": positions[node.label][0],
                 "y": positions[node.label][1],

@@ -28,7 +28,7 @@ TREE_HEIGHT = 2.3
 # Font size in points, line spacing in inches, characters per line.
 TEXT, LINE, LETTERS = 8, 0.165, 104
 INK, FAINT, ANSWERED = "#1f2933", "#8a94a0", "#b91c1c"
-FILLS = {"leaf": "white", "MAX": "#dbeafe", "MIN": "#fef3c7"}
+FILLS = {"leaf": "white", "MAX": "#dbeafe", "MIN": "#fef3c7", "chance": "#dcfce7"}
 # Maximum number of lines of a question with its key that fit on half a page.
 MAX_LINES = 10
 # Number of ruled lines for a handwritten answer.
@@ -103,7 +103,7 @@ def _draw_exercise(
         (MARGIN / WIDTH, (top - 0.25 - TREE_HEIGHT) / HEIGHT, 1 - 2 * MARGIN / WIDTH,
          TREE_HEIGHT / HEIGHT)
     )  # fmt: skip
-    _draw_tree(axes, made.visible_nodes())
+    _draw_tree(axes, made.visible_nodes(), translate)
     y_text = top - 0.45 - TREE_HEIGHT
     for line in _lines(made.question(translate)):
         _draw_text(figure, y_text, line)
@@ -139,7 +139,7 @@ def _draw_rule(ends: tuple[float, float], y: float) -> Any:
     return Line2D(ends, (y, y), color=FAINT, linewidth=0.6)
 
 
-def _draw_tree(axes: Axes, nodes: Sequence[VisibleNode]) -> None:
+def _draw_tree(axes: Axes, nodes: Sequence[VisibleNode], translate: Translator) -> None:
     from matplotlib.collections import LineCollection
 
     positions = {path: (x, -y) for path, (x, y) in node_positions(nodes).items()}
@@ -152,10 +152,18 @@ def _draw_tree(axes: Axes, nodes: Sequence[VisibleNode]) -> None:
     axes.add_collection(LineCollection(lines, colors=INK, linewidths=0.7, zorder=1))
     for node in nodes:
         x, y = positions[node.label]
+        if node.chance:
+            above_x, above_y = positions[node.label[:-1]]
+            axes.text(
+                (above_x + 2 * x) / 3, (above_y + 2 * y) / 3, node.chance, ha="center", va="center",
+                fontsize=0.85 * size, color=INK, zorder=2,
+                bbox={"boxstyle": "square,pad=0.05", "facecolor": "white", "edgecolor": "none"},
+            )  # fmt: skip
         kind = "leaf" if node.is_leaf else node.mover
+        mover = translate(node.mover) if node.mover == "chance" else node.mover
         boxstyle = "round4,pad=0.35" if kind == "MIN" else "square,pad=0.35"
         axes.text(
-            x, y, node.text or node.mover, ha="center", va="center", fontsize=size, color=INK,
+            x, y, node.text or mover, ha="center", va="center", fontsize=size, color=INK,
             zorder=3, bbox={"boxstyle": boxstyle, "facecolor": FILLS[kind], "edgecolor": INK,
                             "linewidth": 0.6},
         )  # fmt: skip

@@ -13,7 +13,13 @@ from agent.search import mcts_node
 from agent.search.algorithms.mcts import UCT, UCTOptions
 from agent.search.tracing import Counted, Event, PlayedOut, traced
 from agent.search.tree_cursor import Label
-from kempelen.lab.exercises.exercise import Exercise, ExerciseSpec, VisibleNode, random_tree
+from kempelen.lab.exercises.exercise import (
+    Exercise,
+    ExerciseSpec,
+    VisibleNode,
+    mover,
+    random_tree,
+)
 from kempelen.lab.language import Translator, format_label
 from kempelen.lab.problems import UNLIMITED_DEPTH
 
@@ -55,7 +61,7 @@ class UctPath(Exercise):
         paths = sorted({(), *(path for path, _ in self.bounds)})
         inner = {path[:-1] for path in paths if path}
         return [
-            VisibleNode(path, _format_statistics(counted.get(path)), path not in inner)
+            VisibleNode(path, _format_statistics(counted.get(path)), path not in inner, mover(path))
             for path in paths
         ]
 

@@ -181,18 +181,22 @@ const exerciseMarks = (() => {
         const [x1, y1] = place(byLabel.get(node.parent));
         const [x2, y2] = place(node);
         image.append(drawn("line", { x1, y1, x2, y2 }));
+        if (node.chance) {
+          const middle = { x: (x1 + 2 * x2) / 3, y: (y1 + 2 * y2) / 3, class: "name" };
+          image.append(drawn("text", middle, node.chance));
+        }
       }
     }
     for (const node of nodes) {
       const [x, y] = place(node);
-      const mover = node.leaf && node.text !== "" ? "" : node.maximises ? "MAX" : "MIN";
+      const mover = node.leaf && node.text !== "" ? "" : words[node.mover] || node.mover;
       const group = drawn("g", {
         class: "node", tabindex: 0, role: "button",
         "aria-label": `${node.label} ${mover} ${node.text}`.trim(), "data-label": node.label,
       });
-      const kind = node.leaf ? "leaf" : node.maximises ? "max" : "min";
+      const kind = node.leaf ? "leaf" : node.mover.toLowerCase();
       group.append(
-        node.maximises || node.leaf
+        kind !== "min"
           ? drawn("rect", { x: x - 21, y: y - 14, width: 42, height: 28, class: kind })
           : drawn("ellipse", { cx: x, cy: y, rx: 23, ry: 16, class: kind }),
         drawn("text", { x, y: y + 4 }, node.text || mover),

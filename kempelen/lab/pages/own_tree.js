@@ -50,7 +50,7 @@ Kempelen.OwnTree = class {
     made.addEventListener("change", () => {
       if (made.value === "") delete node[field];
       else node[field] = isText ? made.value : Number(made.value);
-      if (field === "value" && node.value === undefined) node.value = 0;
+      if (field === "value" && node.value === undefined && !node.children) node.value = 0;
       this.show();
     });
     return made;
@@ -58,16 +58,24 @@ Kempelen.OwnTree = class {
 
   item(node, parent) {
     const made = Kempelen.element("div", {}, this.input(node, "name", "name", true));
-    if (node.children) made.append(this.input(node, "lower", "lower bound"), this.input(node, "upper", "upper bound"));
-    else made.append(this.input(node, "value", "value"));
+    if (node.children) {
+      made.append(
+        this.input(node, "lower", "lower bound"), this.input(node, "upper", "upper bound"),
+        this.input(node, "value", "static value"), this.input(node, "chances", "chances", true),
+      );
+    } else made.append(this.input(node, "value", "value"));
     made.append(this.button("add a child", "+", () => {
-      (node.children ||= []).push({ value: node.value ?? 0 });
-      delete node.value;
+      if (node.children) node.children.push({ value: 0 });
+      else {
+        node.children = [{ value: node.value ?? 0 }];
+        delete node.value;
+      }
     }));
     if (parent) made.append(this.button("remove", "×", () => {
       parent.children.splice(parent.children.indexOf(node), 1);
       if (!parent.children.length) {
         delete parent.children;
+        delete parent.chances;
         delete parent.lower;
         delete parent.upper;
         parent.value = 0;
@@ -80,9 +88,12 @@ Kempelen.OwnTree = class {
   yaml(node) {
     const below = node.children ? `[${node.children.map((child) => this.yaml(child)).join(", ")}]` : String(node.value);
     const bounded = node.lower !== undefined && node.upper !== undefined;
-    if (!node.name && !bounded) return below;
+    const valued = node.children && node.value !== undefined;
+    if (!node.name && !bounded && !valued && !node.chances) return below;
     const parts = node.name ? [`name: ${JSON.stringify(node.name)}`] : [];
     if (bounded) parts.push(`bounds: [${node.lower}, ${node.upper}]`);
+    if (valued) parts.push(`value: ${node.value}`);
+    if (node.chances) parts.push(`chances: ${/^[0-9]/.test(node.chances) ? `[${node.chances}]` : node.chances}`);
     parts.push(node.children ? `children: ${below}` : `value: ${below}`);
     return `{${parts.join(", ")}}`;
   }

@@ -308,7 +308,8 @@ Kempelen.TreeView = class {
     if (this.folded.has(node)) this.label(context, `▸ ${this.children[node].length}`, x, y - high / 2, letter, "#1d4ed8");
     const order = this.replay.field(node, "order");
     if (order !== undefined && this.scale > 0.5) this.label(context, String(order), x - wide / 2, y - high / 2, letter * 0.7, "#1d4ed8");
-    if (place.name) this.label(context, place.name, x + wide / 2, y - high / 2, letter * 0.8, "#5f6b78");
+    const note = [place.name, place.static === undefined ? "" : `h=${place.static}`].filter(Boolean).join(" ");
+    if (note) this.label(context, note, x + wide / 2, y - high / 2, letter * 0.8, "#5f6b78");
   }
 
   /* The texts of a node: its value, then window, bounds, visits, question, cut. */

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 from math import isfinite
 from typing import Any
 
@@ -103,6 +104,10 @@ def _editable_tree(game: NotatedGame[Any], nodes: list[RecordedNode]) -> dict[st
         data: dict[str, Any] = {"name": note.name} if note.name else {}
         if all(map(isfinite, note.bounds)):
             data["lower"], data["upper"] = note.bounds
+        if note.static_value is not None:
+            data["value"] = note.static_value
+        if note.chances:
+            data["chances"] = ", ".join(map(_chance_text, note.chances))
         if isinstance(node, list):
             data["children"] = [node_data(child, (*path, at)) for at, child in enumerate(node, 1)]
         else:
@@ -110,6 +115,11 @@ def _editable_tree(game: NotatedGame[Any], nodes: list[RecordedNode]) -> dict[st
         return data
 
     return node_data(game.root, ()) if isfinite(game.max_utility()) else None
+
+
+def _chance_text(chance: float) -> str:
+    fraction = Fraction(chance).limit_denominator(10_000)
+    return str(fraction if float(fraction) == chance else chance)
 
 
 def _recorder(game: NotatedGame[Any], algorithm: AlgorithmSpec) -> Recorder:

@@ -113,6 +113,7 @@ class Recorder(ABC):
         number = self.numbers[label] = len(self.nodes)
         name = getattr(self._game, "name", None)
         known_value = self._game.outcome() if isinstance(self._game, Tree) else None
+        static_value = self._game.note.static_value if isinstance(self._game, Tree) else None
         self.nodes.append(
             RecordedNode(
                 parent,
@@ -123,6 +124,7 @@ class Recorder(ABC):
                 probability,
                 name if isinstance(name, str) else "",
                 None if known_value is None else recorded_value(known_value),
+                None if static_value is None else recorded_value(static_value),
             )
         )
         return number

@@ -48,7 +48,7 @@ class RecordedNode:
     `kind` is "max", "min", "chance", "or" or "and".
     `board` is the result of `board_data`.
     `chance` is the probability of the chance event that leads to the node.
-    `known` is the value of a leaf in an explicit tree.
+    `known` is the value of a leaf in an explicit tree, and `static` that of an inner node for MAX.
     """
 
     parent: int
@@ -59,6 +59,7 @@ class RecordedNode:
     chance: float | None = None
     name: str = ""
     known: Value = None
+    static: Value = None
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 Trees are nested lists of leaf values. Labels are tuples of child numbers from 1.
 """
 
+from fractions import Fraction
 from math import inf, log, sqrt
 
 
@@ -16,6 +17,23 @@ def minimax(node, path=()):
     best = min if len(path) % 2 else max
     found[path] = best(found[(*path, place)] for place in range(1, len(node) + 1))
     return found
+
+
+def expectiminimax(shown):
+    """The values of all nodes by label, from the visible data: movers, texts and probabilities."""
+    values = {}
+    for path in sorted(shown, key=len, reverse=True):
+        node = shown[path]
+        below = [child for child in shown if child and child[:-1] == path]
+        if not below:
+            values[path] = float(node.text)
+        elif node.mover == "chance":
+            values[path] = float(
+                sum(Fraction(shown[child].chance) * Fraction(values[child]) for child in below)
+            )
+        else:
+            values[path] = {"MAX": max, "MIN": min}[node.mover](values[child] for child in below)
+    return values
 
 
 def alpha_beta(root):

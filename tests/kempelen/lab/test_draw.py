@@ -283,3 +283,20 @@ def test_title_counts_one_leaf(lab, tmp_path):
     tree = tmp_path / "leaf.yaml"
     tree.write_text("5")
     assert "alpha-beta: 1 leaf, 1 node" in texts(draw(lab, tmp_path, "--tree", tree))
+
+
+def test_tree_with_chance_nodes_shows_its_probabilities(lab, tmp_path):
+    file, picture = tmp_path / "tree.yaml", tmp_path / "tree.svg"
+    file.write_text("[{chances: [1/6, 5/6], children: [[3, 5], 2]}, [4]]")
+    given = ["--tree", file, "--algorithm", "expectiminimax"]
+    assert lab("draw", *given, "-o", picture) == (0, f"{picture}\n", "")
+    assert {"1/6", "5/6", "chance"} <= set(texts(picture))
+    status, out, err = lab("draw", "--tree", file, "-o", picture)
+    assert (status, out) == (2, "")
+    assert "alpha-beta: games of chance are not supported (use expectiminimax or uct)" in err
+
+
+def test_beam_is_rejected_in_games_of_chance(lab):
+    status, out, err = lab("run", "--game", "pig", "--beam", "2")
+    assert (status, out) == (2, "")
+    assert err == "kempelen lab: --beam: games of chance are not supported (pig)\n"

@@ -1,6 +1,7 @@
 """Test that the keys of exercises match the algorithms, and that answers are marked by them."""
 
 import re
+from math import inf
 from random import Random
 
 import pytest
@@ -27,7 +28,7 @@ def made(kind, seed, **other):
 
 
 def written(value):
-    return str(value).replace("inf", "∞")
+    return str(int(value) if value == value // 1 < inf else value).replace("inf", "∞")
 
 
 def expected(each):
@@ -47,6 +48,14 @@ def expected(each):
         return tuple(
             f"({format_label(path)}, {sign}, {written(bound)})" for path, sign, bound in states
         )
+    if each.spec.kind == "expectiminimax":
+        shown = {node.label: node for node in each.visible_nodes()}
+        values = reference.expectiminimax(shown)
+        return {
+            f"{format_label(path)}={written(value)}"
+            for path, value in values.items()
+            if not shown[path].is_leaf
+        }
     return (format_label(reference.uct_path(each.visible_nodes())),)
 
 
@@ -234,7 +243,7 @@ def test_explanations_match_the_key_in_both_languages(kind):
         ours, theirs = each.explanation(english), each.explanation(spanish)
         assert len(ours) == len(theirs) > 0
         assert "\n".join(ours) != "\n".join(theirs)
-        if kind == "values":
+        if kind in ("values", "expectiminimax"):
             found = {line.partition(":")[0]: line.rpartition(" ")[2] for line in ours}
             assert {f"{node}={value}" for node, value in found.items()} == set(each.key)
         elif kind == "cuts":
