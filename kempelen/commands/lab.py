@@ -22,6 +22,8 @@ ACTIONS = {
     "figures": ("notes.figures", "create the lecture notes' tables and figures, as one page"),
     "learn": ("learn", "learn a game by self-play: a network, or weights of features"),
     "step": ("step", "show the steps of an algorithm, forward and back, on a page"),
+    "cfr": ("cfr", "solve a game with hidden information by regret minimisation"),
+    "max-n": ("max_n", "search a game for three or more players by max-n"),
     "exercise": ("exercise", "ask about trees, check the answers, and collect them"),
 }
 

@@ -19,7 +19,7 @@ Translator = Callable[[str], str]
 BELOW_INFINITY = nextafter(inf, 0)
 
 # Moves of the built-in games whose notation is an English word.
-MOVE_WORDS = ("hold", "pass", "roll")
+MOVE_WORDS = ("bet", "hold", "liar", "pass", "roll")
 
 
 def configure(parser: ArgumentParser, *, default: str) -> None:
