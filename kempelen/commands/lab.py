@@ -24,6 +24,7 @@ ACTIONS = {
     "step": ("step", "show the steps of an algorithm, forward and back, on a page"),
     "cfr": ("cfr", "solve a game with hidden information by regret minimisation"),
     "max-n": ("max_n", "search a game for three or more players by max-n"),
+    "assignment": ("assignment", "make and grade assignments: algorithms that students write"),
     "exercise": ("exercise", "ask about trees, check the answers, and collect them"),
 }
 

@@ -1,0 +1,200 @@
+"""`kempelen lab assignment`: make folders for students' own algorithms, and grade them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from agent.io.files import replace_atomically
+from agent.io.message import Message
+from agent.io.sanitize import sanitize_line
+from kempelen.console.argument_types import positive_seconds
+from kempelen.console.terminal import with_progress
+from kempelen.lab import language
+from kempelen.lab.assignments.grader import NAME_FILE, Grade, assigned_tasks, grade
+from kempelen.lab.assignments.tasks import TASKS, Task
+from kempelen.lab.language import Translator
+from kempelen.lab.output import print_plain, table
+
+# Time limit per test in seconds.
+TIMEOUT_S = 20.0
+README = "README.md"
+MAX_EXPLANATION_LENGTH = 1000
+
+
+def configure(parser: ArgumentParser) -> None:
+    mode = parser.add_mutually_exclusive_group(required=True)
+    mode.add_argument(
+        "-o", "--output", type=Path, metavar="FOLDER",
+        help="make a folder with the instructions and a template for each task",
+    )  # fmt: skip
+    mode.add_argument(
+        "--grade", type=Path, nargs="+", metavar="FOLDER", help="grade the folders of students"
+    )
+    parser.add_argument(
+        "--task", action="append", choices=tuple(TASKS),
+        help="task; may be repeated (default: all tasks, or those found in the folders)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--csv", type=Path, metavar="FILE", help="write the points of all students to a CSV file"
+    )
+    parser.add_argument(
+        "--timeout", type=positive_seconds, default=TIMEOUT_S, metavar="S",
+        help="time limit per test in seconds (default: 20)",
+    )  # fmt: skip
+    parser.add_argument("--json", action="store_true", help="print one JSON object per line")
+
+
+def run(arguments: Namespace) -> int:
+    """Make or grade folders. Return 1 if a folder could not be graded."""
+    translate = language.translator(arguments.lang)
+    tasks = [TASKS[name] for name in dict.fromkeys(arguments.task or ())]
+    if arguments.output is not None:
+        if arguments.csv is not None:
+            raise ValueError("--csv requires --grade")
+        make_folder(arguments.output, tasks or list(TASKS.values()), arguments.lang)
+        print(arguments.output)
+        return 0
+    folders = [folder for folder in arguments.grade if folder.is_dir()]
+    missing = [folder for folder in arguments.grade if not folder.is_dir()]
+    if arguments.csv is not None and not arguments.csv.absolute().parent.is_dir():
+        raise ValueError(
+            Message("{}: folder {} does not exist", arguments.csv, arguments.csv.parent)
+        )
+    tasks = tasks or assigned_tasks(folders)
+    if folders and not tasks:
+        files = ", ".join(task.file for task in TASKS.values())
+        raise ValueError(Message("{}: no solutions found (expected {})", folders[0], files))
+    progress = with_progress(folders, len(folders), translate("students"))
+    grades = [grade(folder, tasks, arguments.lang, arguments.timeout) for folder in progress]
+    if arguments.csv is not None:
+        replace_atomically(arguments.csv, csv_table(grades).encode())
+    if arguments.json:
+        for each in grades:
+            print(json.dumps(_as_json(each), ensure_ascii=False))
+    elif len(arguments.grade) == 1 and grades:
+        _print_results(grades[0], translate)
+    elif grades:
+        _print_students(grades, tasks, translate)
+    if missing:
+        raise ValueError(Message("folder {} does not exist", missing[0]))
+    return 0
+
+
+def make_folder(folder: Path, tasks: Sequence[Task], language: str) -> None:
+    """Write the files of an assignment. Raise ValueError if the folder contains one of them."""
+    texts = {README: _readme(tasks, language), NAME_FILE: "\n"}
+    for task in tasks:
+        texts[task.file] = _template(f"{task.file}.txt", language)
+    for name in texts:
+        if (folder / name).exists():
+            raise ValueError(Message("{} already exists (use another folder)", folder / name))
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
+        replace_atomically(folder / name, text.encode())
+
+
+def csv_table(grades: Sequence[Grade]) -> str:
+    """Return one line per student: points by test and task, the total, and explanations."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    tests = [f"{result.task.name}: {result.test.name}" for result in grades[0].results] if (
+        grades
+    ) else []  # fmt: skip
+    writer.writerow(["name", "folder", *tests, "points", "maximum", "explanations"])
+    for each in grades:
+        explanations = [
+            f"{result.task.name}, {result.test.name}: {_one_line(result.explanation)}"
+            for result in each.results
+            if result.explanation
+        ]
+        writer.writerow(
+            [
+                _cell(each.name),
+                _cell(str(each.folder)),
+                *(result.points for result in each.results),
+                each.points,
+                each.maximum,
+                _cell(" | ".join(explanations)),
+            ]
+        )
+    return text.getvalue()
+
+
+def _one_line(text: str) -> str:
+    return sanitize_line(" ".join(text.split()), MAX_EXPLANATION_LENGTH)
+
+
+def _cell(text: str) -> str:
+    """Return a text that no spreadsheet runs as a formula."""
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
+
+
+def _readme(tasks: Sequence[Task], language: str) -> str:
+    parts = [_template(f"{README}.txt", language)]
+    for task in tasks:
+        points = ", ".join(f"{test.name} {test.points}" for test in task.tests)
+        parts.append(
+            _template(f"{task.name}.md.txt", language)
+            .replace("POINTS", f"{points} ({task.points})")
+            .rstrip("\n")
+        )
+    return "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
+
+
+def _template(name: str, language: str) -> str:
+    folder = resources.files("kempelen.lab.assignments") / "files" / language
+    return (folder / name).read_text(encoding="utf-8")
+
+
+def _print_results(each: Grade, translate: Translator) -> None:
+    rows = table("", translate("task"), translate("test"), translate("points"), right=2)
+    for result in each.results:
+        points = f"{result.points}/{result.test.points}"
+        rows.add_row(result.task.name, translate(result.test.name), points)
+    print_plain(rows)
+    by_explanation: dict[tuple[str, str], list[str]] = {}
+    for result in each.results:
+        if result.explanation:
+            alike = by_explanation.setdefault((result.task.name, result.explanation), [])
+            alike.append(translate(result.test.name))
+    for (task, explanation), names in by_explanation.items():
+        print_plain("", f"{task}, {', '.join(names)}:", explanation)
+    print_plain("", f"{each.name}: {each.points}/{each.maximum} {translate('points')}")
+
+
+def _print_students(grades: Sequence[Grade], tasks: Sequence[Task], translate: Translator) -> None:
+    names = [task.name for task in tasks]
+    rows = table("", translate("name"), *names, translate("points"), right=1)
+    for each in grades:
+        sums = [
+            sum(result.points for result in each.results if result.task is task) for task in tasks
+        ]
+        cells = (f"{points}/{task.points}" for points, task in zip(sums, tasks, strict=True))
+        rows.add_row(each.name, *cells, f"{each.points}/{each.maximum}")
+    print_plain(rows)
+
+
+def _as_json(each: Grade) -> dict[str, Any]:
+    return {
+        "name": each.name,
+        "folder": str(each.folder),
+        "points": each.points,
+        "maximum": each.maximum,
+        "tests": [
+            {
+                "task": result.task.name,
+                "test": result.test.name,
+                "points": result.points,
+                "maximum": result.test.points,
+                "explanation": result.explanation,
+            }
+            for result in each.results
+        ],
+    }

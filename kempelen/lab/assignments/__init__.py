@@ -1,0 +1,1 @@
+"""Assignments: templates that students complete, and tests that grade them."""

@@ -1,0 +1,275 @@
+"""Test `kempelen lab assignment`: its folders, the tests, and the grading of hostile code."""
+
+import csv
+import json
+import re
+import shutil
+from math import inf, log, sqrt
+from pathlib import Path
+
+import pytest
+
+from kempelen.lab.assignment import csv_table, make_folder
+from kempelen.lab.assignments.grader import Grade, GradedResult
+from kempelen.lab.assignments.tasks import TASKS, minimax, random_tree
+from kempelen.lab.assignments.worker import run_test
+from tests.kempelen.lab.test_spanish import assert_spanish
+
+SOLUTIONS = Path(__file__).parents[2] / "data" / "assignment"
+
+
+def solution(task):
+    known = {}
+    source = (SOLUTIONS / TASKS[task].file).read_text(encoding="utf-8")
+    exec(source, known)
+    return known[TASKS[task].function]
+
+
+def graded(task, function):
+    """The points of each test, and the explanations, without a process."""
+    results = {test.name: run_test(test, function) for test in TASKS[task].tests}
+    return {name: points for name, (points, _) in results.items()}, {
+        name: str(text) for name, (_, text) in results.items() if text
+    }
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_right_solution_gets_all_points(task):
+    points, explanations = graded(task, solution(task))
+    assert explanations == {}
+    assert points == {test.name: test.points for test in TASKS[task].tests}
+    assert sum(points.values()) == TASKS[task].points == 10
+
+
+def test_minimax_that_forgets_whose_turn_it_is_is_explained():
+    def wrong(game, depth, evaluate):
+        if (outcome := game.outcome()) is not None:
+            return outcome
+        if depth == 0:
+            return evaluate(game)
+        values = []
+        for move in game.moves():
+            game.play(move)
+            values.append(wrong(game, depth - 1, evaluate))
+            game.undo()
+        return max(values)
+
+    points, explanations = graded("minimax", wrong)
+    assert points["one level"] == 1
+    assert points["undo"] == 1
+    assert points["random trees"] < 3
+    found = re.fullmatch(
+        r"tree (\[.*\]), depth 9: expected (.*), but the function returned (.*)",
+        explanations["random trees"],
+    )
+    assert minimax(json.loads(found[1])) == float(found[2]) != float(found[3])
+
+
+def test_forgotten_undo_and_illegal_moves_are_explained():
+    def forgets(game, depth, evaluate):
+        while (outcome := game.outcome()) is None:
+            game.play(game.moves()[0])
+        return outcome
+
+    points, explanations = graded("minimax", forgets)
+    assert points["undo"] == 0
+    assert explanations["undo"] == (
+        "tree [[3, 5], [2, 9]]: 2 moves were played but not undone (every play needs an undo)"
+    )
+
+    def illegal(game, depth, evaluate):
+        game.play(17)
+
+    assert "play: illegal move 17 (legal moves: 1, 2)" in graded("minimax", illegal)[1]["undo"]
+
+
+def test_minimax_in_place_of_alpha_beta_gets_no_points_for_cut_offs():
+    plain = solution("minimax")
+
+    def without_cuts(game, depth, alpha, beta, evaluate):
+        return plain(game, depth, evaluate)
+
+    points, explanations = graded("alpha-beta", without_cuts)
+    assert points["random trees"] == 2
+    assert points["cut-offs"] < 3
+    assert re.search("leaf [0-9.]+ was evaluated, but alpha-beta cuts it off",
+                     explanations["cut-offs"])  # fmt: skip
+
+
+def test_cutting_too_much_is_explained():
+    def eager(game, depth, alpha, beta, evaluate):
+        return game.outcome() if not game.moves() else first(game)
+
+    def first(game):
+        game.play(game.moves()[0])
+        value = eager(game, 0, 0, 0, None)
+        game.undo()
+        return value
+
+    assert "but the function evaluated 1." in graded("alpha-beta", eager)[1]["cut-offs"]
+
+
+def test_chance_as_a_player_gets_no_points():
+    def pessimist(game, depth, evaluate):
+        return solution("minimax")(game, depth, evaluate)
+
+    points, _ = graded("expectiminimax", pessimist)
+    assert points["chance node"] == 0
+    assert points["chance trees"] < 3
+    assert points["random trees"] == 1
+
+
+def test_selection_without_exploration_is_explained():
+    def greedy(parent, children):
+        means = [total / visits if visits else inf for visits, total in children]
+        return means.index(max(means))
+
+    points, explanations = graded("mcts", greedy)
+    assert points["untried"] == 3
+    assert points["greatest bound"] < 5
+    found = re.fullmatch(
+        r"select\((\d+), (.*)\): expected (\d), but the function returned (\d)",
+        explanations["greatest bound"],
+    )
+    bounds = [
+        total / visits + sqrt(2) * sqrt(log(int(found[1])) / visits)
+        for visits, total in eval(found[2])
+    ]
+    assert bounds.index(max(bounds)) == int(found[3]) != int(found[4])
+
+
+def test_evaluation_without_the_board_fails_the_threats():
+    points, explanations = graded("evaluation", lambda game: 0)
+    assert (points["number"], points["mirror"], points["threats"]) == (2, 2, 0)
+    assert "should be above 0" in explanations["threats"]
+    points, _ = graded("evaluation", lambda game: float("nan"))
+    assert points["number"] == 0
+
+
+def test_random_trees_have_both_players_and_leaves_at_different_depths():
+    from random import Random
+
+    random = Random(1)
+    trees = [random_tree(random, 4) for _ in range(50)]
+    assert len({str(tree) for tree in trees}) == 50
+    assert any(isinstance(child, int) for tree in trees for child in tree)
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_folder_describes_every_task_and_each_template_is_valid(tmp_path, language):
+    make_folder(tmp_path / "new", list(TASKS.values()), language)
+    readme = (tmp_path / "new" / "README.md").read_text(encoding="utf-8")
+    for task in TASKS.values():
+        template = (tmp_path / "new" / task.file).read_text(encoding="utf-8")
+        known = {}
+        exec(template, known)
+        with pytest.raises(NotImplementedError):
+            known[task.function](*[None] * known[task.function].__code__.co_argcount)
+        heading = template.partition("def ")[2].partition(":")[0]
+        assert f"## {task.name}: `{heading}`" in readme
+        for test in task.tests:
+            assert f"{test.name} {test.points}" in readme
+    assert "POINTS" not in readme
+    for method in ("turn", "moves()", "play(move)", "undo()", "outcome()", "chance_outcomes()"):
+        assert f"`game.{method}`" in readme
+
+
+def test_no_file_is_overwritten(lab, tmp_path):
+    status, out, err = lab("assignment", "--task", "mcts", "-o", tmp_path)
+    assert (status, out, err) == (0, f"{tmp_path}\n", "")
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["README.md", "mcts.py", "name.txt"]
+    (tmp_path / "mcts.py").write_text("mine")
+    status, out, err = lab("assignment", "-o", tmp_path)
+    assert (status, out) == (2, "")
+    assert "README.md already exists (use another folder)" in err
+    assert (tmp_path / "mcts.py").read_text() == "mine"
+    assert not (tmp_path / "minimax.py").exists()
+
+
+def test_csv_has_a_line_per_student_and_no_formulas():
+    task = TASKS["mcts"]
+    results = tuple(GradedResult(task, test, 1, "why,\nso") for test in task.tests)
+    table = csv_table([Grade(Path("a"), '=HYPERLINK("x")', results), Grade(Path("b"), "Bo", ())])
+    rows = list(csv.reader(table.splitlines()))
+    assert rows[0][:3] == ["name", "folder", "mcts: untried"]
+    assert rows[1][:2] == ['\'=HYPERLINK("x")', "a"]
+    assert rows[1][5:7] == ["3", "10"]
+    assert rows[1][7].startswith("mcts, untried: why, so | mcts, greatest bound")
+
+
+def test_folders_without_solutions_are_rejected(lab, tmp_path):
+    status, out, err = lab("assignment", "--grade", tmp_path)
+    assert (status, out) == (2, "")
+    assert "no solutions found (expected evaluation.py, minimax.py" in err
+    assert "does not exist" in lab("assignment", "--grade", tmp_path / "missing")[2]
+    assert "--csv requires --grade" in lab("assignment", "-o", tmp_path, "--csv", "x.csv")[2]
+
+
+@pytest.mark.thorough
+def test_class_is_graded_and_collected(lab, tmp_path):
+    for name in ("ana", "bo"):
+        shutil.copytree(SOLUTIONS, tmp_path / name)
+    (tmp_path / "bo" / "name.txt").unlink()
+    (tmp_path / "bo" / "mcts.py").write_text("def select(parent, children):\n    return 0\n")
+    table = tmp_path / "points.csv"
+    folders = [tmp_path / "ana", tmp_path / "bo"]
+    given = ["--task", "minimax", "--task", "mcts"]
+    status, out, err = lab("assignment", "--grade", *folders, *given, "--csv", table)
+    assert (status, err) == (0, "")
+    rows = list(csv.DictReader(table.read_text(encoding="utf-8").splitlines()))
+    assert [(row["name"], row["maximum"]) for row in rows] == [("Ana García", "20"), ("bo", "20")]
+    assert rows[0]["points"] == "20"
+    assert int(rows[1]["points"]) < 20
+    assert rows[1]["minimax: random trees"] == "3"
+    status, out, _ = lab("assignment", "--grade", tmp_path / "bo", *given, "--lang", "es")
+    assert_spanish(re.sub("select|tree|bo:", "", out))
+
+
+HOSTILE = {
+    "loop": ("while True: pass", "not finished after 2 s"),
+    "stubborn loop": (
+        "while True:\n  try:\n   while True: pass\n  except BaseException: pass",
+        "not finished after 2 s",
+    ),
+    "exit": ("import sys; sys.exit(0)", "SystemExit"),
+    "hard exit": ("import os; os._exit(0)", "ended with status 0"),
+    "crash": ("import ctypes; ctypes.string_at(0)", "killed by signal"),
+    "memory": ("return len(bytes(3 << 30))", "MemoryError"),
+    "output": ("print('x' * 10**7)\n return 0", "expected 1"),
+    "result": ('print(\'{"test": 0, "points": 99}\')\n return 0', "expected 1"),
+    "closed files": ("import os; os.closerange(0, 100)", "your program"),
+    "big file": ("open('big', 'w').write('x' * 10**7)", "File too large"),
+    "recursion": ("return select(p, c)", "RecursionError"),
+}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", HOSTILE)
+def test_code_that_loops_crashes_prints_or_exits_does_not_hurt_the_grader(lab, tmp_path, name):
+    code, reason = HOSTILE[name]
+    bad, good = tmp_path / "bad", tmp_path / "good"
+    bad.mkdir()
+    (bad / "mcts.py").write_text(f"def select(p, c):\n {code}\n")
+    shutil.copytree(SOLUTIONS, good)
+    given = ["--task", "mcts", "--timeout", "2", "--json"]
+    status, out, err = lab("assignment", "--grade", bad, good, *given)
+    assert (status, err) == (0, "")
+    first, second = map(json.loads, out.splitlines())
+    assert reason in first["tests"][0]["explanation"]
+    assert first["points"] < 5
+    assert second["points"] == 10
+    assert list(bad.iterdir()) == [bad / "mcts.py"]
+
+
+@pytest.mark.thorough
+def test_file_that_does_not_load_fails_all_tests_at_once(lab, tmp_path):
+    for code, reason in (
+        ("while True: pass", "not finished after 1 s"),
+        ("def select(p, c)", "SyntaxError"),
+        ("x = 1", "mcts.py: function select is missing"),
+    ):
+        (tmp_path / "mcts.py").write_text(code)
+        given = ["--timeout", "1", "--json"]
+        tests = json.loads(lab("assignment", "--grade", tmp_path, *given)[1])["tests"]
+        assert all(reason in test["explanation"] for test in tests)
+        assert [test["points"] for test in tests] == [0, 0, 0]
