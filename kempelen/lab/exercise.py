@@ -13,13 +13,20 @@ from rich.table import Table
 from rich.tree import Tree as RichTree
 
 from agent.io.message import Message
+from agent.io.text_files import read_text
 from kempelen.console.argument_types import integer, positive_int
 from kempelen.console.terminal import print_error
 from kempelen.console.translation import error_message
 from kempelen.lab import language
 from kempelen.lab.exercises import marking, results
-from kempelen.lab.exercises.exercise import Exercise, VisibleNode
-from kempelen.lab.exercises.generator import KINDS, make_exercises, spec_as_json
+from kempelen.lab.exercises.exercise import (
+    MAX_TREE_LENGTH,
+    Exercise,
+    ExerciseSpec,
+    VisibleNode,
+    given_tree,
+)
+from kempelen.lab.exercises.generator import KINDS, make_exercises, spec_as_json, tree_kinds
 from kempelen.lab.exercises.marking import Mark
 from kempelen.lab.exercises.results import MAX_EXERCISES, ExerciseAnswers, MarkedExercise
 from kempelen.lab.language import Translator, format_label
@@ -33,8 +40,12 @@ def configure(parser: ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--algorithm", metavar="A",
-        help="algorithm for exercises on the order of visits (default: alpha-beta)",
+        help="algorithm for exercises on the order of visits (default: alpha-beta) or on windows "
+        "(default: pvs)",
     )  # fmt: skip
+    parser.add_argument(
+        "--tree", type=Path, metavar="FILE.yaml", help="ask about this tree instead of random trees"
+    )
     parser.add_argument(
         "--depth", type=positive_int, default=3, metavar="D", help="depth of the trees (default: 3)"
     )
@@ -122,9 +133,13 @@ def run(arguments: Namespace) -> int:
 
 
 def exercises(arguments: Namespace, student: int) -> list[Exercise]:
+    algorithm = arguments.algorithm or "alpha-beta"
+    tree = "" if arguments.tree is None else _read_tree(arguments.tree)
     kinds = tuple(dict.fromkeys(arguments.kind or KINDS))
-    if arguments.algorithm and "order" not in kinds:
-        raise ValueError("--algorithm requires --kind order")
+    if tree and not arguments.kind:
+        kinds = tuple(tree_kinds(ExerciseSpec("values", algorithm=algorithm, tree=tree)))
+    if arguments.algorithm and not {"order", "windows"} & set(kinds):
+        raise ValueError("--algorithm requires --kind order or windows")
     if len(kinds) * arguments.count > MAX_EXERCISES:
         raise ValueError(Message("--count: too many exercises (at most {})", MAX_EXERCISES))
     return make_exercises(
@@ -134,8 +149,21 @@ def exercises(arguments: Namespace, student: int) -> list[Exercise]:
         count=arguments.count,
         depth=arguments.depth,
         branching=arguments.branching,
-        algorithm=arguments.algorithm or "alpha-beta",
+        algorithm=algorithm,
+        tree=tree,
     )
+
+
+def _read_tree(path: Path) -> str:
+    """Return the text of a tree file. Raise ValueError if it is unreadable or no tree."""
+    try:
+        text = read_text(path, MAX_TREE_LENGTH)
+        given_tree(ExerciseSpec("values", tree=text or "[]"))
+    except OSError as error:
+        raise ValueError(Message("{}: could not read the file: {}", path, error)) from None
+    except ValueError as error:
+        raise ValueError(Message("{}: {}", path, error)) from None
+    return text
 
 
 def feedback(mark: Mark, made: Exercise, translate: Translator) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import ClassVar
 
-from agent.games.tree import Node, Tree, evaluate
+from agent.games.tree import Node, Tree, evaluate, parse_tree
 from agent.io.message import Message
 from agent.search import algorithm_spec
 from agent.search.algorithms.mtd import MTD
@@ -36,6 +36,8 @@ MAX_LEAF_VALUE = 20
 # Number of random trees to try before reporting that no exercise was found.
 MAX_TRIES = 500
 DEPTHS, BRANCHINGS = (2, 5), (2, 5)
+# Limits of a given tree, in characters of its text, nodes and levels.
+MAX_TREE_LENGTH, MAX_TREE_NODES, MAX_TREE_LEVELS = 10_000, 150, 10
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ class ExerciseSpec:
     """The settings that determine an exercise.
 
     `number` is the position, from 1, among the student's exercises of the same kind. `algorithm`
-    is used only by the kind "order".
+    is used only by the kinds "order" and "windows". `tree` is a YAML text, or "" for a random tree.
     """
 
     kind: str
@@ -53,9 +55,10 @@ class ExerciseSpec:
     depth: int = 3
     branching: int = 3
     algorithm: str = "alpha-beta"
+    tree: str = ""
 
     def random(self) -> Random:
-        """Return a random generator that is seeded with all settings except the algorithm."""
+        """Return a random generator, seeded with the settings except the algorithm and tree."""
         return Random(
             f"{self.kind} {self.seed} {self.student} {self.number} {self.depth} {self.branching}"
         )
@@ -261,7 +264,12 @@ class CutOffs(Exercise):
 
 
 def random_tree(random: Random, spec: ExerciseSpec) -> Node:
-    """Return a random tree of uniform depth with 2 to `spec.branching` children per inner node."""
+    """Return a random tree of uniform depth with 2 to `spec.branching` children per inner node.
+
+    If the specification contains a tree, return that.
+    """
+    if spec.tree:
+        return given_tree(spec).root
 
     def grow(depth: int) -> Node:
         if depth == 0:
@@ -269,6 +277,11 @@ def random_tree(random: Random, spec: ExerciseSpec) -> Node:
         return [grow(depth - 1) for _ in range(random.randint(2, spec.branching))]
 
     return grow(spec.depth)
+
+
+def given_tree(spec: ExerciseSpec) -> Tree:
+    """Return the tree of a specification. Raise ValueError if it is invalid or too large."""
+    return parse_tree(spec.tree, MAX_TREE_NODES, MAX_TREE_LEVELS)
 
 
 def mover(path: Label) -> str:

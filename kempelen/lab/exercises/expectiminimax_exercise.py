@@ -14,6 +14,7 @@ from kempelen.lab.exercises.exercise import (
     ExerciseSpec,
     VisibleNode,
     child_numbers,
+    given_tree,
     iter_nodes,
     random_tree,
 )
@@ -91,6 +92,9 @@ class ExpectiminimaxValues(Exercise):
 
     @staticmethod
     def generate(spec: ExerciseSpec, random: Random) -> Exercise | None:
+        if spec.tree:
+            tree = given_tree(spec)
+            return expectiminimax_exercise(spec, tree.root, tree.notes)
         root = random_tree(random, spec)
         notes = {
             path: NodeAnnotation(chances=_random_chances(len(node), random))

@@ -2,26 +2,44 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from math import isfinite
 from random import Random
 from typing import Any
 
+from agent.games.tree import ChanceTree
 from agent.io.message import Message
 from agent.search import algorithm_spec
 from kempelen.lab.exercises.exercise import (
     BRANCHINGS,
     DEPTHS,
+    MAX_TREE_LENGTH,
     MAX_TRIES,
     CutOffs,
     Exercise,
     ExerciseSpec,
     LeafOrder,
     MinimaxValues,
+    given_tree,
 )
 from kempelen.lab.exercises.expectiminimax_exercise import ExpectiminimaxValues
+from kempelen.lab.exercises.other_exercises import (
+    Backpropagation,
+    BStarBounds,
+    LeafCounts,
+    NimSums,
+)
 from kempelen.lab.exercises.sss_star_exercise import NextRow
 from kempelen.lab.exercises.uct_exercise import UctPath
+from kempelen.lab.exercises.window_exercises import (
+    WINDOW_ALGORITHMS,
+    MtdPasses,
+    NullWindows,
+    ScoutTests,
+    window_algorithm,
+)
 
 ExerciseGenerator = Callable[[ExerciseSpec, Random], "Exercise | None"]
 
@@ -32,14 +50,30 @@ KINDS: dict[str, ExerciseGenerator] = {
     "list": NextRow.generate,
     "uct": UctPath.generate,
     "expectiminimax": ExpectiminimaxValues.generate,
+    "tests": ScoutTests.generate,
+    "windows": NullWindows.generate,
+    "passes": MtdPasses.generate,
+    "backup": Backpropagation.generate,
+    "bounds": BStarBounds.generate,
+    "nim": NimSums.generate,
+    "counts": LeafCounts.generate,
 }
-# Algorithm of each exercise kind. For "order", the specification names it.
+# Kinds that are possible on a given tree, with and without chance nodes.
+TREE_KINDS = ("values", "order", "cuts", "list", "tests", "windows", "passes")
+CHANCE_TREE_KINDS = ("expectiminimax",)
+# Algorithm of each exercise kind. For "order" and "windows", the specification names it.
 ALGORITHMS = {
     "values": "minimax",
     "cuts": "alpha-beta",
     "list": "sss-star",
     "uct": "uct",
     "expectiminimax": "expectiminimax",
+    "tests": "scout",
+    "passes": "mtd-f",
+    "backup": "uct",
+    "bounds": "b-star",
+    "nim": "",
+    "counts": "",
 }
 # Maximum value of a seed, student number or exercise number.
 MAX_NUMBER = 10**9
@@ -54,10 +88,12 @@ def make_exercise(spec: ExerciseSpec) -> Exercise:
     """
     check_spec(spec)
     generate, random = KINDS[spec.kind], spec.random()
-    for _ in range(MAX_TRIES):
+    for _ in range(1 if spec.tree else MAX_TRIES):
         exercise = generate(spec, random)
         if exercise is not None:
             return exercise
+    if spec.tree:
+        raise ValueError(Message("--tree: no {} exercise is possible on this tree", spec.kind))
     raise ValueError(
         Message(
             "no {} exercise found on trees with depth {} and branching factor {} (use "
@@ -71,7 +107,12 @@ def make_exercise(spec: ExerciseSpec) -> Exercise:
 
 def spec_as_json(spec: ExerciseSpec) -> dict[str, Any]:
     """Convert a specification to JSON data. "algorithm" is what the exercise uses."""
-    return {**asdict(spec), "algorithm": ALGORITHMS.get(spec.kind, spec.algorithm)}
+    data = {**asdict(spec), "algorithm": ALGORITHMS.get(spec.kind, spec.algorithm)}
+    if spec.kind == "windows":
+        data["algorithm"] = window_algorithm(spec)
+    if not spec.tree:
+        del data["tree"]
+    return data
 
 
 def check_spec(spec: ExerciseSpec) -> None:
@@ -80,6 +121,8 @@ def check_spec(spec: ExerciseSpec) -> None:
         raise ValueError(
             Message("unknown exercise kind {!r} (expected one of: {})", spec.kind, _kind_names())
         )
+    if spec.tree:
+        _check_tree(spec)
     for template, value, (minimum, maximum) in (
         ("exercise depth: must be from {} to {} (got {})", spec.depth, DEPTHS),
         ("exercise branching: must be from {} to {} (got {})", spec.branching, BRANCHINGS),
@@ -89,13 +132,21 @@ def check_spec(spec: ExerciseSpec) -> None:
     ):
         if not minimum <= value <= maximum:
             raise ValueError(Message(template, minimum, maximum, value))
-    if ((2 + spec.branching) / 2) ** spec.depth > MAX_LEAVES:
+    if not spec.tree and ((2 + spec.branching) / 2) ** spec.depth > MAX_LEAVES:
         raise ValueError(
             Message(
                 "tree with depth {} and branching factor {}: too many leaves for an exercise "
                 "(use smaller values)",
                 spec.depth,
                 spec.branching,
+            )
+        )
+    if spec.kind == "windows" and spec.algorithm not in ("alpha-beta", *WINDOW_ALGORITHMS):
+        raise ValueError(
+            Message(
+                "{}: not usable for exercises on windows (expected one of: {})",
+                spec.algorithm,
+                ", ".join(WINDOW_ALGORITHMS),
             )
         )
     if spec.kind == "order":
@@ -110,19 +161,47 @@ def check_spec(spec: ExerciseSpec) -> None:
             )
 
 
+def tree_kinds(spec: ExerciseSpec) -> list[str]:
+    """Return the kinds of exercises that are possible on the tree of a specification."""
+    kinds = []
+    for kind in CHANCE_TREE_KINDS if isinstance(given_tree(spec), ChanceTree) else TREE_KINDS:
+        with contextlib.suppress(ValueError):
+            make_exercise(replace(spec, kind=kind))
+            kinds.append(kind)
+    return kinds
+
+
 def make_exercises(
     kinds: Iterable[str], *, seed: int, student: int, count: int, depth: int, branching: int,
-    algorithm: str,
+    algorithm: str, tree: str = "",
 ) -> list[Exercise]:  # fmt: skip
     """Return `count` exercises of each kind for one student.
 
     Raise ValueError if a specification is invalid or no suitable tree is found.
     """
     return [
-        make_exercise(ExerciseSpec(kind, seed, student, number, depth, branching, algorithm))
+        make_exercise(ExerciseSpec(kind, seed, student, number, depth, branching, algorithm, tree))
         for kind in kinds
         for number in range(1, count + 1)
     ]
+
+
+def _check_tree(spec: ExerciseSpec) -> None:
+    if len(spec.tree) > MAX_TREE_LENGTH:
+        raise ValueError(Message("tree: too long (at most {} characters)", MAX_TREE_LENGTH))
+    tree = given_tree(spec)
+    is_chance = isinstance(tree, ChanceTree)
+    kinds = CHANCE_TREE_KINDS if is_chance else TREE_KINDS
+    if spec.kind not in kinds or tree.outcome() is not None:
+        raise ValueError(
+            Message(
+                "--tree: no {} exercise is possible on this tree (expected one of: {})",
+                spec.kind,
+                ", ".join(kinds),
+            )
+        )
+    if not isfinite(tree.max_utility()):
+        raise ValueError("--tree: exercises need finite values")
 
 
 def _kind_names() -> str:

@@ -24,7 +24,7 @@ NUMBER = rf"([-+{MINUS}]?(?:∞|inf|oo|[0-9]{{1,5}}(?:[.][0-9]{{1,5}})?))"
 SPACE = r"[ \t\r\n\f\v\u00a0]*"
 SEPARATORS = r"[ \t\r\n\f\v\u00a0,;]*"
 END_OF_PART = r"(?=[ \t\r\n\f\v\u00a0,;]|$)"
-SIGN_ALIASES = {"<=": "≤", "=<": "≤", ">=": "≥", "=>": "≥"}
+SIGN_ALIASES = {"<=": "≤", "=<": "≤", ">=": "≥", "=>": "≥", MINUS: "-"}
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,7 @@ class AnswerFormat:
     normal: str
 
 
+BETWEEN = SPACE + "," + SPACE
 FORMS = {
     "labels": AnswerFormat(LABEL + END_OF_PART, ("label",), "{0}"),
     "values": AnswerFormat(
@@ -54,6 +55,32 @@ FORMS = {
         f"[(]{SPACE}{LABEL}{SPACE},{SPACE}([vs]){SPACE},{SPACE}{NUMBER}{SPACE}[)]",
         ("label", "word", "number"),
         "({0}, {1}, {2})",
+    ),
+    "tests": AnswerFormat(
+        LABEL + SPACE + "(>=|=>|≥|>)" + SPACE + NUMBER + SPACE + f"([-+{MINUS}])" + END_OF_PART,
+        ("label", "sign", "number", "sign"),
+        "{0}{1}{2}{3}",
+    ),
+    "windows": AnswerFormat(
+        f"{LABEL}{SPACE}[(]{SPACE}{NUMBER}{BETWEEN}{NUMBER}{SPACE}[)]",
+        ("label", "number", "number"),
+        "{0}({1}, {2})",
+    ),
+    "passes": AnswerFormat(
+        NUMBER + SPACE + "[=:]" + SPACE + NUMBER + END_OF_PART, ("number", "number"), "{0}={1}"
+    ),
+    "fractions": AnswerFormat(
+        LABEL + SPACE + "[=:]" + SPACE + NUMBER + SPACE + "/" + SPACE + NUMBER + END_OF_PART,
+        ("label", "number", "number"),
+        "{0}={1}/{2}",
+    ),
+    "intervals": AnswerFormat(
+        f"{LABEL}{SPACE}[=:]{SPACE}\\[{SPACE}{NUMBER}{BETWEEN}{NUMBER}{SPACE}\\]",
+        ("label", "number", "number"),
+        "{0}=[{1}, {2}]",
+    ),
+    "terms": AnswerFormat(
+        "([a-z])" + SPACE + "[=:]" + SPACE + NUMBER + END_OF_PART, ("word", "number"), "{0}={1}"
     ),
 }
 

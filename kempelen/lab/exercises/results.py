@@ -162,8 +162,9 @@ def _parse_results(data: Any) -> tuple[str, list[ExerciseAnswers]]:
 
 
 def _parse_attempts(data: Any) -> ExerciseAnswers:
-    types: dict[str, type] = {"kind": str, "algorithm": str}
+    types: dict[str, type] = {"kind": str, "algorithm": str, "tree": str}
     try:
+        data = {"tree": "", **data}  # files of earlier versions contain no trees
         values = {field.name: data[field.name] for field in fields(ExerciseSpec)}
         answers, solved = data["answers"], data["solved"]
     except (KeyError, TypeError):

@@ -61,7 +61,7 @@ class UctPath(Exercise):
         paths = sorted({(), *(path for path, _ in self.bounds)})
         inner = {path[:-1] for path in paths if path}
         return [
-            VisibleNode(path, _format_statistics(counted.get(path)), path not in inner, mover(path))
+            VisibleNode(path, format_statistics(counted.get(path)), path not in inner, mover(path))
             for path in paths
         ]
 
@@ -84,12 +84,12 @@ class UctPath(Exercise):
     @staticmethod
     def generate(spec: ExerciseSpec, random: Random) -> Exercise | None:
         """Return an exercise, or None if the path is too short or two bounds are too close."""
-        root = _with_outcomes(random_tree(random, spec), random)
+        root = with_outcomes(random_tree(random, spec), random)
         playouts, seed = random.randint(*PLAYOUTS), random.randrange(1 << 30)
-        before, search = _run_uct(root, playouts, seed)
+        before, search = run_uct(root, playouts, seed)
         counted = tuple(event for event in before if isinstance(event, Counted))
         bounds = dict(_upper_bounds(search, search.tree, ())) if search.tree else {}
-        after, _ = _run_uct(root, playouts + 1, seed)
+        after, _ = run_uct(root, playouts + 1, seed)
         last = [event for event in after if isinstance(event, PlayedOut)][-1]
         path = last.label[:-1] if last.expanded else last.label
         if len(path) < 2 or not all(_is_clear(bounds, path[: ply + 1]) for ply in range(len(path))):
@@ -107,16 +107,18 @@ def _upper_bounds(
         yield from _upper_bounds(search, child, label)
 
 
-def _run_uct(root: Node, playouts: int, seed: int) -> tuple[list[Event], UCT[Any]]:
+def run_uct(root: Node, playouts: int, seed: int) -> tuple[list[Event], UCT[Any]]:
+    """Run UCT on a tree, and return its events and the search."""
     events: list[Event] = []
     search = UCT[Any](evaluate, UCTOptions(playouts=playouts, seed=seed))
     traced(search, events.append).search(Tree(root), UNLIMITED_DEPTH)
     return events, search
 
 
-def _with_outcomes(node: Node, random: Random) -> Node:
+def with_outcomes(node: Node, random: Random) -> Node:
+    """Return the tree with wins, draws and losses in place of its values."""
     if isinstance(node, list):
-        return [_with_outcomes(child, random) for child in node]
+        return [with_outcomes(child, random) for child in node]
     return random.choice((1, 1, 0, -1, -1))
 
 
@@ -127,7 +129,8 @@ def _is_clear(bounds: dict[Label, float], path: Label) -> bool:
     )
 
 
-def _format_statistics(counted: Counted | None) -> str:
+def format_statistics(counted: Counted | None) -> str:
+    """Return the sum of the rewards and the visits of a node, such as "2/5"."""
     if counted is None:
         return "0/0"
     return f"{round(counted.mean * counted.visits) + 0}/{counted.visits}"

@@ -160,6 +160,12 @@ const exerciseMarks = (() => {
     values: (label) => `${label}=`,
     bounds: (label) => label,
     states: (label) => `(${label}, `,
+    tests: (label) => label,
+    windows: (label) => `${label}(`,
+    passes: () => "",
+    fractions: (label) => `${label}=`,
+    intervals: (label) => `${label}=[`,
+    terms: () => "",
   };
 
   function write(label) {

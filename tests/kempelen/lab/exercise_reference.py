@@ -4,6 +4,7 @@ Trees are nested lists of leaf values. Labels are tuples of child numbers from 1
 """
 
 from fractions import Fraction
+from functools import cache
 from math import inf, log, sqrt
 
 
@@ -34,6 +35,93 @@ def expectiminimax(shown):
         else:
             values[path] = {"MAX": max, "MIN": min}[node.mover](values[child] for child in below)
     return values
+
+
+def scout_tests(root):
+    """The tests that EVAL makes: label, sign, bound and answer."""
+    values, tests = minimax(root), []
+
+    def evaluate(node, path):
+        if not isinstance(node, list):
+            return node
+        best = None
+        for place, child in enumerate(node, 1):
+            below = (*path, place)
+            if best is None:
+                best = evaluate(child, below)
+                continue
+            is_min = len(path) % 2
+            answer = values[below] >= best if is_min else values[below] > best
+            tests.append((below, "≥" if is_min else ">", best, answer))
+            if answer != is_min:
+                best = evaluate(child, below)
+        return best
+
+    evaluate(root, ())
+    return tests
+
+
+def pvs_windows(root):
+    """The windows of inner nodes below the root for MAX, in order, by fail-hard PVS."""
+    windows = []
+
+    def search(node, path, alpha, beta):
+        sign = -1 if len(path) % 2 else 1
+        if not isinstance(node, list):
+            return sign * node
+        if path:
+            windows.append((path, *((alpha, beta) if sign > 0 else (-beta, -alpha))))
+        for place, child in enumerate(node, 1):
+            below = (*path, place)
+            if place == 1:
+                value = -search(child, below, -beta, -alpha)
+            else:
+                value = -search(child, below, -alpha - 1, -alpha)
+                if alpha < value < beta:
+                    value = -search(child, below, -beta, -value)
+            alpha = max(alpha, value)
+            if alpha >= beta:
+                break
+        return alpha
+
+    search(root, (), -inf, inf)
+    return windows
+
+
+def intervals(shown):
+    """The bounds of all nodes by label, from the visible bounds."""
+    known = {}
+    for path in sorted(shown, key=len, reverse=True):
+        node = shown[path]
+        below = [known[child] for child in shown if child and child[:-1] == path]
+        if node.is_leaf:
+            known[path] = tuple(map(int, node.text.strip("[]").split(", ")))
+        else:
+            best = min if len(path) % 2 else max
+            known[path] = tuple(best(each[side] for each in below) for side in (0, 1))
+    return known
+
+
+@cache
+def nim_wins(heaps):
+    """Whether the player to move wins, by search."""
+    return any(
+        not nim_wins(tuple(sorted((*heaps[:at], left, *heaps[at + 1 :]))))
+        for at, heap in enumerate(heaps)
+        for left in range(heap)
+    )
+
+
+def least_leaves(b, d):
+    """The leaves of alpha-beta in the best case, by the types of nodes."""
+
+    def cut(d):
+        return 1 if d == 0 else everything(d - 1)
+
+    def everything(d):
+        return 1 if d == 0 else b * cut(d - 1)
+
+    return 1 if d == 0 else least_leaves(b, d - 1) + (b - 1) * cut(d - 1)
 
 
 def alpha_beta(root):

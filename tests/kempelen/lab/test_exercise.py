@@ -81,11 +81,11 @@ def test_json_output_includes_the_keys(lab):
 
 def test_every_kind_is_shown_in_spanish(lab, typed):
     for arguments in (["--solve"], []):
-        typed("?", "1.1 1.1", "", "", "", "", "")
+        typed("?", "1.1 1.1", *[""] * len(KINDS))
         status, out, err = lab("exercise", *arguments, "--lang", "es")
         assert (status, err) == (0, "")
         assert_spanish(re.sub(r"\bv\b|alpha", "", out))
-    assert "0 de 5 correctos, 0 a la primera" in out
+    assert f"0 de {len(KINDS)} correctos, 0 a la primera" in out
 
 
 def test_collect_lists_the_results_of_all_students(lab, tmp_path):
@@ -339,3 +339,49 @@ def test_ten_of_eleven_right_values_are_ten_points(lab):
     )
     told = json.loads(out)
     assert (status, told["points"], told["parts"], told["right"]) == (1, 10, 11, False)
+
+
+def test_own_tree_is_asked_about_and_marked_again_from_results(lab, tmp_path):
+    tree, results = tmp_path / "tree.yaml", tmp_path / "ana.json"
+    tree.write_text("[[3, 5], [2, 9]]")
+    status, out, err = lab("exercise", "--tree", tree, "--kind", "values", "--solve")
+    assert (status, err) == (0, "")
+    assert "key: ε=3, 1=3, 2=2" in out
+    given = ["--tree", tree, "--kind", "cuts", "--answer", "2.2<=3", "--results", results]
+    status, out, err = lab("exercise", *given, "--name", "Ana")
+    assert (status, out, err) == (0, "Cut-offs: correct\n", "")
+    tree.unlink()
+    assert "1/1" in lab("exercise", "--collect", results)[1].splitlines()[1]
+    kinds = lab("exercise", "--tree", tree, "--json")
+    assert kinds[0] == 2
+    assert "tree.yaml: could not read the file" in kinds[2]
+
+
+def test_kinds_that_fit_an_own_tree_are_chosen(lab, tmp_path):
+    tree = tmp_path / "tree.yaml"
+    tree.write_text("[{chances: equal, children: [3, 5]}, 2]")
+    status, out, _ = lab("exercise", "--tree", tree, "--json")
+    assert (status, [json.loads(line)["kind"] for line in out.splitlines()]) == (
+        0,
+        ["expectiminimax"],
+    )
+    tree.write_text("[[3, 5], [2, 9]]")
+    out = lab("exercise", "--tree", tree, "--json")[1]
+    kinds = [json.loads(line)["kind"] for line in out.splitlines()]
+    assert {"values", "order", "cuts", "list", "tests", "passes"} <= set(kinds)
+    tree.write_text("[[3, 5], [2, x]]")
+    assert lab("exercise", "--tree", tree)[2] == (
+        f"kempelen lab: {tree}: tree: 2.2: invalid node 'x' (expected a number or a list)\n"
+    )
+
+
+def test_results_without_trees_of_earlier_versions_are_read(lab, tmp_path):
+    results = tmp_path / "ana.json"
+    given = ["--kind", "values", "--answer", "1=3", "--results", results]
+    lab("exercise", *given)
+    data = json.loads(results.read_text())
+    del data["exercises"][0]["tree"]
+    results.write_text(json.dumps(data))
+    status, out, err = lab("exercise", "--collect", results)
+    assert (status, err) == (0, "")
+    assert "values" in out

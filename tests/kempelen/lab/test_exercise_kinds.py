@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from agent.search.tracing import Evaluated
+from agent.search.tracing import Entered, Evaluated
 from kempelen.lab import language
 from kempelen.lab.exercises.exercise import ExerciseSpec, search_events
 from kempelen.lab.exercises.generator import KINDS, make_exercise, make_exercises
@@ -48,8 +48,49 @@ def expected(each):
         return tuple(
             f"({format_label(path)}, {sign}, {written(bound)})" for path, sign, bound in states
         )
+    shown = {node.label: node for node in each.visible_nodes()}
+    if each.spec.kind == "tests":
+        return tuple(
+            f"{format_label(path)}{sign}{bound}{'+' if answer else '-'}"
+            for path, sign, bound, answer in reference.scout_tests(each.root)
+        )
+    if each.spec.kind == "windows":
+        return tuple(
+            f"{format_label(path)}({written(alpha)}, {written(beta)})"
+            for path, alpha, beta in reference.pvs_windows(each.root)
+        )
+    if each.spec.kind == "passes":
+        return checked_passes(each)
+    if each.spec.kind == "backup":
+        told = re.search("node ([0-9.]+) and has the reward (-?1)", each.question(str)[1])
+        path, reward = tuple(map(int, told[1].split("."))), int(told[2])
+        return {
+            f"{format_label(at)}={int(total) + reward}/{int(visits) + 1}"
+            for at in [path[:length] for length in range(len(path) + 1)]
+            for total, visits in [shown[at].text.split("/")]
+        }
+    if each.spec.kind == "bounds":
+        return {
+            f"{format_label(path)}=[{lower}, {upper}]"
+            for path, (lower, upper) in reference.intervals(shown).items()
+            if not shown[path].is_leaf
+        }
+    if each.spec.kind == "nim":
+        heaps = [int(node.text) for node in each.visible_nodes() if node.is_leaf]
+        moves = {
+            f"{at + 1}={left}"
+            for at, heap in enumerate(heaps)
+            for left in range(heap)
+            if not reference.nim_wins(tuple(sorted((*heaps[:at], left, *heaps[at + 1 :]))))
+        }
+        digits = zip(*(f"{heap:04b}" for heap in heaps), strict=True)
+        total = int("".join(str(column.count("1") % 2) for column in digits), 2)
+        return {f"ε={total}", *moves}
+    if each.spec.kind == "counts":
+        b, d = map(int, re.findall("[0-9]+", each.visible_nodes()[0].text))
+        levels = [b**level for level in range(d)]
+        return {f"M={b**d}", f"N={sum(levels)}", f"K={reference.least_leaves(b, d)}"}
     if each.spec.kind == "expectiminimax":
-        shown = {node.label: node for node in each.visible_nodes()}
         values = reference.expectiminimax(shown)
         return {
             f"{format_label(path)}={written(value)}"
@@ -57,6 +98,20 @@ def expected(each):
             if not shown[path].is_leaf
         }
     return (format_label(reference.uct_path(each.visible_nodes())),)
+
+
+def checked_passes(each):
+    """The key of MTD(f), if it follows the rules: each pass tests the last value, or one more."""
+    exact, (lower, upper), value = reference.minimax(each.root)[()], (-inf, inf), 0
+    for part in each.key:
+        beta, result = map(int, part.split("="))
+        assert beta == (value + 1 if value == lower else value)
+        assert result <= beta - 1 if exact < beta else result >= beta
+        assert exact <= result if result < beta else exact >= result
+        lower, upper = (lower, result) if result < beta else (result, upper)
+        value = result
+    assert lower == upper == exact
+    return each.key
 
 
 @pytest.mark.thorough(keep=1)
@@ -95,7 +150,9 @@ def another(each, place):
     part = each.key[place]
     if each.form == "labels":
         return f"{part}.9"
-    digit = part.rstrip(")∞")[-1]
+    if each.form == "tests":
+        return part[:-1] + {"+": "-", "-": "+"}[part[-1]]
+    digit = part.rstrip(")∞]")[-1]
     if not digit.isdigit():
         return part.replace("∞", "7")
     cut = part.rindex(digit)
@@ -176,6 +233,12 @@ def test_seed_0_always_gives_the_same_exercises():
         ("list", "(2.1,v,15) ( e , S , inf )(1,V,∞)", ("(2.1, V, 15)", "(ε, S, ∞)", "(1, V, ∞)")),
         ("order", "  1.1.1, 1.1.2\n2 ", ("1.1.1", "1.1.2", "2")),
         ("uct", "", ()),
+        ("tests", "1.2>=8-, 2 > 5 + 1=>3\u2212", ("1.2≥8-", "2>5+", "1≥3-")),
+        ("windows", "1(-oo,oo) 1.2 ( 7 , 8 )", ("1(-∞, ∞)", "1.2(7, 8)")),
+        ("passes", "0=6 7:-7", ("0=6", "7=-7")),
+        ("backup", "1.2=3/5, e = -1 / 9", ("1.2=3/5", "ε=-1/9")),
+        ("bounds", "1=[3,6] e: [ 1, 4 ]", ("1=[3, 6]", "ε=[1, 4]")),
+        ("counts", "m=81 N=40, k : 17", ("M=81", "N=40", "K=17")),
     ],
 )
 def test_answers_may_be_written_in_many_ways(kind, text, parts):
@@ -243,8 +306,8 @@ def test_explanations_match_the_key_in_both_languages(kind):
         ours, theirs = each.explanation(english), each.explanation(spanish)
         assert len(ours) == len(theirs) > 0
         assert "\n".join(ours) != "\n".join(theirs)
-        if kind in ("values", "expectiminimax"):
-            found = {line.partition(":")[0]: line.rpartition(" ")[2] for line in ours}
+        if kind in ("values", "expectiminimax", "bounds"):
+            found = {line.partition(":")[0]: line.rpartition(": ")[2] for line in ours}
             assert {f"{node}={value}" for node, value in found.items()} == set(each.key)
         elif kind == "cuts":
             told = {path for line in ours for path in line.rpartition(": ")[2].split(", ")}
@@ -265,8 +328,45 @@ def test_explanations_match_the_key_in_both_languages(kind):
         (ExerciseSpec("values", depth=5, branching=5), "too many leaves for an exercise"),
         (ExerciseSpec("order", algorithm="uct"), "uct: not usable for exercises"),
         (ExerciseSpec("order", algorithm="abc"), "unknown algorithm 'abc'"),
+        (
+            ExerciseSpec("windows", algorithm="sss-star"),
+            "sss-star: not usable for exercises on win",
+        ),
+        (ExerciseSpec("nim", tree="[1, 2]"), "--tree: no nim exercise is possible on this tree"),
+        (ExerciseSpec("values", tree="[1, [x]]"), "2.1: invalid node 'x'"),
+        (ExerciseSpec("values", tree="[1, .inf]"), "exercises need finite values"),
+        (ExerciseSpec("values", tree="3"), "--tree: no values exercise is possible"),
+        (ExerciseSpec("cuts", tree="[1, 2]"), "--tree: no cuts exercise is possible on this tree"),
+        (
+            ExerciseSpec("values", tree="{chances: equal, children: [1, 2]}"),
+            "no values exercise is possible on this tree (expected one of: expectiminimax)",
+        ),
     ],
 )
 def test_invalid_exercises_are_rejected(spec, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         make_exercise(spec)
+
+
+def test_exercises_on_a_given_tree_are_about_that_tree():
+    tree = "[[{name: A, children: [7, 3]}, [9, 1]], [[5, 8], [6, 2]]]"
+    for kind in ("values", "order", "cuts", "list", "tests", "passes"):
+        each = make_exercise(ExerciseSpec(kind, tree=tree))
+        assert each.root == [[[7, 3], [9, 1]], [[5, 8], [6, 2]]]
+        key = expected(each)
+        assert (each.key if each.ordered else set(each.key)) == key
+    tree = "{chances: [1/4, 3/4], children: [[8, 4], [2, 6]]}"
+    each = make_exercise(ExerciseSpec("expectiminimax", tree=tree))
+    assert each.key == ("ε=6.5", "1=8", "2=6")
+
+
+@pytest.mark.parametrize("algorithm", ["negascout-1", "negascout-2"])
+def test_windows_are_those_of_the_algorithm(algorithm):
+    each = make_exercise(ExerciseSpec("windows", seed=3, algorithm=algorithm))
+    assert each.title(str).endswith(algorithm)
+    windows = [
+        f"{format_label(event.label)}({written(event.window[0])}, {written(event.window[1])})"
+        for event in search_events(each.root, algorithm)
+        if isinstance(event, Entered) and event.label and len(event.label) < 3
+    ]
+    assert each.key == tuple(windows)
