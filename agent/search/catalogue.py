@@ -10,6 +10,26 @@ from agent.io.message import Message
 from agent.search.search import Search
 
 ALIASES = {"mcts": "uct"}
+# Names that are easily confused, and what tells them apart.
+REMARKS = {
+    "alpha-beta": "fail-soft: values may lie outside the window; player to move as in negamax",
+    "alpha-beta-hard": "fail-hard: values stay in the window; MAX and MIN nodes as in the notes",
+    "alphazero": "Monte Carlo tree search with PUCT: priors and values of a network",
+    "and-or": "win or loss only; solves each position once, and gives a strategy",
+    "bns": "finds the best move and a bound on its value; without low= and high=, guesses 0 first",
+    "dual-star": "DUAL* with an open list",
+    "dual-star-mtd": "DUAL* by null windows and a memory",
+    "mcts": "another name of uct",
+    "minimax-two-valued": "win or loss only; plain minimax on the whole tree",
+    "mtd-f": "null windows and a memory, from the guess first_guess= (default: 0)",
+    "negascout-1": "searches again from the value found, but not near the leaves",
+    "negascout-2": "searches again with the original alpha",
+    "pvs": "searches again from the value found, at all depths",
+    "sss-star": "SSS* with Stockman's open list",
+    "sss-star-mtd": "SSS* by null windows and a memory: the same leaves in the same order",
+    "ucb1": "Monte Carlo without a tree: UCB1 among the moves at the root",
+    "uct": "Monte Carlo tree search with UCB1 at every node",
+}
 
 
 def algorithms() -> dict[str, type[Search[Any]]]:

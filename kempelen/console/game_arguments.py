@@ -14,7 +14,7 @@ from agent.evaluation import HANDCRAFTED
 from agent.games import catalogue
 from agent.games.catalogue import GameType
 from agent.games.tree import read_tree
-from agent.search.catalogue import ALIASES, algorithms
+from agent.search.catalogue import ALIASES, REMARKS, algorithms
 from kempelen.console.argument_types import AppendNamed
 from kempelen.console.game_options import options_for, read_option
 
@@ -64,6 +64,8 @@ def catalogue_help() -> str:
             *_wrapped(catalogue.names()),
             "algorithms:",
             *_wrapped([*algorithms(), *ALIASES]),
+            "names that are easily confused:",
+            *(f"  {name}: {REMARKS[name]}" for name in REMARKS),
             "an algorithm may have options: alpha-beta+table+killers+history, mcts+playouts=500;",
             "  an unknown option is answered with a list of all options",
         ]

@@ -16,8 +16,8 @@ from agent.games import catalogue
 from agent.games.tree import parse_tree
 from agent.io.message import Message
 from agent.search.algorithm_spec import AlgorithmSpec
-from agent.search.catalogue import algorithms
-from kempelen.console.translation import error_message
+from agent.search.catalogue import REMARKS, algorithms
+from kempelen.console.translation import LANGUAGES, error_message, translate
 from kempelen.lab import problems, step
 from kempelen.lab.recordings import record_search
 from kempelen.lab.recordings.recording import Recording
@@ -34,7 +34,8 @@ def choices() -> dict[str, Any]:
     """Return the games with their supported algorithms, and the limits of requests.
 
     "depth" holds the minimum and maximum depth. "tree" holds the name of the game whose
-    trees visitors enter as text, and the maximum length of this text in characters.
+    trees visitors enter as text, and the maximum length of this text in characters. "remarks"
+    tells apart algorithms with similar names, by language.
     """
     specs = [AlgorithmSpec(name, kind, {}) for name, kind in algorithms().items()]
     games = {
@@ -42,7 +43,16 @@ def choices() -> dict[str, Any]:
         for name in catalogue.builtin_names()
         for game in (catalogue.new_game(name),)
     }
-    return {"games": games, "depth": DEPTHS, "tree": [TREE, MAX_TEXT_LENGTH]}
+    remarks = {
+        language: {name: translate(f"  {name}: {text}", language) for name, text in REMARKS.items()}
+        for language in LANGUAGES
+    }
+    return {
+        "games": games,
+        "depth": DEPTHS,
+        "tree": [TREE, MAX_TEXT_LENGTH],
+        "remarks": remarks,
+    }
 
 
 def render_page(request: Mapping[str, str]) -> str:

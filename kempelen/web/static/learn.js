@@ -7,7 +7,7 @@ import { ask, element, language, words } from "./site.js";
 const say = await words("learn");
 const played = await words("play");
 const lessons = await ask("/lessons");
-const { games = {}, depth = [1, 1], tree = ["", 0] } = await ask("/lessons/choices");
+const { games = {}, depth = [1, 1], tree = ["", 0], remarks = {} } = await ask("/lessons/choices");
 const main = document.getElementById("main");
 main.append(element("h1", {}, say("title")));
 if (lessons.length) {
@@ -33,8 +33,14 @@ if (Object.keys(games).length) {
   const field = (key, control) =>
     element("p", { class: "field" }, element("label", { for: control.id }, say(key)), control);
   const fields = { depth: field("depth", plies), tree: field("tree", own) };
+  const remark = element("p", { class: "faint" });
+  const explain = () => {
+    remark.textContent = (remarks[language]?.[algorithm.value] ?? "").trim();
+  };
+  algorithm.addEventListener("change", explain);
   const changed = () => {
     algorithm.replaceChildren(...options(games[game.value], algorithm.value));
+    explain();
     fields.tree.hidden = game.value !== tree[0];
     fields.depth.hidden = !fields.tree.hidden;
   };
@@ -44,7 +50,7 @@ if (Object.keys(games).length) {
   const shown = element("div", { hidden: true }, element("p", {}, element("button", {
     type: "button", onclick: () => frame.requestFullscreen() }, say("whole screen"))), frame);
   const form = element("form", { action: "/lessons/steps", method: "post", target: "steps" },
-    field("game", game), field("algorithm", algorithm), fields.depth, fields.tree,
+    field("game", game), field("algorithm", algorithm), remark, fields.depth, fields.tree,
     element("input", { type: "hidden", name: "language", value: language }),
     element("p", {}, element("button", { class: "main", type: "submit" }, say("show"))));
   form.addEventListener("submit", () => { shown.hidden = false; });

@@ -3,7 +3,8 @@ import re
 
 import pytest
 
-from agent.search.catalogue import algorithms
+from agent.search.catalogue import ALIASES, REMARKS, algorithms
+from kempelen.console.translation import translate
 
 
 def results(lab, *arguments):
@@ -339,3 +340,15 @@ def test_null_move_without_null_moves_is_said_to_be_alpha_beta(lab, small_tree, 
         out = lab(action, "--game", "chess", "--depth", "1", "--algorithm", "null-move")[1]
         assert "plain alpha-beta" not in out
         assert "plain alpha-beta" not in lab(action, *game[:-1], "alpha-beta")[1]
+
+
+def test_names_that_are_easily_confused_are_explained_where_they_are_listed(lab):
+    for name, option in (("mcts", "en"), ("ucb1", "es"), ("bns", "en"), ("sss-star-mtd", "es")):
+        listed = lab("--help", "--lang", option)[1].splitlines()
+        (line,) = [line for line in listed if line.startswith(f"  {name}: ")]
+        assert line == translate(f"  {name}: {REMARKS[name]}", option)
+    known = {*algorithms(), *ALIASES}
+    assert set(REMARKS) <= known
+    for names in ("alpha-beta alpha-beta-hard", "sss-star sss-star-mtd", "mcts uct ucb1",
+                  "minimax-two-valued and-or", "bns", "pvs negascout-1 negascout-2"):  # fmt: skip
+        assert set(names.split()) <= set(REMARKS)

@@ -46,7 +46,10 @@ def test_step_page_accepts_only_offered_choices(tmp_path: Path) -> None:
     offers = SiteResources(choices=step_pages.choices, steps=step_pages.render_page)
     form = "game=tic-tac-toe&algorithm=alpha-beta&depth=2&language=es"
     with serving(tmp_path / "web.sqlite", offers=offers) as served:
-        games = json.loads(served.ask("GET", "/lessons/choices")[2])["games"]
+        choices = json.loads(served.ask("GET", "/lessons/choices")[2])
+        games, remarks = choices["games"], choices["remarks"]
+        assert "fail-hard" in remarks["en"]["alpha-beta-hard"]
+        assert remarks["es"]["mcts"].strip() == "mcts: otro nombre de uct"
         assert "alpha-beta" in games["nim"]
         assert "alpha-beta" not in games["pig"]
         status, headers, text = served.ask("POST", "/lessons/steps", form.encode())
