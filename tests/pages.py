@@ -41,7 +41,7 @@ class Page:
 
     def files(self) -> dict[str, str]:
         """What a reader of the page saves, by its name; excerpts of our files are not of these."""
-        languages = "python", "yaml"
+        languages = "python", "yaml", "text"
         blocks = [block for each in languages for block in self.having(each) if block.name]
         return {block.name: block.text for block in blocks if not (ROOT / block.name).exists()}
 

@@ -1,4 +1,4 @@
-"""`kempelen lab learn`: learn a game from self-play, without prior knowledge."""
+"""`kempelen lab learn`: learn a game from recorded games, and from self-play."""
 
 from __future__ import annotations
 
@@ -8,23 +8,33 @@ import sys
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent.evaluation import HANDCRAFTED
+from agent.io.files import read_bytes
 from agent.io.message import Message
+from agent.io.read_report import ReadReport
 from kempelen import __version__
 from kempelen.console import game_arguments, pictures
 from kempelen.console.argument_types import integer, positive_int
+from kempelen.console.terminal import print_error
+from kempelen.console.translation import error_message
 from kempelen.lab import language
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from kempelen.training.game_trainer import GameTrainingSettings
+    from agent.games.policy_value_net import PolicyValueNet
+    from kempelen.training.game_trainer import GameTrainer, GameTrainingSettings
+    from kempelen.training.selfplay_batch import TrainingExample
 
 NETWORK, WEIGHTS = "network", "weights"
 STEPS = {NETWORK: 100, WEIGHTS: 30}
+# Default number of self-play games per step.
+GAMES = 64
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -44,12 +54,15 @@ def configure(parser: ArgumentParser) -> None:
         help="number of self-play and training steps (default: 100, for weights 30)",
     )  # fmt: skip
     parser.add_argument(
-        "--games",
-        type=positive_int,
-        default=64,
-        metavar="N",
-        help="self-play games per step (default: 64)",
-    )
+        "--games", type=_parse_games, action="append", default=[], metavar="N|FILE",
+        help="self-play games per step (default: 64), or a file of recorded games to learn first: "
+        "PGN, SGF or text; may be repeated",
+    )  # fmt: skip
+    parser.add_argument(
+        "--match", type=positive_int, default=20, metavar="N",
+        help="games after each stage against the network before it, if recorded games are learned "
+        "(default: 20)",
+    )  # fmt: skip
     parser.add_argument(
         "--playouts", type=positive_int, default=64, metavar="N",
         help="playouts per training move (default: 64)",
@@ -67,9 +80,10 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Train a network or feature weights by self-play, and save the result after each step."""
-    from agent.games import policy_value_net
+    """Train a network or feature weights, and save the result after each step."""
+    from agent.games import catalogue, policy_value_net
     from kempelen.training.game_trainer import GameTrainer
+    from kempelen.training.recorded_games import read_examples
 
     if arguments.plot is not None:
         pictures.check_picture(arguments.plot)
@@ -85,18 +99,35 @@ def run(arguments: Namespace) -> int:
             )
     translate = language.translator(arguments.lang)
     trainer = GameTrainer(settings)
+    untrained = trainer.network({})
+    recorded: list[list[TrainingExample]] = []
+    for file in _files(arguments):
+        reading = ReadReport()
+        recorded += read_examples(
+            file, catalogue.find(settings.game), settings.options, trainer.encoding, reading,
+            with_moves=bool(settings.neurons),
+        )  # fmt: skip
+        if reading.skipped:
+            text = error_message(ValueError(reading.message()), arguments.lang)
+            print_error(f"{file}: {text}", "kempelen lab")
     history: list[dict[str, float]] = []
+    stage_file = path.with_name(path.name + ".games")
     with _progress(settings, translate) as report:
-        for history in trainer.run(path.with_name(path.name + ".run"), report):
+        for history in trainer.run(path.with_name(path.name + ".run"), report, recorded):
             if history:
                 trainer.network(_file_header(settings, history)).write(path)
                 report(len(history), settings.games)
+            elif recorded:
+                trainer.network(_file_header(settings, history)).write(stage_file)
+    stages = _stages(arguments, trainer, settings, untrained, stage_file) if recorded else {}
     if arguments.plot is not None:
         pictures.save(loss_figure(history, translate), arguments.plot)
     seconds = sum(step["seconds"] for step in history)
     if arguments.json:
         print(
-            json.dumps({"file": str(path), **_file_header(settings, history), "history": history})
+            json.dumps(
+                {"file": str(path), **_file_header(settings, history), "history": history, **stages}
+            )
         )
         return 0
     last = history[-1]
@@ -106,7 +137,81 @@ def run(arguments: Namespace) -> int:
     )
     losses = (f"{translate(name)} {last[name]:.3f}" for name in _losses(history))
     print(", ".join(losses))
+    if stages:
+        _print_stages(stages, translate)
     return 0
+
+
+def _stages(
+    arguments: Namespace,
+    trainer: GameTrainer,
+    settings: GameTrainingSettings,
+    untrained: PolicyValueNet,
+    stage_file: Path,
+) -> dict[str, Any]:
+    """Return what each stage of learning was worth: losses on held-out games, and matches."""
+    from agent.games import catalogue, policy_value_net
+    from kempelen.training.network_match import play_match
+
+    assert trainer.recorded_stage is not None
+    stages: dict[str, Any] = {"recorded": asdict(trainer.recorded_stage)}
+    if not stage_file.exists():  # removed since an interruption
+        return stages
+    after_games, final = policy_value_net.read(stage_file), trainer.network({})
+    # Quick searches show more of the networks.
+    playouts = max(settings.play.playouts // 4, 2)
+    points = [
+        play_match(
+            catalogue.find(settings.game), settings.options, networks,
+            games=arguments.match, playouts=playouts, seed=settings.seed,
+        )
+        for networks in ((after_games, untrained), (final, after_games))
+    ]  # fmt: skip
+    stages["matches"] = {
+        "games": arguments.match,
+        "recorded against untrained": points[0],
+        "self-play against recorded": points[1],
+    }
+    return stages
+
+
+def _print_stages(stages: dict[str, Any], translate: language.Translator) -> None:
+    recorded, matches = stages["recorded"], stages.get("matches")
+    text = translate("recorded games: {} ({} held out), {} positions learned")
+    print(text.format(recorded["games"], recorded["held_out"], recorded["positions"]))
+    for name, before, after in zip(
+        ("value loss", "move loss"), recorded["before"], recorded["after"], strict=False
+    ):
+        if before:
+            print(f"  {translate(name)} {before:.3f} → {after:.3f}")
+    if recorded["before"][1]:
+        shares = [f"{100 * each[2]:.0f}%" for each in (recorded["before"], recorded["after"])]
+        print(f"  {translate('moves predicted')} {' → '.join(shares)}")
+    for text, name in (
+        ("recorded games against the untrained network: {} / {}", "recorded against untrained"),
+        ("self-play against the recorded games alone: {} / {}", "self-play against recorded"),
+    ):
+        if matches is not None:
+            print(translate(text).format(f"{matches[name]:g}", matches["games"]))
+
+
+def _files(arguments: Namespace) -> list[Path]:
+    return [each for each in arguments.games if isinstance(each, Path)]
+
+
+def _digest(files: list[Path]) -> str:
+    """Return a hash of the contents of the files, or "" if there are none."""
+    if not files:
+        return ""
+    digest = sha256()
+    for file in files:
+        digest.update(sha256(read_bytes(file)).digest())
+    return digest.hexdigest()[:16]
+
+
+def _parse_games(text: str) -> int | Path:
+    """Parse a number of games, or the name of a file."""
+    return positive_int(text) if text.lstrip("-").isdecimal() else Path(text)
 
 
 def loss_figure(history: list[dict[str, float]], translate: language.Translator) -> Figure:
@@ -140,7 +245,8 @@ def _settings(arguments: Namespace) -> GameTrainingSettings:
         game=kind.name,
         options=options,
         steps=arguments.steps or STEPS[arguments.what],
-        games=arguments.games,
+        games=([each for each in arguments.games if isinstance(each, int)] or [GAMES])[-1],
+        recorded=_digest(_files(arguments)),
         neurons=arguments.neurons if is_network else (),
         seed=arguments.seed,
         play=SelfPlaySettings(playouts=arguments.playouts),
@@ -152,7 +258,9 @@ def _file_header(settings: GameTrainingSettings, history: list[dict[str, float]]
     return {
         "made by": f"Kempelen {__version__}",
         "licence": "GPL-3.0-or-later",
-        "source": "Games of what was learned against itself, from nothing.",
+        "source": "Recorded games, then games of what was learned against itself."
+        if settings.recorded
+        else "Games of what was learned against itself, from nothing.",
         "settings": settings.determining_settings(),
         "history": [
             {name: value for name, value in step.items() if name != "seconds"} for step in history

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any
 
@@ -36,6 +36,18 @@ class ReplayBuffer:
     def sample(self, count: int, generator: np.random.Generator) -> TrainingBatch:
         """Return a random batch of `count` examples, transformed by one random symmetry."""
         chosen = [self._examples[index] for index in generator.integers(len(self), size=count)]
+        symmetry = self._symmetries[int(generator.integers(len(self._symmetries)))]
+        return self._batch(chosen, symmetry)
+
+    def batches(self, count: int) -> Iterator[TrainingBatch]:
+        """Yield all examples once, in batches of up to `count`, without symmetries."""
+        for start in range(0, len(self), count):
+            yield self._batch(self._examples[start : start + count], None)
+
+    def _batch(
+        self, chosen: Sequence[TrainingExample], symmetry: BoardSymmetry | None
+    ) -> TrainingBatch:
+        count = len(chosen)
         inputs = self._encoding.to_inputs([example.encoded for example in chosen])
         rows = np.repeat(np.arange(count), [len(example.moves) for example in chosen])
         columns = np.fromiter(chain.from_iterable(example.moves for example in chosen), np.int64)
@@ -45,8 +57,7 @@ class ReplayBuffer:
         legal = np.zeros(targets.shape, np.bool_)
         legal[rows, columns] = True
         values = np.array([example.value for example in chosen], np.float32)
-        symmetry = self._symmetries[int(generator.integers(len(self._symmetries)))]
-        if size := symmetry.squares.size:
+        if symmetry is not None and (size := symmetry.squares.size):
             inputs[:, :size] = inputs[:, symmetry.squares]
             inputs[:, size : 2 * size] = inputs[:, size + symmetry.squares]
             targets, legal = targets[:, symmetry.moves], legal[:, symmetry.moves]
@@ -64,6 +75,8 @@ class ReplayBuffer:
 
     def restore(self, arrays: Arrays) -> None:
         counts = arrays["counts"]
+        if not len(counts):
+            return
         ends = np.cumsum(counts)
         seen = arrays["seen"].reshape(len(counts), -1)
         self._examples = [

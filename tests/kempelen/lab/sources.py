@@ -17,6 +17,7 @@ FILES = (
     "kempelen/console/pictures.py",
     "kempelen/training/checkpoint_file.py",
     "kempelen/training/game_trainer.py",
+    "kempelen/training/recorded_games.py",
 )
 
 
