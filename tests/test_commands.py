@@ -386,6 +386,9 @@ ELSEWHERE = {
     "kempelen analyse": "tests/kempelen/test_analyse.py",
     "kempelen web --watch run.sqlite": "tests/kempelen/test_web_watching.py",
     "kempelen web --mqtt mqtt://HOST": "tests/kempelen/test_web_watching.py",
+    "kempelen lab assignment": (
+        "tests/kempelen/lab/test_assignment.py::test_no_file_is_overwritten"
+    ),
     "kempelen lab exercise": (
         "tests/kempelen/lab/test_exercise.py::"
         "test_interactive_session_marks_answers_and_saves_results"

@@ -7,6 +7,7 @@ algorithm does not use one.
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import fields
 
 from agent.search.algorithm_spec import AlgorithmSpec
@@ -250,17 +251,149 @@ PSEUDOCODE = {
     "ucb1": _UCB1,
 }
 
+_MAX_MIN_ALPHA_BETA = """
+enter           | alphabeta(node, α, β):
+remember        |   if the table has a usable entry for node: return it
+evaluate leaves |   if node is a leaf: return its value for MAX
+                |   best ← -∞ if MAX is to move, else ∞
+                |   for each child of node:
+better-max      |     MAX: best ← max of best and alphabeta(child, α, β); α ← max of α and best
+better-min      |     MIN: best ← min of best and alphabeta(child, α, β); β ← min of β and best
+cut             |     if α ≥ β: cut off
+store           |   put best into the table
+return          |   return best
+"""
+_MAX_MIN_NULL_MOVE = """
+enter           | search(node, α, β):
+remember        |   if the table has a usable entry for node: return it
+evaluate leaves |   if node is a leaf: return its value for MAX
+pass            |   best ← the value if the mover passes, searched less deep
+cut-pass-max    |   MAX: if even that reaches β: cut off
+cut-pass-min    |   MIN: if even that reaches α: cut off
+                |   for each child of node:
+better-max      |     MAX: best ← max of best and search(child, α, β); α ← max of α and best
+better-min      |     MIN: best ← min of best and search(child, α, β); β ← min of β and best
+cut             |     if α ≥ β: cut off
+store           |   put best into the table
+return          |   return best
+"""
+_MAX_MIN_PVS = """
+enter           | pvs(node, α, β):
+remember        |   if the table has a usable entry for node: return it
+evaluate leaves |   if node is a leaf: return its value for MAX
+                |   for each child of node:
+first           |     first child: value ← pvs(child, α, β)
+test-max        |     other child of MAX: value ← pvs(child, α, α + 1)
+again-max       |     MAX, if α < value < β in a test: value ← pvs(child, value, β)
+test-min        |     other child of MIN: value ← pvs(child, β - 1, β)
+again-min       |     MIN, if α < value < β in a test: value ← pvs(child, α, value)
+better-max      |     MAX: α ← max of α and value
+better-min      |     MIN: β ← min of β and value
+cut             |     if α ≥ β: cut off
+store           |   put the value into the table
+return          |   return α if MAX is to move, else β
+"""
+_MAX_MIN_NEGASCOUT = """
+enter           | negascout(node, α, β):
+remember        |   if the table has a usable entry for node: return it
+evaluate leaves |   if node is a leaf: return its value for MAX
+                |   (a, b) ← (α, β)
+                |   for each child of node:
+first test      |     value ← negascout(child, a, b)
+again-max       |     MAX, if α < value < β and child is not the first: UP
+again-min       |     MIN, if α < value < β and child is not the first: DOWN
+better-max      |     MAX: α ← max of α and value
+better-min      |     MIN: β ← min of β and value
+cut             |     if α ≥ β: cut off
+                |     (a, b) ← (α, α + 1) if MAX is to move, else (β - 1, β)
+store           |   put the value into the table
+return          |   return α if MAX is to move, else β
+"""
+_MAX_MIN_NEGASCOUT_1 = (
+    _MAX_MIN_NEGASCOUT.replace("and child is not the first:", "and not first, d < maxdepth - 1:")
+    .replace("UP", "value ← negascout(child, value, β)")
+    .replace("DOWN", "value ← negascout(child, α, value)")
+)
+_MAX_MIN_NEGASCOUT_2 = _MAX_MIN_NEGASCOUT.replace("UP", "value ← negascout(child, α, β)").replace(
+    "DOWN", "value ← negascout(child, α, β)"
+)
+_MAX_MIN_SEARCH = """
+enter           | search(node, α, β):
+remember        |   if the memory has a usable entry for node: return it
+evaluate        |   if node is a leaf: best ← its value for MAX
+                |   for each child of node:
+better-max      |     MAX: best ← max of best and search(child, α, β)
+better-min      |     MIN: best ← min of best and search(child, α, β)
+cut-max         |     MAX: if best ≥ β: cut off
+cut-min         |     MIN: if best ≤ α: cut off
+store           |   put best into the memory
+return leaves   |   return best
+"""
+_MAX_MIN_MTD = _MTD[: _MTD.index("enter ")] + _MAX_MIN_SEARCH.lstrip("\n")
+_MAX_MIN_BNS = (
+    _BNS[: _BNS.index("enter ")].replace("-search(child, -guess, -(guess - 1))",
+                                         "search(child, guess - 1, guess)")
+    + _MAX_MIN_ALPHA_BETA.replace("alphabeta", "search").lstrip("\n")
+)  # fmt: skip
+_NEGAMAX_HARD = """
+enter           | alphabeta(node, α, β):
+evaluate leaves |   if node is a leaf: return its value for its mover
+                |   for each child of node:
+better          |     α ← max of α and -alphabeta(child, -β, -α)
+cut gives       |     if α ≥ β: return β
+return          |   return α
+"""
+
+NEGAMAX_FORM, MAX_MIN_FORM = "negamax", "MAX and MIN"
+FORMS = (NEGAMAX_FORM, MAX_MIN_FORM)
+# The other form of algorithms: with MAX and MIN nodes as in the lecture notes, or as negamax.
+OTHER_FORMS = {
+    "minimax": (NEGAMAX_FORM, _NEGAMAX),
+    "negamax": (MAX_MIN_FORM, _MINIMAX),
+    "alpha-beta": (MAX_MIN_FORM, _MAX_MIN_ALPHA_BETA),
+    "alpha-beta-hard": (NEGAMAX_FORM, _NEGAMAX_HARD),
+    "null-move": (MAX_MIN_FORM, _MAX_MIN_NULL_MOVE),
+    "pvs": (MAX_MIN_FORM, _MAX_MIN_PVS),
+    "negascout-1": (MAX_MIN_FORM, _MAX_MIN_NEGASCOUT_1),
+    "negascout-2": (MAX_MIN_FORM, _MAX_MIN_NEGASCOUT_2),
+    "mtd-f": (MAX_MIN_FORM, _MAX_MIN_MTD),
+    "sss-star-mtd": (MAX_MIN_FORM, _MAX_MIN_MTD),
+    "dual-star-mtd": (MAX_MIN_FORM, _MAX_MIN_MTD),
+    "bns": (MAX_MIN_FORM, _MAX_MIN_BNS),
+}
+# Steps of the caller of a node, whose side to move counts.
+CALLER_STEPS = ("better", "first", "test", "again", "try")
+
 # The steps that use the transposition table.
 TABLE_STEPS = ("remember", "store")
 
 
 def pseudocode(algorithm: AlgorithmSpec) -> tuple[list[str], dict[str, tuple[int, ...]]]:
     """Return the lines of pseudocode, and the line numbers (from 0) that each step highlights."""
+    return _parse(PSEUDOCODE[algorithm.search_class.name], algorithm)
+
+
+def other_form(algorithm: AlgorithmSpec) -> tuple[str, list[str], dict[str, tuple[int, ...]]]:
+    """Return the same as `pseudocode` for the other form, after its name. It is empty without one.
+
+    Steps may be limited to MAX or MIN, as in "better-max".
+    """
+    name, text = OTHER_FORMS.get(algorithm.search_class.name, ("", ""))
+    return name, *_parse(text, algorithm)
+
+
+def other_step(name: str, side: str, known: Container[str]) -> str:
+    """Return the step of the other form for a step. `side` is "max" or "min"."""
+    base = name.removesuffix("-max").removesuffix("-min")
+    return next((each for each in (f"{base}-{side}", name, base) if each in known), "")
+
+
+def _parse(listing: str, algorithm: AlgorithmSpec) -> tuple[list[str], dict[str, tuple[int, ...]]]:
     has_table = any(option.name == "table" for option in fields(algorithm.search_class.options))
     omitted = TABLE_STEPS if has_table and not algorithm.options.get("table") else ()
     lines: list[str] = []
     highlighted: dict[str, tuple[int, ...]] = {}
-    for text in PSEUDOCODE[algorithm.search_class.name].strip("\n").splitlines():
+    for text in listing.strip("\n").splitlines():
         steps, code = text.split("|", 1)
         if steps.strip() in omitted:
             continue

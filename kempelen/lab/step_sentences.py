@@ -80,10 +80,11 @@ WORDS = (
     "WIN, LOSS, chance, bet, roll, hold, liar, pass, live, solved, node, state, bound, window, "
     "depth, value, move, nodes, leaves, cut-offs, re-searches, table hits, playouts, stack, open, "
     "memory, children, step, steps, theory, all leaves, least leaves, branching, start, back, "
-    "forward, next cut, next change of a value, end, play, pause, fit, zoom in, zoom out, "
-    "follow, boards, fold, unfold all, what happens, counts, pseudo-code, language, keys, "
-    "the tree, own tree, your own tree, add a child, remove, name, lower bound, upper bound, "
-    "static value, chances, save as YAML, search this tree, random, close, nothing yet, speed"
+    "forward, next cut, next change of a value, end, play, pause, fit, zoom in, zoom out, follow, "
+    "boards, fold, unfold all, what happens, counts, pseudo-code, language, keys, the tree, own "
+    "tree, your own tree, add a child, remove, name, lower bound, upper bound, static value, "
+    "chances, negamax, MAX and MIN, move together by, leaf, save as YAML, search this tree, "
+    "random, close, nothing yet, speed"
 )
 
 KEYS = (

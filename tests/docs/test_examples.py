@@ -97,7 +97,7 @@ def test_gtp_analysis_and_xboard_examples_match_output(
 # Slow transcripts, run with --thorough only.
 THOROUGH = re.compile(
     r"kempelen (train selfplay|check-eval|doctor|match)"
-    r"|kempelen lab (run --game connect-four|exercise|play)"
+    r"|kempelen lab (run --game connect-four|exercise|play|assignment)"
 )
 
 

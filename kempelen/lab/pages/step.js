@@ -13,7 +13,9 @@ Kempelen.MOST_ROWS = 60;
 Kempelen.StepPage = class {
   constructor(root, data) {
     this.recording = data.recording;
-    this.listing = data.listing;
+    this.listings = [data.listing, data.otherListing];
+    this.forms = [data.recording.form, data.recording.otherForm];
+    this.form = 0;
     this.language = new Kempelen.Language(data.texts, data.language);
     this.replay = new Kempelen.Replay(data.recording);
     this.timer = null;
@@ -24,7 +26,7 @@ Kempelen.StepPage = class {
     this.own = new Kempelen.OwnTree(this.ownPlace, this.language, this.recording, data.served);
     this.language.listeners.push(() => this.speak());
     this.language.set(this.language.current);
-    document.addEventListener("keydown", (event) => this.key(event));
+    if (!data.paired) document.addEventListener("keydown", (event) => this.key(event));
   }
 
   button(word, sign, act, place) {
@@ -77,9 +79,14 @@ Kempelen.StepPage = class {
     this.ownPlace = element("div", { className: "own" });
     this.headings = {};
     for (const word of ["pseudo-code", "counts", "your own tree", "keys"]) this.headings[word] = element("h2", {});
+    this.formed = element("button", { type: "button", hidden: !this.forms[1] });
+    this.formed.addEventListener("click", () => {
+      this.form = 1 - this.form;
+      this.speak();
+    });
     this.counts = element("table", {});
     this.keys = element("p", { className: "keys" });
-    this.side.append(this.headings["pseudo-code"], this.code, this.tables, this.headings.counts, this.counts, this.headings.keys, this.keys, this.headings["your own tree"], this.ownPlace);
+    this.side.append(this.headings["pseudo-code"], this.formed, this.code, this.tables, this.headings.counts, this.counts, this.headings.keys, this.keys, this.headings["your own tree"], this.ownPlace);
     const middle = element("div", { className: "middle" }, element("div", { className: "tree" }, this.canvas), this.side);
     root.replaceChildren(header, controls, middle);
   }
@@ -92,7 +99,8 @@ Kempelen.StepPage = class {
     this.speed.title = this.language.word("speed");
     this.canvas.setAttribute("aria-label", this.language.word("the tree"));
     this.keys.textContent = this.language.help("keys");
-    this.code.replaceChildren(...this.listing[this.language.current].map((line) => Kempelen.element("li", { textContent: line || " " })));
+    this.formed.textContent = `${this.language.word(this.forms[this.form])} ⇄ ${this.language.word(this.forms[1 - this.form])}`;
+    this.code.replaceChildren(...this.listings[this.form][this.language.current].map((line) => Kempelen.element("li", { textContent: line || " " })));
     this.names.clear();
     this.listed = new Map();
     this.rows = new WeakMap();
@@ -193,7 +201,7 @@ Kempelen.StepPage = class {
     const said = step ? (step.said || []).map(([key, ...parts]) => this.language.sentence(key, parts.map((part) => this.part(part)))) : [];
     if (this.replay.at === this.replay.length && this.recording.stopped) said.push(this.language.sentence("stopped", []));
     this.said.textContent = said.join(" ");
-    const lit = new Set(step ? step.lines : []);
+    const lit = new Set((step && (this.form ? step.others : step.lines)) || []);
     [...this.code.children].forEach((line, number) => {
       line.classList.toggle("lit", lit.has(number));
       if (lit.has(number)) line.setAttribute("aria-current", "step");
@@ -273,4 +281,7 @@ Kempelen.StepPage = class {
   }
 };
 
-Kempelen.stepPage = new Kempelen.StepPage(document.getElementById("page"), JSON.parse(document.getElementById("data").textContent));
+{
+  const data = JSON.parse(document.getElementById("data").textContent);
+  if (data.recording) Kempelen.stepPage = new Kempelen.StepPage(document.getElementById("page"), data);
+}

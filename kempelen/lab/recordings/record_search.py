@@ -33,13 +33,13 @@ MAX_NODES, MAX_PLAYOUTS = 20_000, 200
 MAX_EDITABLE_NODES = 60
 
 
-def record_from(arguments: Namespace) -> Recording:
-    """Run and record the search that the arguments describe.
+def record_from(arguments: Namespace, algorithm_text: str) -> Recording:
+    """Run and record the search that the arguments describe, with this algorithm.
 
     Raise ValueError, OSError or EvaluationError if the arguments are invalid.
     """
     problem = problems.problem_from(arguments)
-    algorithm = algorithm_spec.parse(arguments.algorithm)
+    algorithm = algorithm_spec.parse(algorithm_text)
     max_nodes = MAX_NODES if arguments.nodes is None else arguments.nodes
     return record_search(
         problem, algorithm, seed=arguments.seed, max_nodes=max_nodes, seconds=arguments.movetime
@@ -78,6 +78,8 @@ def record_search(
         tuple(recorder.numbers[each] for each in line if each in recorder.numbers),
         traced.stopped or traced.counts.nodes >= max_nodes,
         _editable_tree(problem.game, recorder.nodes),
+        recorder.other_form,
+        tuple(recorder.other_listing),
     )
 
 

@@ -15,7 +15,7 @@ from agent.search.tracing import Event
 from agent.search.tree_cursor import Label, TreeCursor
 from kempelen.lab import language
 from kempelen.lab.board_data import board_data
-from kempelen.lab.pseudocode import pseudocode
+from kempelen.lab.pseudocode import CALLER_STEPS, other_form, other_step, pseudocode
 from kempelen.lab.recordings.recording import (
     SEARCH_NODE,
     Change,
@@ -59,6 +59,7 @@ class Recorder(ABC):
         self.nodes: list[RecordedNode] = []
         self.steps: list[RecordedStep] = []
         self.listing, self.step_lines = pseudocode(algorithm)
+        self.other_form, self.other_listing, self._other_lines = other_form(algorithm)
         self._game = game
         self._max_player = 0 if game.turn == CHANCE else game.turn
         self.numbers: dict[Label, int] = {}
@@ -183,13 +184,24 @@ class Recorder(ABC):
         highlighted = {
             line for each in (lines or (kind,)) for line in self.step_lines.get(each, ())
         }
+        others = {
+            line
+            for each in (lines or (kind,))
+            for line in self._other_lines.get(self._other_step(each, node), ())
+        }
         self.steps.append(
             RecordedStep(
                 kind, node, sentences, tuple(sorted(highlighted)), tuple(self._changes),
-                dict(self._splices), changes_value,
+                dict(self._splices), changes_value, tuple(sorted(others)),
             )
         )  # fmt: skip
         self._changes, self._splices = [], {}
+
+    def _other_step(self, name: str, node: int) -> str:
+        """Return the step of the other form of the pseudocode, by the side to move."""
+        base = name.partition("-")[0]
+        mover = self.nodes[node].parent if base in CALLER_STEPS else node
+        return other_step(name, self.nodes[max(mover, 0)].kind, self._other_lines)
 
     def end_sentence(self) -> Sentence:
         """Return the sentence about the result of the search."""

@@ -7,8 +7,10 @@ replace `removed` rows at index `start`. A row is a node number and its cells.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, TypeAlias
+
+from kempelen.lab.pseudocode import FORMS
 
 Value: TypeAlias = "float | int | str | bool | None"
 Change: TypeAlias = "tuple[int, str, Value]"
@@ -71,6 +73,7 @@ class RecordedStep:
     `lines` holds the indices of the highlighted lines of pseudocode.
     `lists` maps the name of each changed list to its splices.
     `changes_value` tells whether the value of an inner node changes.
+    `other_lines` is the same as `lines` for the other form of the pseudocode.
     """
 
     kind: str
@@ -80,6 +83,7 @@ class RecordedStep:
     changes: tuple[Change, ...] = ()
     lists: dict[str, tuple[Splice, ...]] = field(default_factory=dict)
     changes_value: bool = False
+    other_lines: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -89,7 +93,8 @@ class Recording:
     `listing` holds the lines of pseudocode. `theory` holds the predicted leaf counts of a uniform
     tree. `principal` holds the node numbers of the principal variation. `stopped` tells whether a
     limit stopped the search. `given` is a small explicit tree as nested data in the format of a
-    tree file, otherwise None.
+    tree file, otherwise None. `other_listing` holds the pseudocode in another form, whose name is
+    `other_form`, "" if there is none.
     """
 
     game: str
@@ -101,6 +106,23 @@ class Recording:
     principal: tuple[int, ...] = ()
     stopped: bool = False
     given: dict[str, Any] | None = None
+    other_form: str = ""
+    other_listing: tuple[str, ...] = ()
+
+    def with_form(self, form: str) -> Recording:
+        """Return the recording with this form of the pseudocode first, if there is one."""
+        if form != self.other_form:
+            return self
+        steps = [
+            replace(step, lines=step.other_lines, other_lines=step.lines) for step in self.steps
+        ]
+        return replace(
+            self,
+            steps=steps,
+            listing=list(self.other_listing),
+            other_form=next(each for each in FORMS if each != form),
+            other_listing=tuple(self.listing),
+        )
 
     def as_json(self) -> dict[str, Any]:
         """Return the recording as JSON data. Empty entries of nodes and steps are omitted."""
@@ -110,6 +132,9 @@ class Recording:
             "nodes": [_without_empty(asdict(node)) for node in self.nodes],
             "steps": [_step_as_json(step) for step in self.steps],
             "listing": self.listing,
+            "form": self.other_form and next(each for each in FORMS if each != self.other_form),
+            "otherForm": self.other_form,
+            "otherListing": list(self.other_listing),
             "theory": self.theory,
             "principal": list(self.principal),
             "stopped": self.stopped,
@@ -225,6 +250,7 @@ def _step_as_json(step: RecordedStep) -> dict[str, Any]:
         "node": step.node,
         "said": [[key, *map(_part, parts)] for key, parts in step.sentences],
         "lines": list(step.lines),
+        "others": list(step.other_lines),
         "changes": [list(change) for change in step.changes],
         "lists": {
             name: [

@@ -605,3 +605,47 @@ def test_every_algorithm_is_checked():
     assert LINES.keys() | {"sss-star", "dual-star", "b-star", "uct", "ucb1", "alphazero"} == (
         algorithms().keys()
     )
+
+
+@pytest.mark.parametrize("name", pseudocode.OTHER_FORMS)
+def test_other_form_lights_the_lines_of_the_same_steps(name):
+    """A line of MAX or MIN is lit where that side moves."""
+    for options in ("", "+table"):
+        try:
+            spec = algorithm_spec.parse(f"{name}{options}")
+        except ValueError:
+            continue
+        _, listing, known = pseudocode.other_form(spec)
+        _, own = pseudocode.pseudocode(spec)
+        kind_of = {
+            line: {step.removesuffix("-max").removesuffix("-min") for step in steps}
+            for source in (known, own)
+            for line, steps in _steps_by_line(source, source is known).items()
+        }
+        tree = Tree([[[5, 3, 8], [7, 9]], [[6, 1], [2, 4]], [[8, 9], [3, 0]]])
+        recording = record_search(SearchProblem("tree", tree, lambda game: 0, 9), spec)
+        assert recording.other_listing == tuple(listing)
+        for step in recording.steps:
+            assert bool(step.lines) == bool(step.other_lines)
+            shown = {kind for line in step.lines for kind in kind_of[False, line]}
+            others = {kind for line in step.other_lines for kind in kind_of[True, line]}
+            assert shown & others or not shown
+            for line in step.other_lines:
+                text = listing[line].strip()
+                if not text.startswith(("MAX", "MIN", "other child of M")):
+                    continue
+                kinds = kind_of[True, line]
+                node = recording.nodes[step.node]
+                above = bool(kinds & set(pseudocode.CALLER_STEPS))
+                side = recording.nodes[node.parent].kind if above else node.kind
+                assert side.upper() in text.partition(":")[0], (name, step, text)
+            texts = {pseudocode.translate_line(listing[line], "es") for line in step.other_lines}
+            assert len(texts) == len(step.other_lines)
+
+
+def _steps_by_line(known, is_other):
+    found = {}
+    for step, lines in known.items():
+        for line in lines:
+            found.setdefault((is_other, line), set()).add(step)
+    return found

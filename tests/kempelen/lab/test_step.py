@@ -267,3 +267,73 @@ def test_every_page_text_has_a_spanish_translation():
         asked |= set(re.findall(r'this\.button\("([^"]+)"', text))
     assert len(asked) > 20
     assert asked <= set(WORDS.split(", "))
+
+
+def test_pair_moves_together_by_steps_or_leaves(browser, tmp_path, lab):
+    page, tree = tmp_path / "pair.html", tmp_path / "tree.yaml"
+    tree.write_text("[[3, 12], [2, 4], [1, 8, 7]]")
+    given = ["--tree", tree, "--algorithm", "alpha-beta,sss-star", "-o", page]
+    assert lab("step", *given) == (0, f"{page}\n", "")
+    browser.open(page)
+    at = "return Kempelen.pairPage.pages.map((page) => page.replay.at)"
+    leaves = "return Kempelen.pairPage.pages.map((page) => page.replay.field(-1, 'leaves') ?? 0)"
+    right, home, end = "\ue014", "\ue011", "\ue010"
+    browser.press(right, right, right)
+    assert browser.run(at) == [3, 3]
+    browser.run("""const mode = Kempelen.pairPage.mode; mode.value = "leaf";
+                mode.dispatchEvent(new Event("change"));""")
+    assert browser.run(at) == [0, 0]
+    for count in (1, 2, 3):
+        browser.press(right)
+        assert browser.run(leaves) == [count, count]
+    browser.press(end)
+    lengths = browser.run("return Kempelen.pairPage.pages.map((page) => page.replay.length)")
+    assert browser.run(at) == lengths
+    browser.press(home)
+    assert browser.run(at) == [0, 0]
+    browser.run("""const pick = Kempelen.pairPage.pages[0].pick; pick.value = "es";
+                pick.dispatchEvent(new Event("change"));""")
+    text = browser.run("return document.body.innerText")
+    assert "avanzan juntos por" in text
+    assert "what happens" not in text
+    assert browser.run("return Kempelen.pairPage.pages[1].language.current") == "es"
+    assert browser.complaints() == []
+
+
+def test_form_of_the_pseudo_code_is_switched_on_the_page(browser, tmp_path):
+    recording = recorded("tic-tac-toe", "alpha-beta")
+    opened(browser, tmp_path, recording)
+    code = "return [...document.querySelectorAll('.code li')].map((line) => line.textContent)"
+    lit = "return [...document.querySelectorAll('.code .lit')].map((line) => line.textContent)"
+    assert browser.run(code) == recording.listing
+    browser.run("Kempelen.stepPage.formed.click()")
+    assert browser.run(code) == list(recording.other_listing)
+    for number, recorded_step in enumerate(recording.steps[:60], 1):
+        browser.run(f"Kempelen.stepPage.go({number})")
+        lines = [recording.other_listing[line] for line in recorded_step.other_lines]
+        assert browser.run(lit) == lines
+    browser.run("Kempelen.stepPage.formed.click()")
+    assert browser.run(code) == recording.listing
+    opened(browser, tmp_path, recorded("tic-tac-toe", "sss-star"))
+    assert browser.run("return Kempelen.stepPage.formed.hidden") is True
+
+
+def test_two_algorithms_need_a_page(lab, tmp_path):
+    for given in (
+        ["--algorithm", "alpha-beta,scout", "--text"],
+        ["--algorithm", "alpha-beta,scout,pvs", "-o", tmp_path / "page.html"],
+    ):
+        status, out, err = lab("step", *given)
+        assert (status, out) == (2, "")
+        assert "--algorithm: expected one algorithm, or two (A,B) with -o FILE.html" in err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_form_of_the_pseudo_code_can_be_chosen(lab):
+    own = lab("step", "--algorithm", "alpha-beta", "--text")[1]
+    other = lab("step", "--algorithm", "alpha-beta", "--form", "max-min", "--text")[1]
+    assert "-alphabeta(child, -β, -α)" in own
+    assert "MIN: best ← min of best and alphabeta(child, α, β)" in other
+    assert "-alphabeta" not in other
+    hard = lab("step", "--algorithm", "alpha-beta-hard", "--form", "negamax", "--text")[1]
+    assert "α ← max of α and -alphabeta(child, -β, -α)" in hard
