@@ -184,16 +184,11 @@ def _draw_node(
             "linestyle": "-" if visited else (0, (2, 2)),
         },
     )  # fmt: skip
-    if node.name:
+    if node.name or node.position:
         axes.annotate(
-            node.name, (x, y), (-side * (9 + 3.2 * len(node.value)), 10),
-            textcoords="offset points", ha="right" if side > 0 else "left", va="center",
-            fontsize=7, color=NAME, zorder=4,
-        )  # fmt: skip
-    if node.position:
-        axes.annotate(
-            node.position, (x, y), (0, -13), textcoords="offset points", ha="center", va="top",
-            fontsize=6, family="monospace", color=NAME, zorder=4, linespacing=1.0,
+            node.name or node.position, (x, y), (0, -13), textcoords="offset points", ha="center",
+            va="top", fontsize=7 if node.name else 6, color=NAME, zorder=4, linespacing=1.0,
+            family=None if node.name else "monospace",
             bbox={"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none"},
         )  # fmt: skip
     if node.window is not None and node.children:
