@@ -132,7 +132,7 @@ def run(arguments: Namespace) -> int:
         return 0
     last = history[-1]
     print(
-        f"{path}: {language.counted(len(history), 'step', 'steps', translate)}, "
+        f"{path}: {len(history)} {translate('steps')}, "
         f"{seconds:.0f} {translate('seconds of CPU time')}"
     )
     losses = (f"{translate(name)} {last[name]:.3f}" for name in _losses(history))
