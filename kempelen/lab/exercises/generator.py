@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, replace
 from math import isfinite
@@ -23,8 +24,10 @@ from kempelen.lab.exercises.exercise import (
     LeafOrder,
     MinimaxValues,
     given_tree,
+    iter_nodes,
 )
 from kempelen.lab.exercises.expectiminimax_exercise import ExpectiminimaxValues
+from kempelen.lab.exercises.marking import NUMBER, format_number
 from kempelen.lab.exercises.other_exercises import (
     Backpropagation,
     BStarBounds,
@@ -40,6 +43,7 @@ from kempelen.lab.exercises.window_exercises import (
     ScoutTests,
     window_algorithm,
 )
+from kempelen.lab.language import format_label
 
 ExerciseGenerator = Callable[[ExerciseSpec, Random], "Exercise | None"]
 
@@ -200,8 +204,18 @@ def _check_tree(spec: ExerciseSpec) -> None:
                 ", ".join(kinds),
             )
         )
-    if not isfinite(tree.max_utility()):
-        raise ValueError("--tree: exercises need finite values")
+    for path, node in iter_nodes(tree.root):
+        if isinstance(node, list):
+            continue
+        if not isfinite(node) or not re.fullmatch(NUMBER, format_number(node)):
+            raise ValueError(
+                Message(
+                    "--tree: {}: exercises need values with at most 5 digits before and after the "
+                    "point (got {})",
+                    format_label(path),
+                    node,
+                )
+            )
 
 
 def _kind_names() -> str:

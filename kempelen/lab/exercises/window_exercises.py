@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from random import Random
 
+from agent.games.tree import Node
 from agent.search.tracing import Entered, Event, Returned
 from kempelen.lab.exercises.exercise import (
     Exercise,
     ExerciseSpec,
     child_numbers,
+    iter_nodes,
     random_tree,
     search_events,
 )
@@ -98,6 +100,8 @@ class NullWindows(Exercise):
     def generate(spec: ExerciseSpec, random: Random) -> Exercise | None:
         """Return an exercise in which a node is searched again, with different windows."""
         root = random_tree(random, spec)
+        if not _has_integers(root):
+            return None
         events = search_events(root, window_algorithm(spec))
         made = NullWindows(spec, root, events, ())
         calls = _window_calls(made)
@@ -138,6 +142,8 @@ class MtdPasses(Exercise):
     @staticmethod
     def generate(spec: ExerciseSpec, random: Random) -> Exercise | None:
         root = random_tree(random, spec)
+        if not _has_integers(root):
+            return None
         events = search_events(root, "mtd-f")
         key = tuple(
             f"{format_number(beta)}={format_number(value)}" for beta, value in _passes(events)
@@ -148,6 +154,11 @@ class MtdPasses(Exercise):
 def window_algorithm(spec: ExerciseSpec) -> str:
     """Return the algorithm of the kind "windows"."""
     return spec.algorithm if spec.algorithm in WINDOW_ALGORITHMS else WINDOW_ALGORITHMS[0]
+
+
+def _has_integers(root: Node) -> bool:
+    """Return whether all values are integers, so that null windows have the width 1."""
+    return all(isinstance(node, list | int) for _, node in iter_nodes(root))
 
 
 def _scout_tests(events: tuple[Event, ...]) -> list[tuple[Entered, bool]]:

@@ -24,7 +24,7 @@ Kempelen.PairPage = class {
     this.language.listeners.push(() => this.speak());
     const second = this.pages[1];
     second.pick.hidden = true;
-    for (const page of this.pages) for (const part of [page.headings["your own tree"], page.ownPlace]) part.hidden = true;
+    for (const page of this.pages) for (const part of [page.headings["your own tree"], page.ownPlace, page.headings.keys, page.keys]) part.hidden = true;
     this.at = 0;
     this.speak();
     this.go(0);

@@ -334,7 +334,10 @@ def test_explanations_match_the_key_in_both_languages(kind):
         ),
         (ExerciseSpec("nim", tree="[1, 2]"), "--tree: no nim exercise is possible on this tree"),
         (ExerciseSpec("values", tree="[1, [x]]"), "2.1: invalid node 'x'"),
-        (ExerciseSpec("values", tree="[1, .inf]"), "exercises need finite values"),
+        (ExerciseSpec("values", tree="[1, [.inf]]"), "--tree: 2.1: exercises need values with at"),
+        (ExerciseSpec("values", tree="[1, 0.123456]"), "--tree: 2: exercises need values with at"),
+        (ExerciseSpec("windows", tree="[[1, 2.5], [3, 4]]"), "no windows exercise is possible"),
+        (ExerciseSpec("passes", tree="[[1, 2.5], [3, 4]]"), "no passes exercise is possible"),
         (ExerciseSpec("values", tree="3"), "--tree: no values exercise is possible"),
         (ExerciseSpec("cuts", tree="[1, 2]"), "--tree: no cuts exercise is possible on this tree"),
         (

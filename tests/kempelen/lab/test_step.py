@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent.games import catalogue
-from agent.games.tree import Tree, read_tree
+from agent.games.tree import Tree, evaluate, parse_tree, read_tree
 from agent.search import algorithm_spec
 from agent.search.catalogue import algorithms
 from kempelen.lab import step, terminal_replay
@@ -337,3 +337,20 @@ def test_form_of_the_pseudo_code_can_be_chosen(lab):
     assert "-alphabeta" not in other
     hard = lab("step", "--algorithm", "alpha-beta-hard", "--form", "negamax", "--text")[1]
     assert "α ← max of α and -alphabeta(child, -β, -α)" in hard
+
+
+def test_own_tree_keeps_static_values_and_chances(browser, tmp_path):
+    text = """{name: R, value: 2, children: [{chances: [1/2, 1/3, 1/6], children: [3, 5, [1, 8]]},
+        {value: -4, bounds: [-9, 9], chances: equal, children: [2.5, {name: L, value: 7}]}]}"""
+    tree = parse_tree(text, 100, 10)
+    problem = SearchProblem("tree", tree, evaluate, 9)
+    recording = record_search(problem, algorithm_spec.parse("expectiminimax"))
+    opened(browser, tmp_path, recording)
+    written = "return document.querySelector('.own textarea').value"
+    again = parse_tree(browser.run(written), 100, 10)
+    assert (again.root, again.notes) == (tree.root, tree.notes)
+    browser.run("document.querySelector('.own [data-does=\"add a child\"]').click()")
+    again = parse_tree(browser.run(written), 100, 10)
+    assert again.root == [*tree.root, 0]
+    assert again.note.static_value == 2
+    assert browser.complaints() == []
