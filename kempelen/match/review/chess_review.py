@@ -28,7 +28,11 @@ from kempelen.match.review.move_annotation import (
     eval_from_score,
     human_annotator,
 )
-from kempelen.match.review.parsed_game import MAX_VARIATION_LENGTH, ParsedGame
+from kempelen.match.review.parsed_game import (
+    MAX_VARIATION_LENGTH,
+    ParsedGame,
+    verification_limits,
+)
 from kempelen.match.suites.epd_suite import EngineRunner
 from openings.pgn import PgnGame, read_games, text_lines
 from protocols.client.process import EngineError
@@ -108,7 +112,11 @@ class ParsedChessGame(ParsedGame):
                         node.nags.add(NAGS[move.grade])
                     _add_line(node.parent, board.copy(stack=False), before.line)
             board.push(node.move)
-        return pgn.accept(chess.pgn.StringExporter(columns=100)) + "\n\n"
+        return self.text()
+
+    def text(self) -> str:
+        """Return the game in PGN."""
+        return self.pgn.accept(chess.pgn.StringExporter(columns=100)) + "\n\n"
 
 
 def read_pgn(path: Path, report: ReadReport | None = None) -> list[ParsedChessGame]:
@@ -123,12 +131,14 @@ def parse_pgn(
     limit: int | None = None,
     max_plies: int = MAX_GAME_PLIES,
     report: ReadReport | None = None,
+    *,
+    require_moves: bool = True,
 ) -> list[ParsedChessGame]:
     """Return the games in a PGN text, at most `limit`. Games over `max_plies` plies are skipped.
 
-    Raise SettingsError, with the prefix `where`, if no game can be analysed.
+    Raise SettingsError, with the prefix `where`, if there is no game, or no game with moves.
     """
-    return _parse_games(text_lines(text), where, limit, max_plies, report)
+    return _parse_games(text_lines(text), where, limit, max_plies, report, require_moves)
 
 
 def _parse_games(
@@ -137,11 +147,12 @@ def _parse_games(
     limit: int | None = None,
     max_plies: int = MAX_GAME_PLIES,
     report: ReadReport | None = None,
+    require_moves: bool = True,
 ) -> list[ParsedChessGame]:
     report = report or ReadReport()
     found = report.select(read_games(lines), lambda game: _parse_game(game, max_plies))
     games = list(islice(found, limit))
-    if not any(parsed.moves for parsed in games):
+    if not games or (require_moves and not any(parsed.moves for parsed in games)):
         if report.skipped:
             raise SettingsError("{}: {}", where, report.reasons())
         raise SettingsError("{}: no chess game with moves found", where)
@@ -169,9 +180,9 @@ async def analyse_chess(
 ) -> None:
     """Search all positions that are not in `known`, and add the evaluations to `known`.
 
-    Each search starts with an empty hash table, so node limits give reproducible results. `report`
-    is called with the number of finished positions. Raise SettingsError if the engine fails twice
-    at the same position.
+    Mistakes and blunders are then verified. Each search starts with an empty hash table, so node
+    limits give reproducible results. `report` is called with the number of finished positions.
+    Raise SettingsError if the engine fails twice at the same position.
     """
     missing = []
     for game in games:
@@ -180,14 +191,18 @@ async def analyse_chess(
     waiting = sum(map(len, missing))
     done = sum(len(game.plies) for game in games) - waiting
     report(done)
-    positions = _positions(games, missing)
 
-    async def work() -> None:
-        nonlocal done
+    async def work(
+        positions: Iterator[tuple[ParsedChessGame, int, str, chess.Outcome | None]],
+        limits: TimeControl,
+        finish: Callable[[], None],
+        searched: set[str],
+    ) -> None:
         runners: dict[bool, EngineRunner] = {}
         try:
             for game, ply, key, outcome in positions:
-                if known.get(key) is None:
+                if key not in searched:  # a file may contain a game twice
+                    searched.add(key)
                     runner = runners.setdefault(
                         game.chess960,
                         EngineRunner(
@@ -195,17 +210,34 @@ async def analyse_chess(
                         ),
                     )
                     known.add(key, await _evaluate(runner, game, ply, outcome, limits))
-                done += 1
-                report(done)
+                finish()
         finally:
             for runner in runners.values():
                 await runner.close()
 
-    workers = [asyncio.create_task(work()) for _ in range(max(1, min(concurrency, waiting)))]
-    try:
-        await asyncio.gather(*workers)
-    finally:
-        await cancel_all(workers)
+    async def search(
+        plies: Sequence[Mapping[int, str]], limits: TimeControl, finish: Callable[[], None]
+    ) -> None:
+        positions, count, searched = _positions(games, plies), sum(map(len, plies)), set[str]()
+        workers = [
+            asyncio.create_task(work(positions, limits, finish, searched))
+            for _ in range(max(1, min(concurrency, count)))
+        ]
+        try:
+            await asyncio.gather(*workers)
+        finally:
+            await cancel_all(workers)
+
+    def count_position() -> None:
+        nonlocal done
+        done += 1
+        report(done)
+
+    await search(missing, limits, count_position)
+    verified: set[str] = set()
+    while any(doubtful := [game.doubtful(known, limits, verified) for game in games]):
+        await search(doubtful, verification_limits(limits), lambda: None)
+        verified.update(*(plies.values() for plies in doubtful))
 
 
 def _positions(

@@ -24,7 +24,11 @@ from kempelen.match.review.move_annotation import (
     format_eval,
     human_annotator,
 )
-from kempelen.match.review.parsed_game import MAX_VARIATION_LENGTH, ParsedGame
+from kempelen.match.review.parsed_game import (
+    MAX_VARIATION_LENGTH,
+    ParsedGame,
+    verification_limits,
+)
 from protocols.gtp.sgf import (
     SgfError,
     SgfGame,
@@ -153,21 +157,30 @@ def read_sgf(path: Path, report: ReadReport | None = None) -> list[ParsedGoGame]
 
 
 def parse_sgf(
-    text: str, where: str, max_moves: int = MAX_MOVES, report: ReadReport | None = None
+    text: str,
+    where: str,
+    max_moves: int = MAX_MOVES,
+    report: ReadReport | None = None,
+    *,
+    require_moves: bool = True,
 ) -> list[ParsedGoGame]:
     """Return the games in an SGF text. Games with more than `max_moves` moves are skipped.
 
-    Raise SettingsError, with the prefix `where`, if no game can be analysed.
+    Raise SettingsError, with the prefix `where`, if there is no game, or no game with moves.
     """
     try:
         trees = parse_trees(text.encode(), encoding="UTF-8")
     except SgfError as error:
         raise SettingsError("{}: {}", where, error) from None
-    return _parse_games(trees, where, max_moves, report)
+    return _parse_games(trees, where, max_moves, report, require_moves)
 
 
 def _parse_games(
-    trees: Sequence[Any], where: str, max_moves: int, report: ReadReport | None
+    trees: Sequence[Any],
+    where: str,
+    max_moves: int,
+    report: ReadReport | None,
+    require_moves: bool = True,
 ) -> list[ParsedGoGame]:
     report = report or ReadReport()
     games = []
@@ -179,7 +192,7 @@ def _parse_games(
         except (SgfError, QueryError) as error:
             report.skip(number, error)
     report.used = len(games)
-    if not any(game.moves for game in games):
+    if not games or (require_moves and not any(game.moves for game in games)):
         if report.skipped:
             raise SettingsError("{}: {}", where, sanitize_line(report.reasons()))
         raise SettingsError("{}: no game of Go with moves found", where)
@@ -243,8 +256,8 @@ async def analyse_go(
 ) -> None:
     """Search all positions that are not in `known`, and add the evaluations to `known`.
 
-    `report` is called with the number of finished positions. Raise SettingsError if a game contains
-    an illegal move.
+    Mistakes and blunders are then verified. `report` is called with the number of finished
+    positions. Raise SettingsError if a game contains an illegal move.
     """
     loop = asyncio.get_running_loop()
     answers: asyncio.Queue[str] = asyncio.Queue()
@@ -255,28 +268,37 @@ async def analyse_go(
 
     engine = AnalysisEngine("", send, lambda text: None, settings)
     done = 0
+
+    async def search(game: ParsedGoGame, keys: dict[int, str], limits: TimeControl) -> None:
+        nonlocal done
+        line = json.dumps(_query(game, limits, list(keys)))
+        responses = await asyncio.to_thread(_handle_query, engine, line)
+        waiting = len(keys)
+        while waiting:
+            text = responses.pop(0) if responses else await answers.get()
+            answer = json.loads(text)
+            if "error" in answer:
+                raise SettingsError("game {}: {}", game.number, sanitize_line(answer["error"]))
+            if "warning" in answer:
+                continue
+            ply = answer["turnNumber"]
+            known.add(keys[ply], _eval_from_answer(answer, game.mover(ply)))
+            waiting -= 1
+            if keys is missing:
+                done += 1
+                report(done)
+
     try:
         for game in games:
             missing = game.missing(known)
             done += len(game.plies) - len(missing)
             report(done)
-            if not missing:
-                continue
-            line = json.dumps(_query(game, limits, list(missing)))
-            responses = await asyncio.to_thread(_handle_query, engine, line)
-            waiting = len(missing)
-            while waiting:
-                text = responses.pop(0) if responses else await answers.get()
-                answer = json.loads(text)
-                if "error" in answer:
-                    raise SettingsError("game {}: {}", game.number, sanitize_line(answer["error"]))
-                if "warning" in answer:
-                    continue
-                ply = answer["turnNumber"]
-                known.add(missing[ply], _eval_from_answer(answer, game.mover(ply)))
-                waiting -= 1
-                done += 1
-                report(done)
+            if missing:
+                await search(game, missing, limits)
+            verified: set[str] = set()
+            while doubtful := game.doubtful(known, limits, verified):
+                await search(game, doubtful, verification_limits(limits))
+                verified.update(doubtful.values())
     finally:
         await asyncio.shield(asyncio.to_thread(engine.close, CLOSE_TIMEOUT))
 
@@ -294,7 +316,7 @@ def _query(game: ParsedGoGame, limits: TimeControl, plies: list[int]) -> dict[st
         "id": str(game.number),
         "analyzeTurns": plies,
         "includeOwnership": True,
-        "maxVisits": limits.nodes or MAX_VISITS,
+        "maxVisits": min(limits.nodes or MAX_VISITS, MAX_VISITS),
         "overrideSettings": overrides,
     }
 

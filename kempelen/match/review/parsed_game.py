@@ -1,11 +1,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 
+from agent.io.strict_json import MAX_NUMBER
+from kempelen.match.config.time_control import TimeControl
 from kempelen.match.review.analysis_file import AnalysisFile
 from kempelen.match.review.move_annotation import (
     GameReview,
+    MoveQuality,
     PositionEval,
     ReviewedMove,
     first_player_view,
@@ -17,6 +21,26 @@ from kempelen.match.review.move_annotation import (
 
 # Maximum length, in plies, of a variation that is added to a game.
 MAX_VARIATION_LENGTH = 10
+# Mistakes and blunders are verified: the positions before and after them are searched again, with
+# the limits multiplied by this factor.
+VERIFICATION_FACTOR = 10
+VERIFIED_QUALITIES = (MoveQuality.MISTAKE, MoveQuality.BLUNDER)
+
+
+def verification_limits(limits: TimeControl) -> TimeControl:
+    """Return the limits for the verification of moves."""
+    nodes, movetime = limits.nodes, limits.movetime
+    return replace(
+        limits,
+        nodes=nodes and min(nodes * VERIFICATION_FACTOR, int(MAX_NUMBER)),
+        movetime=movetime and movetime * VERIFICATION_FACTOR,
+        patience=limits.patience * VERIFICATION_FACTOR,
+    )
+
+
+def _is_verified(found: PositionEval | None, limits: TimeControl) -> bool:
+    """Return whether an earlier run has verified an evaluation. A search may exceed its limit."""
+    return found is not None and limits.nodes is not None and found.nodes > 2 * limits.nodes
 
 
 class ParsedGame(ABC):
@@ -69,6 +93,24 @@ class ParsedGame(ABC):
     def missing(self, known: AnalysisFile) -> dict[int, str]:
         """Return the plies of positions without a known evaluation, with their keys."""
         return {ply: key for ply, key in enumerate(self.keys(known)) if known.get(key) is None}
+
+    def doubtful(
+        self, known: AnalysisFile, limits: TimeControl, verified: Collection[str]
+    ) -> dict[int, str]:
+        """Return the plies of the positions that must be verified, with their keys.
+
+        These are the positions before and after mistakes and blunders, unless their keys are in
+        `verified`, or they were searched beyond the `limits` already.
+        """
+        if limits.nodes is None and limits.movetime is None:
+            return {}
+        keys = self.keys(known)
+        bad = [move.ply for move in self.review(known).moves if move.grade in VERIFIED_QUALITIES]
+        return {
+            ply: keys[ply]
+            for ply in sorted({*bad, *(ply - 1 for ply in bad)})
+            if keys[ply] not in verified and not _is_verified(known.get(keys[ply]), limits)
+        }
 
     def evals(self, known: AnalysisFile) -> list[PositionEval | None]:
         """Return the known evaluations of all positions, corrected by those of later positions."""
