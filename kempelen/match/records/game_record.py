@@ -174,11 +174,15 @@ PGN_FIELDS: dict[str, tuple[str, Callable[[MoveRecord, str], str | None]]] = {
 
 @dataclass(frozen=True, slots=True)
 class PgnFormat:
-    """The form of games in PGN. `fields` are names of PGN_FIELDS."""
+    """The form of games in PGN. `fields` are names of PGN_FIELDS.
+
+    With `clocks`, the comment of a move is the time left, as [%clk], and no search result.
+    """
 
     fields: tuple[str, ...] = ("nodes",)
     notation: Notation = Notation.SAN
     site: str = "?"
+    clocks: bool = False
 
 
 PLAIN_PGN = PgnFormat()
@@ -208,10 +212,15 @@ def to_pgn(record: GameRecord, event: str, form: PgnFormat = PLAIN_PGN) -> str:
         node = node.add_variation(board.push_uci(text))
     for move in record.moves:
         pv = _pv_text(board, move.pv, form.notation) if "pv" in form.fields else ""
-        node = node.add_variation(board.push_uci(move.move))
-        node.comment = _comment(move, form.fields, pv)
+        child = node.add_variation(board.push_uci(move.move))
+        if not form.clocks:
+            child.comment = _comment(move, form.fields, pv)
+        elif move.clock is not None:
+            child.set_clock(round(move.clock, 1))
+        node = child
     reason = sanitize_line(record.detail) or str(record.termination)
-    node.comment = f"{node.comment}; {reason}" if node.comment else reason
+    separator = " " if form.clocks else "; "
+    node.comment = f"{node.comment}{separator}{reason}" if node.comment else reason
     return game.accept(_Exporter(form.notation)) + "\n\n"
 
 
@@ -258,7 +267,8 @@ def _set_headers(headers: chess.pgn.Headers, record: GameRecord, event: str, sit
 
 
 @lru_cache(maxsize=1)
-def _opening_names() -> OpeningNames:
+def opening_names() -> OpeningNames:
+    """Return the names of openings that ship with Kempelen."""
     return names.read(SHIPPED_BOOK.with_suffix(names.SUFFIX))
 
 
@@ -269,7 +279,7 @@ def _opening_name(record: GameRecord) -> OpeningName | None:
     board = chess.Board(record.fen)
     for text in (*record.opening, *(move.move for move in record.moves))[:MAX_NAMED_PLIES]:
         board.push_uci(text)
-    return names.find_name(_opening_names(), board)
+    return names.find_name(opening_names(), board)
 
 
 def _set_time_controls(headers: chess.pgn.Headers, record: GameRecord) -> None:

@@ -8,6 +8,7 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import zip_longest
 from typing import Any
 
 import chess
@@ -16,7 +17,7 @@ from agent.io.strict_json import loads
 from kempelen.console.settings_codec import decode
 from kempelen.match.config.game_settings import GameSettings
 from kempelen.match.game.game_result import GameResult, Termination
-from kempelen.match.records.game_record import GameRecord, MoveRecord, to_pgn
+from kempelen.match.records.game_record import GameRecord, MoveRecord, PgnFormat, to_pgn
 from kempelen.match.records.ledger import DECODE_ERRORS
 from kempelen.match.records.record_formats import to_text
 from kempelen.web.database import Database
@@ -27,17 +28,24 @@ from protocols.gtp.go_board import GtpGoBoard
 EVENT = "Kempelen's page"
 _COLUMNS = "id, owner, setup, moves, clocks, result, termination, detail, began, changed"
 MAX_LISTED = 500
+UNKNOWN_TIME = -1.0
+PGN_FORM = PgnFormat(clocks=True)
 
 
 @dataclass(slots=True)
 class SavedGame:
-    """A saved game. The clocks contain the remaining seconds of players 0 and 1."""
+    """A saved game.
+
+    `clocks` contains the remaining seconds of players 0 and 1, and `times` those of the mover after
+    each move, or UNKNOWN_TIME.
+    """
 
     id: str
     owner: str
     setup: GameSetup
     moves: list[str] = field(default_factory=list)
     clocks: list[float] | None = None
+    times: list[float] = field(default_factory=list)
     game_result: GameResult | None = None
     began: float = field(default_factory=time.time)
     changed: float = field(default_factory=time.time)
@@ -56,7 +64,7 @@ class Archive:
             game.owner,
             json.dumps(dataclasses.asdict(game.setup)),
             json.dumps(game.moves),
-            json.dumps(game.clocks),
+            json.dumps(game.clocks and [*game.clocks, *game.times]),
             game_result.result if game_result else "",
             game_result.termination.value if game_result else "",
             game_result.detail if game_result else "",
@@ -93,7 +101,7 @@ class Archive:
 
 @dataclass(frozen=True, slots=True)
 class _Columns:
-    """The columns in JSON, to validate their types."""
+    """The columns in JSON, to validate their types. The times of the moves follow the clocks."""
 
     setup: GameSetup
     moves: tuple[str, ...]
@@ -106,14 +114,15 @@ def _read(row: tuple[Any, ...]) -> SavedGame:
     try:
         texts = {"setup": setup, "moves": moves, "clocks": clocks}
         columns = decode(_Columns, {key: loads(text) for key, text in texts.items()})
-        if columns.clocks is not None and len(columns.clocks) != 2:
-            raise ValueError("clocks: must be two numbers")
+        if columns.clocks is not None and len(columns.clocks) < 2:
+            raise ValueError("clocks: must be at least two numbers")
         game = SavedGame(
             name,
             owner,
             columns.setup,
             list(columns.moves),
-            None if columns.clocks is None else list(columns.clocks),
+            None if columns.clocks is None else list(columns.clocks[:2]),
+            list((columns.clocks or ())[2:]),
             GameResult(result, Termination(termination), detail) if result else None,
             float(began),
             float(changed),
@@ -145,7 +154,12 @@ def export_game(game: SavedGame, board: PlayedGame) -> tuple[str, str, str]:
         black=black,
         fen=game.setup.fen or chess.STARTING_FEN,
         opening=(),
-        moves=tuple(MoveRecord(move) for move in game.moves),
+        moves=tuple(
+            MoveRecord(move, clock=None if seconds == UNKNOWN_TIME else seconds)
+            for move, seconds in zip_longest(
+                game.moves, game.times[: len(game.moves)], fillvalue=UNKNOWN_TIME
+            )
+        ),
         result=game_result.result,
         termination=game_result.termination,
         detail=game_result.detail,
@@ -155,7 +169,7 @@ def export_game(game: SavedGame, board: PlayedGame) -> tuple[str, str, str]:
         black_time=time_control,
     )
     if game.setup.game == CHESS:
-        return "pgn", "application/vnd.chess-pgn", to_pgn(record, EVENT)
+        return "pgn", "application/vnd.chess-pgn", to_pgn(record, EVENT, PGN_FORM)
     if isinstance(board, GoGame):
         return "sgf", "application/x-go-sgf", _to_sgf(board, record)
     settings = GameSettings(game.setup.game, dict(game.setup.options))

@@ -20,7 +20,7 @@ from agent.io.message import Message
 from agent.io.sanitize import sanitize_line
 from kempelen.match.game.game_result import GameResult, Termination, draw, win
 from kempelen.web.channel import Channel, ChannelGroup
-from kempelen.web.play.archive import Archive, SavedGame, player_names
+from kempelen.web.play.archive import UNKNOWN_TIME, Archive, SavedGame, player_names
 from kempelen.web.play.boards import ChessGame, PlayedGame, initial_game, replay_game
 from kempelen.web.play.opponents import (
     HINT_SECONDS,
@@ -219,6 +219,7 @@ class GameSession:
         else:  # all that was left were the chance events before the first move
             self.board = initial_game(saved.setup)
         saved.moves[:] = self.board.moves
+        del saved.times[len(saved.moves) :]
         self._cancel_clocks()
         await self._continue_game()
         self._save_and_broadcast()
@@ -275,9 +276,11 @@ class GameSession:
         self.subscribers.broadcast(self.state())
 
     async def _after_move(self) -> None:
-        saved = self.saved
-        saved.moves[:] = self.board.moves
-        board = self.board
+        saved, board = self.saved, self.board
+        if self._clocks:
+            saved.times += [UNKNOWN_TIME] * (len(saved.moves) - len(saved.times))
+            saved.times += [self._times()[mover] for mover in board.movers[len(saved.moves) :]]
+        saved.moves[:] = board.moves
         if isinstance(board, ChessGame) or board.too_long or not board.legal_moves():
             await self._check_result()
         await self._continue_game()
