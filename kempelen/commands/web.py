@@ -128,8 +128,9 @@ async def _serve(settings: ServerSettings, arguments: argparse.Namespace) -> Non
         log = EventLog(log_writer(settings, stack), as_json=settings.log_format == "json")
         asyncio.get_running_loop().set_exception_handler(log.write_loop_error)
         report_hash(settings.limits, log)
+        resources = _shared_resources(arguments, watched_tournaments(arguments, stack))
         try:
-            store = Database(arguments.games or _default_database())
+            store = Database(_database_path(arguments.games))
         except (DatabaseError, NoHomeFolderError) as error:
             raise SettingsError(str(error)) from None
         stack.callback(store.close)
@@ -139,7 +140,7 @@ async def _serve(settings: ServerSettings, arguments: argparse.Namespace) -> Non
             store,
             settings.token_file(),
             settings.origins,
-            _shared_resources(arguments, watched_tournaments(arguments, stack)),
+            resources,
             secure=address.uses_tls,
         )
         server = PageServer(site)
@@ -162,16 +163,27 @@ def _browser_url(address: Address) -> str:
     return str(address).replace("ws", "http", 1)
 
 
-def _default_database() -> Path:
+def _database_path(path: Path | None) -> Path:
+    """Return the file of the games. Only the default data folder is created."""
     from openings.data_folders import data_folder
 
-    return data_folder() / "web.sqlite"
+    if path is None:
+        return data_folder() / "web.sqlite"
+    if not path.absolute().parent.is_dir():
+        raise SettingsError(
+            f"--games {path}: folder {path.parent} does not exist "
+            "(use --games FILE for another file)"
+        )
+    return path
 
 
 def _shared_resources(arguments: argparse.Namespace, spectators: TournamentSource) -> SiteResources:
+    from agent.chess.evaluation.loading import load_with_timeout
+    from agent.evaluation import EvaluationError
     from agent.games import catalogue
     from kempelen.lab import step_pages
     from kempelen.web.site_context import SiteResources
+    from protocols.client.process import EngineError, find_program
 
     for game in arguments.game:
         try:
@@ -181,6 +193,11 @@ def _shared_resources(arguments: argparse.Namespace, spectators: TournamentSourc
     if arguments.lessons is not None and not arguments.lessons.is_dir():
         raise SettingsError(f"--lessons {arguments.lessons}: folder does not exist")
     evaluations = dict(_parse_named("--evaluation", text) for text in arguments.evaluation)
+    for name, text in evaluations.items():
+        try:
+            load_with_timeout(text)
+        except EvaluationError as error:
+            raise SettingsError(f"--evaluation {name}: {error}") from None
     engines = dict(_parse_named("--engine", text) for text in arguments.engine)
     for name, text in engines.items():
         try:
@@ -192,6 +209,10 @@ def _shared_resources(arguments: argparse.Namespace, spectators: TournamentSourc
                 f"--engine {name}: invalid value (expected NAME=PROTOCOL COMMAND, with one of "
                 f"the protocols {', '.join(PROTOCOLS)})"
             )
+        try:
+            find_program(words[1])
+        except EngineError as error:
+            raise SettingsError(f"--engine {name}: {error}") from None
     return SiteResources(
         tuple(arguments.game), evaluations, engines, arguments.lessons, spectators,
         step_pages.choices, step_pages.render_page,

@@ -50,6 +50,10 @@ def test_public_address_requires_tls_and_tokens(
         (("--game", "nothing.py:Class"), "--game: "),
         (("--engine", "Fish"), "--engine Fish: invalid value"),
         (("--engine", "Fish=stockfish"), "expected NAME=PROTOCOL COMMAND"),
+        (("--engine", "Fish=uci nosuchprogram"), "--engine Fish: engine command 'nosuchprogram'"),
+        (("--evaluation", "bad=nosuch.py:f"), "--evaluation bad: "),
+        (("--evaluation", "bad=nnue:nosuch.bin"), "--evaluation bad: "),
+        (("--games", "new/g.sqlite"), "--games new/g.sqlite: folder new does not exist"),
         (("--evaluation", "=x"), "--evaluation =x: invalid value"),
         (("--games", "/dev/null/g.sqlite"), "use --games FILE for another file"),
         (("--lessons", "nowhere"), "--lessons nowhere: folder does not exist"),
@@ -61,6 +65,13 @@ def test_invalid_arguments_are_rejected(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert said in refused("--address", "127.0.0.1:0", *arguments)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_refused_start_creates_no_database(tmp_path: Path) -> None:
+    games = tmp_path / "games.sqlite"
+    refused("--games", games, "--engine", "Fish=uci nosuchprogram")
+    assert not games.exists()
 
 
 def test_file_that_is_not_a_game_database_is_not_changed(tmp_path: Path) -> None:
