@@ -1,21 +1,13 @@
-"""Convert positions to JSON for drawing, and provide the chess pieces as SVG.
-
-The pieces come from the `chess` package (by Colin M.L. Burnett, GPL). Their inline styles become
-attributes, because the Content Security Policy forbids inline styles.
-"""
+"""Convert positions to JSON for drawing."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cache
 from string import ascii_letters, digits
 from typing import Any
 
 import chess
-import chess.svg
-from starlette.requests import Request
-from starlette.responses import Response
 
 from agent.games.game_state import GameState
 from agent.games.go import MAX_SIZE
@@ -29,28 +21,6 @@ MAX_CELLS = 1000
 # are written, they are separated by three spaces, and start at the first or second column.
 _ROW = re.compile(r"\S( \S)+")
 _DARK_ROW = re.compile(r"(  )?\S(   \S)+")
-
-
-@cache
-def pieces_svg() -> str:
-    """Return an SVG document with all chess pieces as symbols, named wP, bK and so on."""
-    symbols = []
-    for letter, diagram in chess.svg.PIECES.items():
-        name = ("w" if letter.isupper() else "b") + letter.upper()
-        inner = re.sub(r'style="([^"]*)"', lambda match: _attributes(match[1]), diagram)
-        inner = re.sub(r' (id|class)="[^"]*"', "", inner)
-        symbols.append(f'<symbol id="{name}" viewBox="0 0 45 45">{inner}</symbol>')
-    return f'<svg xmlns="http://www.w3.org/2000/svg">{"".join(symbols)}</svg>'
-
-
-def _attributes(style: str) -> str:
-    pairs = (part.split(":", 1) for part in style.split(";") if ":" in part)
-    return " ".join(f'{name.strip()}="{value.strip()}"' for name, value in pairs)
-
-
-async def serve_pieces(request: Request) -> Response:
-    headers = {"Cache-Control": "max-age=86400"}
-    return Response(pieces_svg(), media_type="image/svg+xml", headers=headers)
 
 
 def diagram(game: str, position: str) -> dict[str, Any]:

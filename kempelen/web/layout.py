@@ -43,9 +43,17 @@ def request_language(request: HTTPConnection) -> str:
 
 
 def render_page(
-    request: Request, page: str, navigation: Sequence[tuple[str, str]], status: int = 200
+    request: Request,
+    page: str,
+    navigation: Sequence[tuple[str, str]],
+    status: int = 200,
+    message: str = "",
+    headers: Mapping[str, str] | None = None,
 ) -> HTMLResponse:
-    """Return the HTML of a page. `navigation` contains the names and paths of all pages."""
+    """Return the HTML of a page. `navigation` contains the names and paths of all pages.
+
+    Its script fills a page. The page "site" only shows the `message`.
+    """
     language = request_language(request)
     theme = request.cookies.get("theme", "")
     theme = theme if theme in THEMES else THEMES[0]
@@ -70,8 +78,9 @@ def render_page(
         links="".join(links),
         switches="".join(switches),
         style=f'<link rel="stylesheet" href="/static/{page}.css">' if style.is_file() else "",
+        content=f"<h1>{status}</h1><p>{escape(message)}</p>" if message else "",
     )
-    return HTMLResponse(text, status, {"Cache-Control": "no-store"})
+    return HTMLResponse(text, status, {"Cache-Control": "no-store", **(headers or {})})
 
 
 @cache

@@ -18,9 +18,10 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from agent.io.user_code import describe
+from kempelen.console.translation import translate
 from kempelen.web.analyse.page import AnalysePage
 from kempelen.web.http_connections import limited_http_protocol
-from kempelen.web.layout import LANGUAGES, STATIC, WORDS, page_words, render_page
+from kempelen.web.layout import LANGUAGES, STATIC, WORDS, page_words, render_page, request_language
 from kempelen.web.learn.page import LearnPage
 from kempelen.web.login_sessions import COOKIE_NAME, LIFETIME_S
 from kempelen.web.media_types import declare_media_types
@@ -40,6 +41,7 @@ from protocols.server.transport import PEER_TIMEOUT_S
 # In the order of the navigation. The first page is shown at /.
 PAGES = (PlayPage, AnalysePage, WatchPage, LearnPage)
 SIGN_IN_PAGE = "signin"
+ERROR_PAGE = "site"
 MAX_FORM_BYTES = 4 << 10  # maximum body size of a sign-in request
 
 
@@ -132,13 +134,23 @@ class PageServer:
         async def answer(request: Request) -> Response:
             if not self.site.owner(request.cookies):
                 return render_page(request, SIGN_IN_PAGE, (), 401)
-            return render_page(
-                request, page.name, [(other.name, other.paths[0]) for other in self.pages]
-            )
+            return render_page(request, page.name, self._navigation(request))
 
         return answer
 
+    def _navigation(self, request: Request) -> list[tuple[str, str]]:
+        """Return the names and paths of the pages that the visitor may open."""
+        if not self.site.owner(request.cookies):
+            return []
+        return [(page.name, page.paths[0]) for page in self.pages]
+
     async def _http_error(self, request: Request, error: HTTPException) -> Response:
+        if request.method == "GET" and "text/html" in request.headers.get("accept", ""):
+            text = translate(error.detail, request_language(request))
+            navigation = self._navigation(request)
+            return render_page(
+                request, ERROR_PAGE, navigation, error.status_code, text, error.headers
+            )
         return error_response(request, error.status_code, error.detail, error.headers)
 
     async def _rejected(self, request: Request, error: RejectedError) -> Response:

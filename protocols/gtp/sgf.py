@@ -161,6 +161,22 @@ def set_move(node: Any, player: int, point: Point | None) -> None:
     node.set_move("bw"[player], coordinates)
 
 
+def get_move(node: Any) -> tuple[int, Point | None]:
+    """Return the player and the move of a node that has one. Raise `SgfError` if it is invalid."""
+    colour, coordinates = node.get_move()
+    size = board_size(node.owner)
+    return _player(colour), None if coordinates is None else _point(coordinates, size)
+
+
+def _point(coordinates: tuple[int, int], size: Size) -> Point:
+    """Return the point for the coordinates of sgfmill, or raise `SgfError` if it is outside."""
+    width, height = size
+    row, column = coordinates[0] - _sgfmill_size(size) + height, coordinates[1]
+    if row < 0 or column >= width:
+        raise SgfError("a point is outside the board of {}x{}", width, height)
+    return column, row
+
+
 def read_point(vertex: str) -> Point | None:
     """Return the point for a valid GTP vertex such as C4, or None for a pass."""
     if vertex.lower() == "pass":
@@ -171,7 +187,7 @@ def read_point(vertex: str) -> Point | None:
 def record_from_tree(game: Any) -> SgfGame:
     """Return the main line of an sgfmill tree, or raise `SgfError` if the tree is invalid."""
     try:
-        size = width, height = board_size(game)
+        size = board_size(game)
         root = game.get_root()
         if (game_type := _get_property(root, "GM")) not in (None, GO_GAME_TYPE):
             raise SgfError(f"GM[{game_type}]: not a game of Go (expected GM[{GO_GAME_TYPE}])")
@@ -183,16 +199,10 @@ def record_from_tree(game: Any) -> SgfGame:
     if komi is not None and not abs(komi) < MAX_KOMI:
         raise SgfError("invalid komi {:g} (must be below {:g})", komi, MAX_KOMI)
 
-    def point(coordinates: tuple[int, int]) -> Point:
-        row, column = coordinates[0] - _sgfmill_size(size) + height, coordinates[1]
-        if row < 0 or column >= width:
-            raise SgfError("a point is outside the board of {}x{}", width, height)
-        return column, row
-
     stones: tuple[list[Point], list[Point]] = ([], [])
     for colour, at in board.list_occupied_points():
-        stones[_player(colour)].append(point(at))
-    moves = [(_player(colour), None if at is None else point(at)) for colour, at in plays]
+        stones[_player(colour)].append(_point(at, size))
+    moves = [(_player(colour), None if at is None else _point(at, size)) for colour, at in plays]
     if moves:
         first = moves[0][0]
     elif first is None:

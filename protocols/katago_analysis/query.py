@@ -108,7 +108,7 @@ class Query:
         Raise `QueryError` if a move is illegal. Superko is ignored.
         """
         for number, (player, move) in enumerate(self.moves[first:last], first):
-            if not _is_playable(game, player, move):
+            if not is_playable(game, player, move):
                 raise QueryError(Message("Illegal move {}: {}", number, game.text(move)), "moves")
             game.play_as(player, move)
 
@@ -235,7 +235,7 @@ def reopened(game: Go) -> Go:
     return game
 
 
-def _is_playable(game: Go, player: int, move: int) -> bool:
+def is_playable(game: Go, player: int, move: int) -> bool:
     """Return whether a move is legal when positional superko is ignored."""
     if move == PASS:
         return True

@@ -18,12 +18,24 @@ from agent.io.read_report import ReadReport
 from agent.io.sanitize import sanitize_line
 from kempelen.console.settings_codec import SettingsError, decode
 from kempelen.match.config.time_control import TimeControl
-from kempelen.match.records.game_record import escape_tag_value, unescape_tag_value
+from kempelen.match.records.game_record import (
+    escape_tag_value,
+    opening_names,
+    unescape_tag_value,
+)
 from kempelen.match.review.analysis_file import AnalysisFile
 from kempelen.match.review.chess_review import ParsedChessGame, parse_pgn
 from kempelen.match.review.go_review import DEFAULT_RULES, ParsedGoGame, parse_sgf
 from kempelen.match.review.move_annotation import PositionEval, annotator_name
-from kempelen.web.diagrams import chess_diagrams, diagram
+from kempelen.web.analyse.move_tree import (
+    NodeChange,
+    TreeError,
+    change_chess,
+    change_go,
+    chess_tree,
+    go_tree,
+)
+from openings.names import find_name
 from openings.pgn import TOO_LONG as GAME_TOO_LONG
 from protocols.gtp.sgf import SgfError, SgfGame, parse_trees, read_point, write
 from protocols.katago_analysis.fields import FieldReader, QueryError
@@ -37,8 +49,7 @@ MAX_GAMES = 100
 TOO_LONG = Message(GAME_TOO_LONG, MAX_MOVES)
 # Limit of the exported text, which may be longer than the input.
 MAX_SOURCE_LENGTH = 2 * MAX_FILE_LENGTH
-# Maximum characters of a comment, and of a player's name.
-MAX_COMMENT_LENGTH = 2000
+# Maximum characters of a player's name.
 MAX_NAME_LENGTH = 200
 # Evaluations above this limit (in centipawns, points or plies) are invalid.
 MAX_ASSESSED = 10**6
@@ -147,9 +158,7 @@ def load_games(text: str, report: ReadReport | None = None) -> list[dict[str, An
 def _chess_to_json(score: ParsedChessGame) -> dict[str, Any]:
     headers = score.pgn.headers
     names = [unescape_tag_value(headers.get(name, "?")) for name in ("White", "Black")]
-    positions = chess_diagrams(score.pgn.board(), score.moves)
-    for node, position in zip([score.pgn, *score.pgn.mainline()], positions, strict=True):
-        position["comment"] = node.comment[:MAX_COMMENT_LENGTH]
+    tree = chess_tree(score.pgn)
     return {
         "game": "chess",
         "start": score.start,
@@ -159,7 +168,8 @@ def _chess_to_json(score: ParsedChessGame) -> dict[str, Any]:
         "result": sanitize_line(headers.get("Result", "*")),
         "event": unescape_tag_value(headers.get("Event", "")),
         "source": score.pgn.accept(chess.pgn.StringExporter(columns=None)),
-        "positions": positions,
+        "positions": tree.main_line,
+        "branches": tree.branches,
     }
 
 
@@ -168,15 +178,7 @@ def _go_to_json(score: ParsedGoGame) -> dict[str, Any]:
         query = go_query(score.query)
     except QueryError as error:
         raise AnalysisError(sanitize_line(str(error), 200)) from None
-    game = query.game(0)
-    positions = [diagram("go", str(game))]
-    for player, move in query.moves:
-        game.play_as(player, move)
-        positions.append(
-            {**diagram("go", str(game)), "move": game.text(move), "last": [game.text(move)]}
-        )
-    for ply, comment in _go_comments(score):
-        positions[ply]["comment"] = comment[:MAX_COMMENT_LENGTH]
+    tree = go_tree(score.tree, query.game(0))
     return {
         "game": "go",
         "query": score.query,
@@ -184,22 +186,21 @@ def _go_to_json(score: ParsedGoGame) -> dict[str, Any]:
         "result": sanitize_line(score.root_property("RE")),
         "event": sanitize_line(score.root_property("EV")),
         "source": score.text(),
-        "positions": positions,
+        "positions": tree.main_line,
+        "branches": tree.branches,
     }
 
 
-def _go_comments(score: ParsedGoGame) -> list[tuple[int, str]]:
-    if score.tree is None:
-        return []
-    comments, ply = [], 0
-    for node in score.tree.get_main_sequence():
-        ply += node.get_move()[0] is not None
-        try:
-            if node.has_property("C") and ply <= len(score.moves):
-                comments.append((ply, str(node.get("C"))))
-        except (ValueError, LookupError):
-            continue
-    return comments
+def describe_position(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the legal moves after a chess game, whether it is check, and the opening's name."""
+    study = _parse_chess(data)
+    board = study.pgn.end().board()
+    opening = None if study.chess960 else find_name(opening_names(), board)
+    return {
+        "legal": [move.uci() for move in board.legal_moves],
+        "check": board.is_check(),
+        "opening": str(opening or ""),
+    }
 
 
 def add_move(data: Mapping[str, Any], ply: int, move: str) -> dict[str, Any]:
@@ -266,27 +267,43 @@ def _chess_move(board: chess.Board, text: str) -> str:
 
 
 def annotate(data: Mapping[str, Any]) -> dict[str, str]:
-    """Return the file name and text of a reviewed game as annotated PGN or SGF.
+    """Return the file name and text of a game in PGN or SGF, with its variations and its review.
 
-    The page sends the game in "source", the evaluations in "said" and the search limit in "nodes".
-    Raise AnalysisError if `data` is invalid.
+    The page sends the game in "source", its move tree in "tree" if it was changed, and after a
+    review the evaluations in "said" and the search limit in "nodes". Raise AnalysisError if `data`
+    is invalid.
     """
-    source, said, nodes = data.get("source"), data.get("said"), data.get("nodes")
-    if not isinstance(source, str) or len(source) > MAX_SOURCE_LENGTH or not isinstance(said, list):
+    source, said = data.get("source"), data.get("said")
+    is_valid = isinstance(source, str) and len(source) <= MAX_SOURCE_LENGTH
+    if not is_valid or not (said is None or isinstance(said, list)):
         raise AnalysisError("missing game or review")
-    source = _escape_surrogates(source)
-    score: AnalysedGame
     try:
-        limits = TimeControl(nodes=decode(int, nodes))
-        if data.get("game") == "go":
-            score = parse_sgf(source, "SGF", MAX_MOVES)[0]
-        else:
-            score = parse_pgn(source, "PGN", 1, MAX_MOVES)[0]
+        score = _changed_game(data, _escape_surrogates(source))
+        if said is None:
+            return {"name": f"game{score.suffix}", "text": score.text()}
+        limits = TimeControl(nodes=decode(int, data.get("nodes")))
         known = _parse_assessments(score, said)
-    except SettingsError as error:
+    except (SettingsError, TreeError) as error:
         raise AnalysisError(sanitize_line(str(error), 300)) from None
     text = score.annotated(known, annotator_name("Kempelen", limits, score.unit))
     return {"name": f"analysed{score.suffix}", "text": text}
+
+
+def _changed_game(data: Mapping[str, Any], source: str) -> AnalysedGame:
+    """Return the game with the move tree of the page, or unchanged if the page sends none."""
+    tree = data.get("tree")
+    changes = None if tree is None else decode(tuple[NodeChange, ...], tree)
+    if data.get("game") == "go":
+        score = parse_sgf(source, "SGF", MAX_MOVES, require_moves=False)[0]
+        if changes is not None:
+            change_go(score.tree, go_query(score.query).game(0), changes)
+            score = parse_sgf(score.text(), "SGF", MAX_MOVES, require_moves=False)[0]
+        return score
+    game = parse_pgn(source, "PGN", 1, MAX_MOVES, require_moves=False)[0]
+    if changes is not None:
+        change_chess(game.pgn, changes)
+    moves = tuple(move.uci() for move in game.pgn.mainline_moves())
+    return dataclasses.replace(game, moves=moves)
 
 
 def _parse_assessments(score: AnalysedGame, said: Sequence[Any]) -> AnalysisFile:

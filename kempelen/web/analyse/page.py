@@ -25,11 +25,14 @@ from kempelen.match.config.time_control import TimeControl
 from kempelen.match.review.analysis_file import AnalysisFile
 from kempelen.match.review.chess_review import ParsedChessGame, analyse_chess
 from kempelen.match.review.go_review import analyse_go
+from kempelen.match.review.move_annotation import MoveQuality
+from kempelen.match.review.parsed_game import VERIFIED_QUALITIES
 from kempelen.web.analyse.game_analysis import (
     AnalysedGame,
     AnalysisError,
     add_move,
     annotate,
+    describe_position,
     load_games,
     parse_game,
 )
@@ -49,7 +52,7 @@ from protocols.server.admission import RejectedError
 from protocols.tasks import cancel_all
 
 # Allowed nodes (chess) or visits (Go) per move of a review.
-DEFAULT_NODES = {"chess": 60_000, "go": 150}
+DEFAULT_NODES = {"chess": 150_000, "go": 150}
 MAX_NODES = {"chess": 1_000_000, "go": 2_000}
 # Maximum nodes or visits of a whole review, because other visitors wait for it.
 MAX_TOTAL_NODES = {"chess": 60_000_000, "go": 60_000}
@@ -77,6 +80,7 @@ class AnalysePage(Page):
         return (
             self.route("/analyse/load", self._load, "POST"),
             self.route("/analyse/move", self._move, "POST"),
+            self.route("/analyse/position", self._position, "POST"),
             self.route("/analyse/record", self._record, "POST"),
             self.channel_route("/analyse/channel", self._serve),
         )
@@ -102,6 +106,10 @@ class AnalysePage(Page):
         if not (isinstance(study, dict) and isinstance(ply, int) and isinstance(move, str)):
             raise HTTPException(400, "missing study, ply or move")
         return await self._answer(request, lambda: add_move(study, max(0, ply), move))
+
+    async def _position(self, request: Request) -> Response:
+        data = await json_object(request) or {}
+        return await self._answer(request, lambda: describe_position(data))
 
     async def _record(self, request: Request) -> Response:
         data = await json_object(request) or {}
@@ -275,14 +283,22 @@ def _review_message(
 ) -> dict[str, Any]:
     review = study.review(known)
     names = ("move", "best", "line", "expected", "cp", "mate", "lead", "loss", "grade", "player")
+    moves = review.moves
+    if limits is None:  # mistakes and blunders are shown when they are verified
+        moves = tuple(
+            dataclasses.replace(move, grade=MoveQuality.GOOD)
+            if move.grade in VERIFIED_QUALITIES
+            else move
+            for move in moves
+        )
     message = {
         "kind": "review",
         "done": done,
         "total": len(study.plies),
         "finished": limits is not None,
         "start": review.start,
-        "moves": encode([{name: getattr(move, name) for name in names} for move in review.moves]),
-        "tallies": encode(review.tallies),
+        "moves": encode([{name: getattr(move, name) for name in names} for move in moves]),
+        "tallies": encode(review.tallies if limits is not None else ()),
     }
     if limits is not None:
         said = list(map(known.get, study.keys(known)))

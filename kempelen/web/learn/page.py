@@ -41,7 +41,7 @@ class LearnPage(Page):
     """Lists and serves the HTML files in the operator's folder, and makes step-by-step pages."""
 
     name = "learn"
-    paths = ("/learn",)
+    paths = ("/learn", "/learn/{lesson:str}")
 
     def __init__(self, site: SiteContext) -> None:
         super().__init__(site)

@@ -10,8 +10,10 @@ from typing import Any
 import chess
 
 from agent.game import CHANCE, GridGame, HasPatterns
+from agent.games.backgammon import Backgammon
 from agent.games.checkers import Checkers
 from agent.games.game_state import GameState
+from agent.games.pig import Pig
 from agent.games.stones import iter_bits
 from agent.io.message import Message
 from kempelen.match.game.game_result import GameResult
@@ -57,26 +59,30 @@ class BoardGame(Referee):
     def __init__(self, setup: GameSetup) -> None:
         self._seed = setup.seed
         self._last: list[list[int]] = []  # cells of the last move; empty if unknown
+        self._rolls: list[int] = []  # the plies of chance events
         super().__init__(find_game_type(setup.game).new(**setup.options), StartPosition())
 
     def push(self, move: Any, player: int | None = None) -> None:
-        if self.mover != CHANCE:
+        if self.mover == CHANCE:
+            self._rolls.append(len(self.moves))
+        else:
             self._last = self._move_cells().get(self.game.text(move), [])
         super().push(move, player)
 
     def undo(self) -> None:
         self._last = []
         super().undo()
+        self._rolls = [ply for ply in self._rolls if ply < len(self.moves)]
 
     def _sample(self) -> float:
         """Return the random number of this ply. It is the same after a move has been taken back."""
         return Random(f"{self._seed}/{len(self.moves)}").random()
 
     def view(self) -> dict[str, Any]:
-        text = str(self.game)
+        text, game = str(self.game), self.game
         rows = parse_grid(text)
         paths = self._move_cells()
-        return {
+        view: dict[str, Any] = {
             "kind": "grid" if rows else "text",
             "rows": rows,
             "dark": isinstance(self.game, Checkers),
@@ -84,8 +90,19 @@ class BoardGame(Referee):
             "position": text,
             "legal": [{"text": move, "path": paths.get(move, [])} for move in self.legal_moves()],
             "last": self._last,
+            "rolls": self._rolls,
             "text": self.moves,
         }
+        if isinstance(game, Pig):
+            scores, player, rolled, _ = game.state
+            view |= {"kind": "pig", "scores": scores, "mover": player, "rolled": rolled}
+        elif isinstance(game, Backgammon):
+            men, player, roll = game.state
+            steps = {game.text(move): move for move in game.moves()}
+            for move in view["legal"]:
+                move["steps"] = steps[move["text"]]
+            view |= {"kind": "backgammon", "men": men, "mover": player, "roll": roll}
+        return view
 
     def _move_cells(self) -> dict[str, list[list[int]]]:
         """Return the cells of each legal move, as [row, column] with rows from the top."""

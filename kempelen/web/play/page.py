@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import asyncio
 import math
+import random
 import secrets
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from starlette.exceptions import HTTPException
@@ -17,7 +19,7 @@ from kempelen.web.pages import Page
 from kempelen.web.play.archive import Archive, SavedGame, export_game
 from kempelen.web.play.boards import PlayedGame, replay_game
 from kempelen.web.play.game_session import GameSession
-from kempelen.web.play.setup import form_choices, parse_setup
+from kempelen.web.play.setup import GameSetup, form_choices, parse_setup
 from kempelen.web.responses import AsciiJsonResponse, json_object
 from kempelen.web.site_context import SiteContext
 
@@ -46,6 +48,7 @@ class PlayPage(Page):
             self.route("/games/choices", self._choices),
             self.route("/games/{game:str}/at/{ply:number}", self._position_at),
             self.route("/games/{game:str}/record", self._record),
+            self.route("/games/{game:str}/rematch", self._rematch, "POST"),
             self.channel_route("/games/{game:str}/channel", self._serve),
         )
 
@@ -75,17 +78,30 @@ class PlayPage(Page):
         )
 
     async def _create_game(self, request: Request) -> Response:
-        owner = self.site.owner(request.cookies)
         if (form := await json_object(request)) is None:
             raise HTTPException(400, "invalid request (expected a JSON object)")
-        if self._archive.count(owner) >= MAX_SAVED_GAMES:
-            raise HTTPException(429, Message("too many saved games (at most {})", MAX_SAVED_GAMES))
         try:
             setup = await self.run_in_thread(request, parse_setup, form, self.site.resources)
-            game = SavedGame(secrets.token_urlsafe(9), owner, setup)
-            session = GameSession(game, self.site, self._archive)
+            return await self._begin(request, setup)
         except ValueError as error:
             raise HTTPException(400, str(error)) from None
+
+    async def _rematch(self, request: Request) -> Response:
+        """Begin a game with the setup of another one and the sides swapped."""
+        setup = self._saved_game(request).setup
+        seed = random.SystemRandom().randrange(1 << 31)
+        try:
+            return await self._begin(request, replace(setup, side=1 - setup.side, seed=seed))
+        except ValueError:
+            raise HTTPException(404, UNPLAYABLE_MESSAGE) from None
+
+    async def _begin(self, request: Request, setup: GameSetup) -> Response:
+        """Begin a game. Raise ValueError if its setup is invalid."""
+        owner = self.site.owner(request.cookies)
+        if self._archive.count(owner) >= MAX_SAVED_GAMES:
+            raise HTTPException(429, Message("too many saved games (at most {})", MAX_SAVED_GAMES))
+        game = SavedGame(secrets.token_urlsafe(9), owner, setup)
+        session = GameSession(game, self.site, self._archive)
         game.moves = list(session.board.moves)
         self._archive.save(game)
         await self._evict_idle()

@@ -1,9 +1,15 @@
-// The analysis page: a board, its live analysis, and the review of a whole game.
+// The analysis page: the move tree of a game, live analysis, and the review of a whole game.
+//
+// The address names the game: ?study= in the store of this browser, ?game= a game of the play page,
+// or ?fen=. The part after # is the game of a file and the number of the shown node.
 
+import { createBoard } from "./board.js";
 import { channel } from "./channel.js";
-import { bar, diagram, numbered, scoreText } from "./diagram.js";
+import { bar, numbered, scoreText } from "./notation.js";
 import { course } from "./graph.js";
 import { ask, element, language, words } from "./site.js";
+import { find, save } from "./store.js";
+import { add, flat, grow, lineFrom, pack, path, promote, remove, variation } from "./tree.js";
 
 const say = await words("analyse");
 const SIGNS = { inaccuracy: "?!", mistake: "?", blunder: "??" };
@@ -11,21 +17,26 @@ const SIGNS = { inaccuracy: "?!", mistake: "?", blunder: "??" };
 const LOOK_INTERVAL_MS = 250;
 const EXAMPLE = { text: "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1" };
 
+const MARKS = ["", "!", "?", "!!", "??", "!?", "?!"]; // by NAG
+const MAX_UNDO = 50;
+const DEEP = 6; // deeper variations are not indented
+
 let games = [];
-let study = null;
-let review = null;
-let at = 0;
+let study = null; // one of the games, with its root, and its review if there is one
+let here = null; // the shown node
+let id = ""; // of the saved games
 let look = 0;
 let nextLook = 0;  // earliest time of the next search, in milliseconds
 let later;  // the timer of a delayed search
-let chosen = "";
 let found = { lines: [], owners: [] };
 let flipped = false;
 let reviewing = false;
 let welcomed = false;
+let again = false; // the board must be drawn again, because a move on it was refused
+const buttons = new Map(); // those of the moves, by node
 
 const main = document.getElementById("main");
-const view = diagram(pick);
+const view = createBoard(play, (reason) => { trouble.textContent = say(reason); });
 let balance = bar("chess");
 const trouble = element("p", { class: "error", role: "alert" });
 const news = element("p", { role: "status", "aria-live": "polite" });
@@ -43,50 +54,82 @@ const file = element("input", { id: "file", type: "file", accept: ".pgn,.sgf,.fe
 const choice = element("select", { id: "games" });
 const choosing = element("p", { hidden: true }, element("label", { for: "games" }, say("game")), choice);
 const title = element("h2", {});
+const opening = element("p", { class: "opening faint" });
 const text = element("input", { id: "move", autocomplete: "off", size: 8 });
 const form = element("form", { class: "steps" },
   element("label", { for: "move" }, say("your move")), text,
   element("button", {}, say("play")));
 const thinking = element("input", { id: "thinking", type: "checkbox", checked: true });
 const judge = element("button", { type: "button", class: "main" }, say("judge"));
-const record = element("button", { type: "button", class: "record", hidden: true, onclick: download }, say("download"));
+const record = element("button", { type: "button", class: "record", onclick: () => attempt(download) }, say("download"));
 const nodes = element("select", { id: "nodes" },
   ...["quick", "usual", "thorough"].map((name) =>
     element("option", { value: name, selected: name === "usual" }, say(name))));
 const table = element("div", { class: "table" }, balance.node, view.node);
 
-main.append(
-  element("h1", {}, say("title")),
-  element("details", { id: "sourcing" }, element("summary", {}, say("open")),
-    element("label", { for: "file" }, say("file")), file,
-    element("label", { for: "source" }, say("paste")), source,
-    element("p", { class: "steps" },
-      element("button", { type: "button", class: "main", onclick: () => load(source.value) }, say("load")),
-      element("button", { type: "button", onclick: () => load(EXAMPLE.text) }, say("start position")))),
-  choosing, trouble, news, title,
-  element("div", { class: "study" },
-    element("div", {}, table,
-      element("div", { class: "steps" }, ...[
-        ["first", () => 0], ["back", () => at - 1], ["forward", () => at + 1], ["last", () => last()],
-      ].map(([name, place]) => element("button", { type: "button", onclick: () => go(place()) }, say(name))),
-      element("button", { type: "button", onclick: () => { flipped = !flipped; draw(); } }, say("flip"))),
-      form, comment),
-    element("div", {},
-      element("p", { class: "steps" }, thinking, element("label", { for: "thinking" }, say("search"))),
-      lines, searching,
-      element("div", { class: "steps" }, judge,
-        element("label", { for: "nodes", class: "hidden-words" }, say("care")), nodes, record),
-      progress, graph, tallies, moves)),
-);
+const action = (key, press) => element("button", { type: "button", "data-action": key, onclick: press }, say(key));
+const undoing = action("undo", undo);
+const copying = action("copy position", () => copy(here.fen));
+const promoting = action("promote", () => edit(() => {
+  promote(variation(here));
+  return here;
+}));
+const deleting = action("delete", () => edit(() => remove(here)));
+const mark = element("select", { id: "mark", onchange: () => edit(() => {
+  const others = (here.nags ?? []).filter((nag) => !MARKS[nag]);
+  const nag = MARKS.indexOf(mark.value);
+  return Object.assign(here, { nags: nag ? [nag, ...others] : others, marked: true });
+}) }, ...MARKS.map((sign) => element("option", { value: sign }, sign || say("no mark"))));
+const note = element("textarea", { id: "note", maxlength: 2000, onchange: () => edit(() =>
+  Object.assign(here, { comment: [...commands(here), note.value.trim()].join(" ").trim(), noted: true })) });
+const editing = element("details", { id: "editing" }, element("summary", {}, say("edit")),
+  element("label", { for: "note" }, say("comment")), note,
+  element("p", { class: "steps" }, element("label", { for: "mark" }, say("mark")), mark, promoting, deleting));
+
+main.append(element("h1", { class: "hidden-words" }, say("title")), element("div", { class: "study" },
+  element("div", { class: "left" }, table,
+    element("div", { class: "steps" }, ...[
+      ["first", () => study.root], ["back", () => here.parent], ["forward", () => here.children[0]],
+      ["last", () => lineFrom(here).at(-1)],
+    ].map(([name, target]) => element("button", { type: "button", onclick: () => go(target()) }, say(name))),
+    element("button", { type: "button", onclick: () => { flipped = !flipped; draw(); if (id) keep(); } }, say("flip")),
+    undoing),
+    trouble, news, form, comment),
+  element("div", { class: "right" },
+    element("details", { id: "sourcing" }, element("summary", {}, say("open")),
+      element("label", { for: "file" }, say("file")), file,
+      element("label", { for: "source" }, say("paste")), source,
+      element("p", { class: "steps" },
+        element("button", { type: "button", class: "main", onclick: () => load(source.value) }, say("load")),
+        element("button", { type: "button", onclick: () => load(EXAMPLE.text) }, say("start position")))),
+    choosing, title, opening,
+    element("p", { class: "steps" }, thinking, element("label", { for: "thinking" }, say("search"))),
+    lines, searching, moves, editing,
+    element("div", { class: "steps" }, judge,
+      element("label", { for: "nodes", class: "hidden-words" }, say("care")), nodes, record,
+      action("copy game", () => attempt(async () => copy((await exported()).text))), copying),
+    progress, graph, tallies)));
 
 const wire = channel("/analyse/channel", heard);
-const last = () => (study ? study.positions.length - 1 : 0);
-
-/** Return the part of a game that the server needs: it derives the positions from the moves. */
-function sent() {
-  const { game, query, start, chess960, moves } = study;
-  return game === "go" ? { game, query } : { game, start, chess960, moves };
+/** Return a game up to a node in the form that the server needs. */
+function sent(node) {
+  const { game, query, start, chess960 } = study;
+  const played = path(node).map((each) => each.played);
+  return game === "go" ? { game, query: { ...query, moves: played.map((move) => move.split(" ")) } }
+    : { game, start, chess960, moves: played };
 }
+
+const mainEnd = () => lineFrom(study.root).at(-1);
+const inMainLine = (node) => lineFrom(study.root)[node.ply] === node;
+const reviewed = (node) => (node.parent && inMainLine(node) ? study.review?.moves[node.ply - 1] : null);
+const named = (node, full) => numbered(node.parent, node.move, node.ply - 1, full);
+
+/** Return the commands in a comment, such as [%clk 0:01:00], which are not shown. */
+function commands(node) {
+  return node.comment?.match(/\[%[^\]]*\]/g) ?? [];
+}
+
+const shownComment = (node) => (node.comment ?? "").replace(/\[%[^\]]*\]\s*/g, "").trim();
 
 /** Return the text of a file. Old files may not be in UTF-8. SGF files name their encoding. */
 async function textOf(given) {
@@ -101,52 +144,162 @@ async function textOf(given) {
   return latin;
 }
 
-async function load(given) {
+/** Open a text of the visitor. `kept`: save it, and give it an address of its own. */
+async function load(given, kept = true) {
   trouble.textContent = "";
+  let skipped;
   try {
-    ({ games, skipped: trouble.textContent } = await ask("/analyse/load", { text: given }));
+    ({ games, skipped } = await ask("/analyse/load", { text: given }));
   } catch (error) {
     trouble.textContent = say(error.message);
     return;
   }
+  id = "";
+  document.getElementById("sourcing").open = false;
+  show(0);
+  trouble.textContent = skipped;
+  if (kept) keep();
+}
+
+/** Show one of the games, at a node given by its number. */
+function show(which, number = 0) {
   choice.replaceChildren(...games.map((game, place) => element("option", { value: place },
     `${place + 1}. ${game.players.join(" – ")} ${game.result}`)));
   choosing.hidden = games.length < 2;
-  document.getElementById("sourcing").open = false;
-  open(games[0]);
-}
-
-function open(game) {
+  choice.value = which;
   if (reviewing) wire.send({ kind: "cancel" });
   reviewing = false;
-  study = game;
-  review = null;
+  study = games[which];
+  study.root ??= grow(study);
+  study.undo ??= [];
   progress.hidden = true;
-  record.hidden = true;
   const fresh = bar(study.game);
+  copying.hidden = study.game !== "chess";
   balance.node.replaceWith(fresh.node);
   balance = fresh;
   const known = study.players.some((name) => name !== "?");
   title.textContent = known ? `${study.players.join(" – ")} ${study.result}` : say("position");
-  judge.disabled = study.positions.length < 2;
-  news.textContent = say("loaded", { count: last() });
   listMoves();
-  drawCourse();
-  go(study.positions.length > 1 ? 0 : last());
+  news.textContent = say("loaded", { count: mainEnd().ply });
+  go(flat(study.root)[number] ?? study.root);
+}
+
+/** Save the games, at an address of their own. */
+function keep() {
+  const isNew = !id;
+  if (isNew) {
+    id = [...crypto.getRandomValues(new Uint8Array(9))].map((byte) => byte.toString(36)).join("");
+    history.pushState(null, "", `/analyse?study=${id}`);
+    writeAddress();
+  }
+  const packed = games.map(({ root, undo: steps, ...game }) => ({ ...game, ...(root && pack(root)) }));
+  save({ id, flipped, games: packed }).catch(() => {}); // without a store, only this page has them
+}
+
+/** Write the shown node into the address. */
+function writeAddress() {
+  const which = games.indexOf(study), number = flat(study.root).indexOf(here);
+  const place = which ? `${which}.${number}` : String(number);
+  const bare = location.pathname + location.search;
+  history.replaceState(null, "", place === "0" ? bare : `${bare}#${place}`);
+}
+
+/** Return the file of a game of the play page, or "". */
+async function recorded(game) {
+  if (!game) return "";
+  const response = await fetch(`/games/${encodeURIComponent(game)}/record`);
+  if (!response.ok) trouble.textContent = say("not kept");
+  return response.ok ? response.text() : "";
+}
+
+/** Show what the address names. */
+async function restore() {
+  const asked = new URLSearchParams(location.search);
+  const [, which = 0, number = 0] = /^#(?:(\d+)\.)?(\d+)$/.exec(location.hash) ?? [];
+  const saved = asked.has("study") && await find(asked.get("study")).catch(() => null);
+  if (saved) {
+    ({ id, games, flipped } = saved);
+  } else {
+    games = [];
+    let problem = asked.has("study") ? say("not kept") : "";
+    const given = asked.get("fen")?.replaceAll("_", " ") ?? await recorded(asked.get("game"));
+    if (given) await load(given, false);
+    problem ||= trouble.textContent;
+    if (!games.length) await load(EXAMPLE.text, false);
+    trouble.textContent = problem;
+  }
+  show(games[Number(which)] ? Number(which) : 0, Number(number));
+}
+
+/** Change the tree: change() returns the node to be shown. */
+function edit(change) {
+  trouble.textContent = "";
+  const line = () => lineFrom(study.root).map((node) => node.played).join();
+  const before = line();
+  study.undo = [...study.undo, JSON.stringify({ ...pack(study.root), at: flat(study.root).indexOf(here) })]
+    .slice(-MAX_UNDO);
+  const target = change();
+  changed(before !== line(), target);
+}
+
+function undo() {
+  const { at, ...packed } = JSON.parse(study.undo.pop());
+  const before = lineFrom(study.root).map((node) => node.played).join();
+  study.root = grow(packed);
+  changed(before !== lineFrom(study.root).map((node) => node.played).join(), flat(study.root)[at]);
+}
+
+/** Show and save the changed tree. A review is of the main line. */
+function changed(mainLine, target) {
+  if (mainLine) {
+    study.review = null;
+    if (reviewing) wire.send({ kind: "cancel" });
+    reviewing = false;
+    progress.hidden = true;
+  }
+  study.changed = true;
+  here = target;
+  listMoves();
+  keep();
+  go(target);
 }
 
 function listMoves() {
-  moves.replaceChildren(...study.positions.slice(1).map((position, place) =>
-    element("button", { type: "button", onclick: () => go(place + 1) },
-      numbered(study.positions[place], position.move, place), element("span", { class: "sign" }))));
+  buttons.clear();
+  moves.replaceChildren(...listed(study.root.children, 0));
+  showSigns();
+}
+
+/** Return the elements of a line and of its variations. siblings: its first move, and the others. */
+function listed(siblings, depth) {
+  const made = [];
+  for (let full = true; siblings.length; siblings = siblings[0].children) {
+    const [node, ...others] = siblings;
+    made.push(moveButton(node, full));
+    full = Boolean(others.length);
+    for (const other of others) {
+      const inner = [moveButton(other, true), ...listed(other.children, depth + 1)];
+      made.push(...(depth < DEEP ? [element("div", { class: "variation" }, ...inner)] : ["(", ...inner, ")"]));
+    }
+  }
+  return made;
+}
+
+function moveButton(node, full) {
+  const made = element("button", { type: "button", onclick: () => go(node) }, named(node, full),
+    element("span", { class: "sign" }));
+  if (shownComment(node)) made.classList.add("commented");
+  buttons.set(node, made);
+  return made;
 }
 
 function showSigns() {
-  [...moves.children].forEach((button, place) => {
-    const judged = review?.moves[place];
-    button.querySelector(".sign").textContent = SIGNS[judged?.grade] ?? "";
+  for (const [node, button] of buttons) {
+    const judged = reviewed(node);
+    const own = (node.nags ?? []).map((nag) => MARKS[nag] ?? "").join("");
+    button.querySelector(".sign").textContent = own || (SIGNS[judged?.grade] ?? "");
     button.title = judged?.grade ? explained(judged) : "";
-  });
+  }
 }
 
 function explained(judged) {
@@ -158,14 +311,18 @@ function explained(judged) {
 function drawCourse() {
   graph.replaceChildren();
   tallies.replaceChildren();
-  tallies.hidden = !review;
+  const { review } = study;
+  tallies.hidden = !review?.tallies.length;
   if (!review) return;
   const bad = review.moves.filter((move) => move.grade).length;
+  const line = lineFrom(study.root);
+  const at = path(here).filter((node) => line[node.ply] === node).length;
   graph.append(course(study.game, review.start, review.moves, at,
-    say("course", { count: bad }), (ply) => go(ply)));
+    say("course", { count: bad }), (ply) => go(line[ply])));
   const names = [study.players[0], study.players[1]].map((name, place) =>
     (name === "?" ? say(study.game === "chess" ? ["White", "Black"][place] : ["Black", "White"][place]) : name));
   const heads = ["player", "count", "inaccuracies", "mistakes", "blunders", "mean loss"];
+  if (tallies.hidden) return;
   tallies.append(element("table", {},
     element("thead", {}, element("tr", {}, ...heads.map((head) => element("th", { scope: "col" }, say(head))))),
     element("tbody", {}, ...review.tallies.map((tally, place) => element("tr", {},
@@ -175,22 +332,27 @@ function drawCourse() {
         .map((cell) => element("td", {}, String(cell))))))));
 }
 
-function go(place) {
-  if (!study) return;
-  at = Math.max(0, Math.min(last(), place));
-  chosen = "";
-  found = { lines: [], owners: ownersAt(at) };
-  [...moves.children].forEach((button, each) => {
-    if (each === at - 1) {
-      button.setAttribute("aria-current", "step");
-      moves.scrollTop = button.offsetTop - moves.offsetTop - moves.clientHeight / 2;
-    } else button.removeAttribute("aria-current");
-  });
-  const position = study.positions[at];
-  comment.textContent = position.comment ?? "";
-  comment.hidden = !position.comment;
-  const judged = at ? review?.moves[at - 1] : null;
-  const words = at ? say("after", { number: at, move: position.move }) : say("beginning");
+function go(node) {
+  if (!node) return;
+  here = node;
+  found = { lines: [], owners: ownersAt(node) };
+  for (const [each, button] of buttons) {
+    if (each === node) button.setAttribute("aria-current", "step");
+    else button.removeAttribute("aria-current");
+  }
+  const button = buttons.get(node);
+  if (button) moves.scrollTop = button.offsetTop - moves.offsetTop - moves.clientHeight / 2;
+  opening.textContent = node.opening ?? "";
+  comment.textContent = shownComment(node);
+  comment.hidden = !comment.textContent;
+  note.value = comment.textContent;
+  mark.value = MARKS[(node.nags ?? []).find((nag) => MARKS[nag])] ?? "";
+  mark.disabled = deleting.disabled = !node.parent;
+  promoting.disabled = !variation(node);
+  undoing.disabled = !study.undo.length;
+  judge.disabled = reviewing || !mainEnd().ply;
+  const judged = reviewed(node);
+  const words = node.parent ? say("after", { move: named(node, true) }) : say("beginning");
   news.textContent = judged?.grade ? `${words} ${explained(judged)}` : words;
   drawCourse();
   draw();
@@ -198,8 +360,8 @@ function go(place) {
 }
 
 /** Decode the ownership of each point in a Go position: one letter per point, k for neutral. */
-function ownersAt(place) {
-  return [...(review?.owners?.[place] ?? "")].map((letter) => (letter.charCodeAt(0) - 107) / 10);
+function ownersAt(node) {
+  return [...((inMainLine(node) && study.review?.owners?.[node.ply]) || "")].map((letter) => (letter.charCodeAt(0) - 107) / 10);
 }
 
 /** Search the shown position. While an arrow key is held, search only some of the positions. */
@@ -207,35 +369,46 @@ function search() {
   look += 1;
   clearTimeout(later);
   lines.replaceChildren();
-  searching.textContent = "";
-  if (!study || reviewing) return;
-  if (!thinking.checked) {
-    wire.send({ kind: "stop" });
-    return;
-  }
-  searching.textContent = say("searching");
+  searching.textContent = thinking.checked && !reviewing ? say("searching") : "";
   const now = performance.now();
   if (now < nextLook) {
     later = setTimeout(search, nextLook - now);
     return;
   }
   nextLook = now + LOOK_INTERVAL_MS;
-  wire.send({ kind: "look", look, study: sent(), ply: at });
+  writeAddress();
+  describe(here).catch((error) => { trouble.textContent = say(error.message); });
+  if (reviewing) return;
+  if (!thinking.checked) {
+    wire.send({ kind: "stop" });
+    return;
+  }
+  wire.send({ kind: "look", look, study: sent(here), ply: here.ply });
 }
 
 function draw() {
   if (!study) return;
-  const position = study.positions[at];
   const best = found.lines[0];
-  const judged = at ? review?.moves[at - 1] : null;
-  const share = best?.expected ?? judged?.expected ?? (at === 0 ? review?.start : null);
+  const judged = reviewed(here);
+  const share = best?.expected ?? judged?.expected ?? (here.parent ? null : study.review?.start);
   const score = scoreText(best ?? judged ?? { expected: share });
   const side = say(study.game === "chess" ? "White" : "Black");
   balance.show(share, say("balance", { side, share: share == null ? "?" : Math.round(100 * share), score }));
-  view.show(position, {
-    flipped, chosen, owners: found.owners, arrows: found.lines.map((line) => line.arrow),
-    label: say("board", { move: at ? position.move : say("beginning"), score, fen: position.fen ?? "" }),
+  view.show(here, {
+    movable: "both", orientation: flipped ? "black" : "white", again,
+    owners: found.owners, hints: found.lines.map((line) => line.arrow),
+    label: say("board", { move: here.move ?? say("beginning"), score, fen: here.fen ?? "" }),
   });
+  again = false;
+}
+
+/** Get what the board needs of the shown chess position: the legal moves, and whether it is check. */
+async function describe(node) {
+  if (study.game !== "chess" || node.legal) return;
+  Object.assign(node, await ask("/analyse/position", sent(node)));
+  if (node !== here) return;
+  opening.textContent = node.opening;
+  draw();
 }
 
 function heard(message) {
@@ -278,79 +451,94 @@ judge.addEventListener("click", () => {
   reviewing = true;
   trouble.textContent = "";
   judge.disabled = true;
-  record.hidden = true;
   progress.hidden = false;
   progress.value = 0;
   askReview();
 });
 
 function askReview() {
-  const cares = study.game === "chess" ? { quick: 10000, usual: 60000, thorough: 400000 }
+  const cares = study.game === "chess" ? { quick: 20000, usual: 150000, thorough: 500000 }
     : { quick: 50, usual: 200, thorough: 1000 };
-  wire.send({ kind: "review", study: sent(), nodes: cares[nodes.value] });
+  wire.send({ kind: "review", study: sent(mainEnd()), nodes: cares[nodes.value] });
 }
 
 function showReview(message) {
-  review = message;
+  study.review = message;
   progress.max = message.total;
   progress.value = message.done;
   showSigns();
   drawCourse();
   if (message.finished) {
     reviewing = false;
-    judge.disabled = false;
     progress.hidden = true;
-    record.hidden = false;
     const bad = message.moves.filter((move) => move.grade).length;
-    go(at);
+    go(here);
+    keep();
     news.textContent = say("judged", { count: bad });
   } else draw();
 }
 
-/** Download the reviewed game as a file. */
+/** Return the file of the game with its variations and its review. */
+function exported() {
+  const { game, source: given, review } = study;
+  const { positions, branches } = pack(study.root);
+  const tree = study.changed ? [...positions, ...branches].map((node) => ({
+    parent: node.parent,
+    was: node.was,
+    move: node.was === null ? node.played : "",
+    comment: node.noted || node.was === null ? node.comment ?? "" : null,
+    nags: node.marked ? node.nags : null,
+  })) : null;
+  return ask("/analyse/record", { game, source: given, tree, said: review?.said, nodes: review?.nodes });
+}
+
+/** Run an action, and show its error. */
+async function attempt(act) {
+  trouble.textContent = "";
+  try {
+    await act();
+  } catch (error) {
+    trouble.textContent = say(error.message);
+  }
+}
+
 async function download() {
-  trouble.textContent = "";
-  const { game, source } = study;
-  const { said, nodes: each } = review;
+  const made = await exported();
+  const address = URL.createObjectURL(new Blob([made.text], { type: "text/plain" }));
+  element("a", { href: address, download: made.name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 60000);
+  news.textContent = say("written", { name: made.name });
+}
+
+/** Copy a text, or show it where the browser does not allow that. */
+async function copy(given) {
   try {
-    const made = await ask("/analyse/record", { game, source, said, nodes: each });
-    const address = URL.createObjectURL(new Blob([made.text], { type: "text/plain" }));
-    element("a", { href: address, download: made.name }).click();
-    setTimeout(() => URL.revokeObjectURL(address), 60000);
-    news.textContent = say("written", { name: made.name });
-  } catch (error) {
-    trouble.textContent = say(error.message);
+    await navigator.clipboard.writeText(given);
+    news.textContent = say("copied");
+  } catch {
+    source.value = given;
+    document.getElementById("sourcing").open = true;
+    source.select();
   }
 }
 
+/** Play a move: it becomes a variation if the game has another one. */
 async function play(move) {
-  trouble.textContent = "";
+  const from = here;
+  const known = (played) => from.children.find((child) => child.played === played);
   try {
-    const next = await ask("/analyse/move", {
-      study: { ...sent(), players: study.players }, ply: at, move,
-    });
-    const same = next.positions.length <= study.positions.length
-      && JSON.stringify(study.positions[at + 1]?.move) === JSON.stringify(next.positions[at + 1].move);
-    if (same) {
-      go(at + 1);
-      return;
-    }
-    open({ ...next, result: "*" });
-    go(last());
+    const entry = known(move) ?? (await ask("/analyse/move", {
+      study: sent(from), ply: from.ply, move,
+    })).positions.at(-1);
+    trouble.textContent = "";
+    const same = known(entry.played);
+    if (same) go(same);
+    else edit(() => add(from, entry));
   } catch (error) {
     trouble.textContent = say(error.message);
-    chosen = "";
+    again = true;
     draw();
   }
-}
-
-function pick(square) {
-  if (!study) return;
-  if (study.game === "go") play(square);
-  else if (!chosen || chosen === square) {
-    chosen = chosen ? "" : square;
-    draw();
-  } else play(chosen + square);
 }
 
 form.addEventListener("submit", (event) => {
@@ -359,15 +547,20 @@ form.addEventListener("submit", (event) => {
   text.value = "";
 });
 thinking.addEventListener("change", () => { search(); draw(); });
-choice.addEventListener("change", () => open(games[Number(choice.value)]));
+choice.addEventListener("change", () => show(Number(choice.value)));
 file.addEventListener("change", async () => {
   const [given] = file.files;
   if (given) load(await textOf(given));
 });
 document.addEventListener("keydown", (event) => {
-  if (/^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)) return;
-  if (event.key === "ArrowLeft") go(at - 1);
-  else if (event.key === "ArrowRight") go(at + 1);
+  if (event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey
+    || /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)) return;
+  const target = { ArrowLeft: here.parent, ArrowRight: here.children[0], Home: study.root,
+    End: lineFrom(here).at(-1) }[event.key];
+  if (!target) return;
+  event.preventDefault();
+  go(target);
 });
+addEventListener("popstate", restore);
 
-await load(EXAMPLE.text);
+await restore();

@@ -4,6 +4,9 @@ import { Chessground } from "./vendor/chessground/chessground.min.js";
 import { element } from "./site.js";
 
 const CASTLING = { e1h1: "g1", e1a1: "c1", e8h8: "g8", e8a8: "c8" };
+const FILES = "abcdefgh";
+const ROLES = { q: "queen", r: "rook", b: "bishop", n: "knight" };
+const BRUSHES = ["green", "paleBlue", "paleGrey"];
 
 /** Return the destination squares of each piece, and the UCI moves to them. */
 function destinations(legal) {
@@ -17,47 +20,107 @@ function destinations(legal) {
 }
 
 /** Create a board that calls play(move) with a UCI move. */
-export function chessBoard(play, choose) {
+export function chessBoard(say, play) {
   const holder = element("div", { class: "chess" });
+  const node = element("div", { class: "chess-frame" }, holder);
   const ground = Chessground(holder, {
     animation: { duration: 150 },
     draggable: { showGhost: true },
     disableContextMenu: true,
     coordinates: true,
+    movable: { free: false, events: { after: moved } },
   });
-  let legal = [];
+  let view = null;
+  let options = {};
+  let shown = "";
+  let ply = 0;
+  let cancel = () => {}; // closes the choice of a piece
 
-  async function moved(from, to) {
-    const moves = legal.filter((move) => move.startsWith(from + to));
-    if (moves.length > 1) play(from + to + (await choose(moves.map((move) => move[4]))));
-    else if (moves.length === 1) play(moves[0]);
+  async function moved(from, to, { premove }) {
+    const moves = (view.legal ?? []).filter((move) => move.startsWith(from + to));
+    if (moves.length < 2) {
+      if (moves.length) play(moves[0]);
+      return;
+    }
+    const piece = premove ? "q" : await choose(to, moves.map((move) => move[4]));
+    if (piece) play(from + to + piece);
+    else draw(); // puts the pawn back
+  }
+
+  /** Ask on the board which piece a pawn becomes. Resolves to null if that is cancelled. */
+  function choose(to, pieces) {
+    const flipped = options.orientation === "black";
+    const colour = to[1] === "8" ? "white" : "black";
+    const column = FILES.indexOf(to[0]);
+    return new Promise((resolve) => {
+      const menu = element("div", { class: "promotion", role: "group", "aria-label": say("promotion") },
+        ...pieces.map((piece) => element("button", {
+          type: "button", "data-piece": piece, "aria-label": say(`piece ${piece}`),
+          title: say(`piece ${piece}`), onclick: () => close(piece),
+        }, element("piece", { class: `${ROLES[piece]} ${colour}` }))));
+      const close = (piece) => {
+        menu.remove();
+        removeEventListener("pointerdown", outside, true);
+        removeEventListener("keydown", escape, true);
+        cancel = () => {};
+        resolve(piece);
+      };
+      const outside = (event) => { if (!menu.contains(event.target)) close(null); };
+      const escape = (event) => {
+        if (event.key !== "Escape") return;
+        event.stopPropagation();
+        close(null);
+      };
+      cancel = () => close(null);
+      menu.style.left = `${12.5 * (flipped ? 7 - column : column)}%`;
+      menu.classList.toggle("at-bottom", (to[1] === "1") !== flipped);
+      addEventListener("pointerdown", outside, true);
+      addEventListener("keydown", escape, true);
+      node.append(menu);
+      menu.querySelector("button").focus();
+    });
+  }
+
+  function draw() {
+    const [, turn, , , , number] = view.fen.split(" ");
+    const turnColor = turn === "w" ? "white" : "black";
+    const before = ply;
+    ply = 2 * number + (turn === "b");
+    const movable = options.movable || undefined;
+    ground.set({
+      fen: view.fen,
+      orientation: options.orientation ?? "white",
+      check: view.check ?? false,
+      lastMove: view.last?.length ? view.last : undefined,
+      turnColor,
+      viewOnly: !movable,
+      premovable: { enabled: movable !== "both" },
+      movable: { color: movable, dests: destinations(movable ? view.legal ?? [] : []), showDests: true },
+    });
+    // A premove waits for one move of the opponent, and is forgotten after a takeback.
+    if (!movable || ![before, before + 1].includes(ply)) ground.cancelPremove();
+    else if (movable === turnColor) ground.playPremove();
   }
 
   return {
-    node: holder,
-    /** Show a position. own: the colour that the visitor may move now, if any. */
-    show(view, own, orientation) {
-      legal = own ? view.legal : [];
-      ground.set({
-        fen: view.fen,
-        orientation,
-        check: view.check,
-        lastMove: view.last,
-        turnColor: view.fen.split(" ")[1] === "w" ? "white" : "black",
-        viewOnly: !own,
-        movable: {
-          free: false,
-          color: own || undefined,
-          dests: destinations(legal),
-          showDests: true,
-          events: { after: moved },
-        },
-      });
-      ground.setAutoShapes([]);
-    },
-    hint(move) {
-      const to = CASTLING[move] ?? move.slice(2, 4);
-      ground.setAutoShapes([{ orig: move.slice(0, 2), dest: to, brush: "green" }]);
+    node,
+    /**
+     * Show a position. movable: the colour that the visitor moves, "both", or "". When it is not
+     * its turn, a move of that colour is played as soon as it is. hints: pairs of squares.
+     */
+    show(position, given = {}) {
+      view = position;
+      options = given;
+      holder.setAttribute("role", "img");
+      holder.setAttribute("aria-label", given.label ?? view.fen);
+      const drawn = JSON.stringify([view.fen, view.legal, view.last, view.check, given.movable, given.orientation]);
+      if (drawn !== shown || given.again) {
+        cancel();
+        shown = drawn;
+        draw();
+      }
+      ground.setAutoShapes((given.hints ?? []).filter(([from]) => from).map(([from, to], rank) =>
+        ({ orig: from, dest: CASTLING[from + to] ?? to, brush: BRUSHES[Math.min(rank, 2)] })));
     },
   };
 }

@@ -1,12 +1,12 @@
 // One game: board, clocks, list of moves, and actions.
 
-import { ask, element } from "./site.js";
+import { createBoard } from "./board.js";
 import { channel } from "./channel.js";
-import { goBoard, squareBoard } from "./gridboard.js";
+import { ask, element } from "./site.js";
 
 /** Show a game. Only the owner of the game may play. */
 export async function showGame(main, id, say) {
-  const holder = element("div", { class: "board" });
+  const board = createBoard(play, refuse);
   const players = [element("p", { class: "player" }), element("p", { class: "player" })];
   const status = element("p", { class: "status", role: "status", "aria-live": "polite" });
   const trouble = element("p", { class: "error", role: "alert" });
@@ -17,6 +17,7 @@ export async function showGame(main, id, say) {
     element("label", { for: "move" }, say("your move")), input,
     element("button", { type: "submit" }, say("play it")));
   const choice = element("div", { class: "choice" });
+  const after = element("div", { class: "choice after", hidden: true });
   const button = (key, press, kind = "") => element("button", { type: "button", class: kind,
     "data-action": key, onclick: press }, say(key));
   const actions = element("div", { class: "actions" },
@@ -29,48 +30,63 @@ export async function showGame(main, id, say) {
   const steps = element("div", { class: "steps", role: "group", "aria-label": say("replay") },
     ...[["first", "|◀"], ["previous", "◀"], ["next", "▶"], ["last", "▶|"]].map(([key, sign]) =>
       element("button", { type: "button", "aria-label": say(key), "data-step": key,
-        onclick: () => step(key) }, sign)),
+        onclick: () => stepTo(key) }, sign)),
     element("a", { href: `/games/${id}/record` }, say("download")));
-  const text = element("pre", { class: "position", tabindex: 0, "aria-label": say("position") });
   const table = element("div", { class: "table", hidden: true }, // until the game is known
-    element("div", { class: "left" }, players[1], holder, text, players[0]),
+    element("div", { class: "left" }, players[1], board.node, players[0]),
     element("section", { class: "right", "aria-label": say("the game") },
-      status, trouble, choice, moveForm, actions, steps, list));
+      status, trouble, choice, after, moveForm, actions, steps, list));
   main.append(element("h1", { class: "hidden-words" }, say("title")), table);
 
   let state = null;
   let mine = false;
-  let shown = null; // the displayed ply, null for the current one
-  let hinted = null;
-  let chess = null;
+  let shown = null; // the displayed earlier position with its ply, null for the current one
+  let target = null; // its ply, also while it is loaded
+  let hints = [];
+  let refusal = ""; // the error of the visitor's last action; the next move clears it
   let clockAt = 0;
-  let announcedPly = -1;
+  let announcedPly = 0;
 
   const line = channel(`/games/${id}/channel`, (message) => {
     if (message.kind === "welcome") mine = message.mine;
-    if (message.kind === "error") trouble.textContent = say(message.text);
+    if (message.kind === "error") refuse(message.text);
     if (message.kind === "refused draw") status.textContent = say("draw refused");
     if (message.kind === "hint") hint(message);
     if (message.kind === "game") {
+      if (message.ply !== state?.ply || message.result !== state.result) refusal = "";
       state = message;
       table.hidden = false;
       clockAt = performance.now();
-      hinted = null;
-      if (shown !== null && shown >= state.ply) shown = null;
+      hints = [];
+      if (target !== null && target >= state.ply) target = shown = null;
       update();
     }
   });
 
-  const myTurn = () => mine && !state.result && !state.thinking && shown === null
-    && state.mover === state.side;
+  const live = () => mine && !state.result && target === null;
+  const myTurn = () => live() && !state.thinking && state.mover === state.side;
   const colour = (player) => player === state.white ? "white" : "black";
   // A visitor of a server without tokens has no name.
   const called = (player) => state.names[player] === "Visitor" ? say("Visitor") : state.names[player];
 
   function play(move) {
-    if (!myTurn()) return;
-    trouble.textContent = "";
+    if (!myTurn()) {
+      refuse("it is not your turn");
+      return;
+    }
+    refusal = "";
+    showTrouble();
     line.send({ do: "move", move, ply: state.ply });
+  }
+
+  /** Show why an action of the visitor was refused, until the next move. */
+  function refuse(reason) {
+    refusal = say(reason);
+    showTrouble();
+  }
+
+  function showTrouble() {
+    trouble.textContent = refusal || (state?.trouble ? say("trouble", { text: state.trouble }) : "");
   }
 
   function resign() {
@@ -83,79 +99,57 @@ export async function showGame(main, id, say) {
     choice.querySelector("button").focus();
   }
 
-  /** Ask which piece a pawn promotes to. */
-  function promotion(pieces) {
-    return new Promise((resolve) => {
-      choice.replaceChildren(element("span", {}, say("promotion")), ...pieces.map((piece) =>
-        element("button", { type: "button", "data-piece": piece, onclick: () => {
-          choice.replaceChildren();
-          resolve(piece);
-        } }, say(`piece ${piece}`))));
-      choice.querySelector("button").focus();
-    });
-  }
-
   function hint(message) {
     if (message.ply !== state.ply) return;
-    status.textContent = say("hint is", { move: message.text });
-    if (chess) chess.hint(message.move);
-    else if (state.board.kind === "go") {
-      hinted = message.move;
-      draw(state.board, myTurn());
-    } else if (state.board.kind === "grid") {
-      hinted = state.board.legal.find((each) => each.text === message.move)?.path ?? null;
-      draw(state.board, myTurn());
-    }
+    status.textContent = say("hint is", { move: worded(message.text) });
+    const { kind, legal } = state.board;
+    if (kind === "chess") hints = [[message.move.slice(0, 2), message.move.slice(2, 4)]];
+    else if (kind === "go") hints = [message.move];
+    else hints = legal.find((each) => each.text === message.move)?.path ?? [];
+    if (target === null) draw(false);
   }
 
-  async function step(key) {
-    const at = shown ?? state.ply;
-    const to = { first: 0, previous: at - 1, next: at + 1, last: state.ply }[key];
-    if (to < 0) return;
-    if (to >= state.ply) {
-      shown = null;
+  /** Show the position after a number of moves. */
+  async function step(to) {
+    if (to < 0 || to > state.ply) return;
+    target = to === state.ply ? null : to;
+    shown = null;
+    if (target === null) {
       update();
       return;
     }
-    shown = to;
+    mark();
     const then = await ask(`/games/${id}/at/${to}`);
-    if (shown === to) {
-      draw(then.board, false);
-      mark();
-    }
+    if (target !== to) return;
+    shown = then;
+    update();
   }
 
-  async function draw(view, own) {
-    text.hidden = view.kind !== "text";
-    holder.hidden = view.kind === "text";
-    if (view.kind === "chess") {
-      if (!chess) {
-        const { chessBoard } = await import("./chessboard.js");
-        if (!chess) {
-          chess = chessBoard(play, promotion);
-          holder.append(chess.node);
-        }
-      }
-      chess.show(view, own ? colour(state.side) : "", mine ? colour(state.side) : "white");
-    } else if (view.kind === "go") {
-      goBoard(holder, view, own, say, play, hinted);
-    } else if (view.kind === "grid") {
-      squareBoard(holder, view, own, say, play, hinted);
-    } else {
-      text.textContent = view.position;
-    }
+  const stepTo = (key) => {
+    const at = target ?? state.ply;
+    step({ first: 0, previous: at - 1, next: at + 1, last: state.ply }[key]);
+  };
+
+  /** Draw the shown position. again: put back a piece whose move was refused. */
+  function draw(again) {
+    const view = { ...(shown?.board ?? state.board), players: [0, 1].map(called),
+      colours: [0, 1].map(colour), bottom: mine ? state.side : 0 };
+    const bottom = mine ? colour(state.side) : "white";
+    board.show(view, { orientation: bottom, hints, again,
+      movable: view.kind === "chess" ? (live() ? bottom : "") : myTurn() });
   }
 
   function update() {
     const own = myTurn();
     const view = state.board;
-    if (shown === null) draw(view, own);
+    if (target === null || shown) draw(true);
     const bottom = mine ? state.side : 0;
+    const { prisoners } = shown?.board ?? view;
     for (const [place, player] of [[0, bottom], [1, 1 - bottom]]) {
-      const prisoners = view.prisoners ? ` · ${say("prisoners", { n: view.prisoners[player] })}` : "";
+      const taken = prisoners ? ` · ${say("prisoners", { n: prisoners[player] })}` : "";
       players[place].replaceChildren(
         element("span", { class: `disc ${colour(player)}` }),
-        element("span", { class: "who" }, `${called(player)} (${say(colour(player))})${prisoners}`),
+        element("span", { class: "who" }, `${called(player)} (${say(colour(player))})${taken}`),
         element("span", { class: "clock", "data-player": player }));
       players[place].classList.toggle("to-move", !state.result && state.mover === player);
     }
@@ -165,30 +159,76 @@ export async function showGame(main, id, say) {
       turn: own ? "mine" : "theirs",
       legal: JSON.stringify(own ? view.legal.map((move) => move.text ?? move) : []) });
     moves(view.text);
+    showAfter();
     showStatus(view, own);
     buttons(view, own);
-    if (state.trouble) trouble.textContent = say("trouble", { text: state.trouble });
+    showTrouble();
   }
 
-  function showStatus(view, own) {
-    const last = view.text.at(-1);
-    const by = state.movers.at(-1) === state.side ? "" : state.names[1 - state.side];
+  function showStatus(view, turn) {
+    if (target !== null) {
+      status.textContent = target
+        ? say("at move", { number: target, count: state.ply, move: written(target - 1) }) : say("first");
+      return;
+    }
+    // What has happened since the visitor's last move.
+    const own = state.movers.map((mover, ply) => mover === state.side && !isRoll(ply)).lastIndexOf(true);
+    const since = Math.max(announcedPly, own + 1);
     const words = [];
-    if (last && state.ply !== announcedPly && by) words.push(say("they played", { name: by, move: last }));
+    for (let ply = since; ply < state.ply; ply += 1) {
+      if (isRoll(ply)) words.push(`${written(ply)}.`);
+      else if (state.movers[ply] !== state.side) {
+        words.push(say("they played", { name: called(1 - state.side), move: written(ply) }));
+      }
+    }
     announcedPly = state.ply;
     if (state.result) words.push(result());
-    else if (own) words.push(say(view.check ? "your turn, check" : "your turn"));
+    else if (turn) words.push(say(view.check ? "your turn, check" : "your turn"));
     else if (state.thinking) words.push(say("thinking", { name: state.names[1 - state.side] }));
     else if (!mine) words.push(say("watching"));
     status.textContent = words.join(" ");
   }
 
+  const isRoll = (ply) => Boolean(state.board.rolls?.includes(ply));
+
+  /** Return a move or a roll of dice in words. */
+  function written(ply) {
+    const move = state.board.text[ply];
+    return isRoll(ply) ? say("dice", { dice: [...move].join("-") }) : worded(move);
+  }
+
+  /** Translate the words in a move, such as bar/22. */
+  function worded(move) {
+    return move.replace(/^(roll|hold|pass)$|\b(bar|off)\b/g, (word) => say.named("move", word));
+  }
+
   function result() {
-    const winner = { "1-0": "white wins", "0-1": "black wins", "1/2-1/2": "a draw" }[state.result];
+    const draw = state.result === "1/2-1/2";
+    const won = (state.result === "1-0") === (state.side === state.white);
+    const winner = draw ? "a draw" : mine ? (won ? "you won" : "you lost")
+      : state.result === "1-0" ? "white wins" : "black wins";
     const reason = say(`end ${state.reason}`);
     const dead = state.board.dead?.length ? ` ${say("dead", { stones: state.board.dead.join(" ") })}` : "";
     const detail = state.detail ? `, ${say(state.detail)}` : "";
     return `${say(winner)} ${state.result}: ${reason}${detail}.${dead}`;
+  }
+
+  /** Offer what to do after the game. */
+  function showAfter() {
+    after.hidden = !state.result;
+    if (after.hidden || after.children.length) return;
+    const link = (key, href) => element("a", { class: "button", href, "data-action": key }, say(key));
+    if (["chess", "go"].includes(state.board.kind)) after.append(link("analyse", `/analyse?game=${id}`));
+    if (!mine) return;
+    after.append(button("rematch", rematch, "main"), link("new game", `/play?game=${encodeURIComponent(state.game)}`));
+  }
+
+  async function rematch() {
+    try {
+      location.href = `/play/${(await ask(`/games/${id}/rematch`, {})).id}`;
+    } catch (error) {
+      refuse(error.message);
+    }
   }
 
   function moves(texts) {
@@ -196,16 +236,16 @@ export async function showGame(main, id, say) {
     const [, turn, , , , count] = (state.board.fen ?? "").split(" ");
     const halves = 2 * Number(count) + (turn === "b" ? 1 : 0) - texts.length;
     list.classList.toggle("pairs", Boolean(count));
-    const items = texts.map((move, number) => element("li", {
-      class: state.movers[number] === state.white ? "by-white" : "by-black",
+    const items = texts.map((_, number) => element("li", {
+      class: isRoll(number) ? "by-chance" : state.movers[number] === state.white ? "by-white" : "by-black",
       value: count ? Math.floor((halves + number) / 2) : null,
-    }, move));
+    }, element("button", { type: "button", onclick: () => step(number + 1) }, written(number))));
     list.replaceChildren(...items);
     mark();
   }
 
   function mark() {
-    const at = (shown ?? state.ply) - 1;
+    const at = (target ?? state.ply) - 1;
     [...list.children].forEach((item, number) => {
       if (number === at) {
         item.setAttribute("aria-current", "step");
@@ -230,11 +270,10 @@ export async function showGame(main, id, say) {
     set("try again", mine && Boolean(state.trouble));
     moveForm.hidden = !mine || Boolean(state.result);
     input.disabled = !own;
-    if (!state.trouble) trouble.textContent = "";
-    const bare = own && view.kind !== "chess" && view.kind !== "go"
+    const bare = own && !["chess", "go", "backgammon"].includes(view.kind)
       ? view.legal.filter((move) => !move.path.length && move.text.toLowerCase() !== "pass") : [];
     choice.replaceChildren(...bare.map((move) => element("button", {
-      type: "button", "data-move": move.text, onclick: () => play(move.text) }, move.text)));
+      type: "button", "data-move": move.text, onclick: () => play(move.text) }, worded(move.text))));
   }
 
   function tick() {
@@ -255,10 +294,11 @@ export async function showGame(main, id, say) {
     if (input.value.trim()) play(input.value.trim());
     input.value = "";
   });
-  list.addEventListener("keydown", (event) => {
+  document.addEventListener("keydown", (event) => {
     const key = { ArrowLeft: "previous", ArrowRight: "next", Home: "first", End: "last" }[event.key];
-    if (!key) return;
+    if (!key || !state || event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey
+      || /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)) return;
     event.preventDefault();
-    step(key);
+    stepTo(key);
   });
 }

@@ -16,8 +16,8 @@ function vertex(row, column, rows) {
   return `${COLUMNS[column]}${rows - row}`;
 }
 
-/** Create a board that calls play(cells) when a playable cell is pressed. */
-function drawing(rows, columns, label, margin) {
+/** Create an empty board. */
+export function drawing(rows, columns, label, margin) {
   return shape("svg", {
     class: "grid",
     role: "group",
@@ -39,10 +39,10 @@ function stone(row, column, kind) {
   return group;
 }
 
-/** Turn a cell into a button. */
-function button(svg, row, column, name, press) {
+/** Turn a cell into a button. box: its place, if it is not a square. */
+export function button(svg, row, column, name, press, box = {}) {
   const cell = shape("rect", {
-    class: "press", x: column * CELL, y: row * CELL, width: CELL, height: CELL,
+    class: "press", x: column * CELL, y: row * CELL, width: CELL, height: CELL, ...box,
     role: "button", tabindex: svg.querySelector(".press") ? -1 : 0, "aria-label": name,
     "data-row": row, "data-column": column,
   });
@@ -80,7 +80,7 @@ function go(svg, cell, key) {
 }
 
 /** Keep the focus when the board is redrawn. */
-function replace(holder, svg) {
+export function replace(holder, svg) {
   const old = holder.querySelector("rect.press:focus");
   holder.replaceChildren(svg);
   if (!old) return;
@@ -90,10 +90,10 @@ function replace(holder, svg) {
   if (same) same.focus();
 }
 
-/** Draw a Go position. */
-export function goBoard(holder, view, own, say, play, hinted) {
+/** Draw a Go position. Without view.legal, every empty point can be pressed. */
+export function goBoard(holder, view, { movable, hints = [], owners = [], label }, say, play, refuse) {
   const [rows, columns] = [view.rows.length, view.rows[0].length];
-  const svg = drawing(rows, columns, say("board"), 7);
+  const svg = drawing(rows, columns, label ?? say("board"), 7);
   svg.classList.add("go");
   svg.append(shape("rect", { class: "wood", x: -7, y: -7, width: columns * CELL + 14,
     height: rows * CELL + 14 }));
@@ -103,6 +103,8 @@ export function goBoard(holder, view, own, say, play, hinted) {
     made.append(text);
     svg.append(made);
   };
+  const disc = (row, column, kind, r) =>
+    shape("circle", { class: kind, cx: middle(column), cy: middle(row), r });
   let lines = "";
   for (let row = 0; row < rows; row++) {
     lines += `M${middle(0)} ${middle(row)}H${middle(columns - 1)}`;
@@ -114,26 +116,34 @@ export function goBoard(holder, view, own, say, play, hinted) {
   }
   svg.append(shape("path", { class: "lines", d: lines }));
   for (const row of STARS[rows] ?? []) {
-    for (const column of STARS[columns] ?? []) {
-      svg.append(shape("circle", { class: "star", cx: column * CELL + 5, cy: row * CELL + 5, r: 1 }));
-    }
+    for (const column of STARS[columns] ?? []) svg.append(disc(row, column, "star", 1));
   }
   const dead = new Set(view.dead);
-  const legal = new Set(own ? view.legal : []);
-  view.rows.forEach((cells, row) => cells.forEach((sign, column) => {
+  const legal = view.legal && new Set(view.legal);
+  const last = [view.last].flat()[0];
+  const ranks = new Map(hints.flat().map((point, rank) => [String(point).toUpperCase(), rank]));
+  view.rows.forEach((cells, row) => [...cells].forEach((sign, column) => {
     const name = vertex(row, column, rows);
+    const owner = owners[row * columns + column] ?? 0;
     if (sign === "X" || sign === "O") {
       const kind = sign === "X" ? "black" : "white";
       const drawn = stone(row, column, dead.has(name) ? `${kind} dead` : kind);
-      if (view.last === name) {
-        drawn.append(shape("circle", { class: "last", cx: column * CELL + 5, cy: row * CELL + 5, r: 2 }));
-      }
+      if (last === name) drawn.append(disc(row, column, "last", 2));
       svg.append(drawn);
-    } else if (legal.has(name)) {
-      if (hinted && hinted.toUpperCase() === name) {
-        svg.append(shape("circle", { class: "hint", cx: column * CELL + 5, cy: row * CELL + 5, r: 3 }));
-      }
+    }
+    if (Math.abs(owner) >= 0.05) {
+      svg.append(shape("rect", { class: owner > 0 ? "own black" : "own white",
+        x: middle(column) - 2, y: middle(row) - 2, width: 4, height: 4,
+        "fill-opacity": Math.abs(owner).toFixed(2) }));
+    }
+    if (ranks.has(name)) svg.append(disc(row, column, `hint rank${ranks.get(name)}`, 3));
+    const free = sign !== "X" && sign !== "O";
+    if (movable && free && (legal?.has(name) ?? true)) {
       button(svg, row, column, name, () => play(name));
+    } else if (movable) {
+      const closed = shape("rect", { class: "closed", x: column * CELL, y: row * CELL, width: CELL, height: CELL });
+      closed.addEventListener("click", () => refuse(free ? "illegal move" : "occupied"));
+      svg.append(closed);
     }
   }));
   replace(holder, svg);
@@ -143,10 +153,10 @@ export function goBoard(holder, view, own, say, play, hinted) {
  * Draw a position on squares. A move is one cell, or a path of several cells. view.dark: only the
  * dark squares are used, as in checkers.
  */
-export function squareBoard(holder, view, own, say, play, hinted) {
+export function squareBoard(holder, view, { movable, hints = [], label }, say, play, refuse) {
   const [rows, columns] = [view.rows.length, view.rows[0].length];
-  const svg = drawing(rows, columns, say("board"), 1);
-  const played = new Set(view.last.map(String));
+  const svg = drawing(rows, columns, label ?? say("board"), 1);
+  const played = new Set((view.last ?? []).map(String));
   const men = view.dark ? MEN : STONES;
   let chosen = null;
 
@@ -156,8 +166,10 @@ export function squareBoard(holder, view, own, say, play, hinted) {
       const dark = view.dark && (row + column) % 2;
       const kinds = ["cell", dark && "dark", played.has(String([row, column])) && "played",
         chosen && String(chosen) === String([row, column]) && "chosen"];
-      svg.append(shape("rect", { class: kinds.filter(Boolean).join(" "), x: column * CELL,
-        y: row * CELL, width: CELL, height: CELL }));
+      const drawn = shape("rect", { class: kinds.filter(Boolean).join(" "), x: column * CELL,
+        y: row * CELL, width: CELL, height: CELL });
+      if (movable) drawn.addEventListener("click", () => refuse("illegal move"));
+      svg.append(drawn);
       if (men[sign]) svg.append(stone(row, column, men[sign]));
       else if (sign !== "." && sign !== " ") {
         const mark = shape("text", { class: "piece", x: column * CELL + 5, y: row * CELL + 8 });
@@ -172,10 +184,8 @@ export function squareBoard(holder, view, own, say, play, hinted) {
         men[sign] ? say(men[sign]) : "", moves.map((move) => move.text).join(", ")];
       button(svg, row, column, name.filter(Boolean).join(": "), () => pressed([row, column], moves));
     }
-    if (hinted) {
-      for (const [row, column] of hinted) {
-        svg.append(shape("circle", { class: "hint", cx: column * CELL + 5, cy: row * CELL + 5, r: 3 }));
-      }
+    for (const [row, column] of hints) {
+      svg.append(shape("circle", { class: "hint", cx: column * CELL + 5, cy: row * CELL + 5, r: 3 }));
     }
   }
 
@@ -183,7 +193,7 @@ export function squareBoard(holder, view, own, say, play, hinted) {
   function pressable() {
     const cells = new Map();
     const add = (cell, move) => cells.set(String(cell), [...(cells.get(String(cell)) ?? []), move]);
-    for (const move of own ? view.legal : []) {
+    for (const move of movable ? view.legal : []) {
       if (!move.path.length) continue;
       const first = move.path[0];
       if (chosen && String(first) === String(chosen)) add(move.path.at(-1), move);

@@ -9,16 +9,22 @@ const played = await words("play");
 const lessons = await ask("/lessons");
 const { games = {}, depth = [1, 1], tree = ["", 0], remarks = {} } = await ask("/lessons/choices");
 const main = document.getElementById("main");
-main.append(element("h1", {}, say("title")));
-if (lessons.length) {
-  main.append(element("p", {}, say("explanation")), element("ul", {}, ...lessons.map((lesson) =>
-    element("li", {}, element("a", { href: `/lessons/${encodeURIComponent(lesson.name)}` },
-      lesson.title)))));
+const asked = location.pathname.split("/")[2];
+const lesson = lessons.find(({ name }) => encodeURIComponent(name) === asked);
+main.append(element("h1", {}, lesson?.title ?? say("title")));
+if (asked) {
+  main.append(element("p", {}, element("a", { href: "/learn" }, say("all pages"))), lesson
+    ? element("iframe", { src: `/lessons/${asked}`, title: lesson.title })
+    : element("p", { class: "error", role: "alert" }, say("page not found")));
+} else if (lessons.length) {
+  main.append(element("p", {}, say("explanation")), element("ul", {}, ...lessons.map((each) =>
+    element("li", {}, element("a", { href: `/learn/${encodeURIComponent(each.name)}` },
+      each.title)))));
 } else {
   main.append(element("p", { class: "faint" }, say("none")));
 }
 
-if (Object.keys(games).length) {
+if (!asked && Object.keys(games).length) {
   const options = (all, chosen, called = (each) => each) => all.map((each) =>
     element("option", { value: each, selected: each === chosen }, called(each)));
   const select = (name, ...choices) => element("select", { id: name, name }, ...options(...choices));

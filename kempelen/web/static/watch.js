@@ -1,7 +1,8 @@
 // The watch page: a list of tournaments, one tournament, or one enlarged board.
 
+import { createBoard } from "./board.js";
 import { channel } from "./channel.js";
-import { diagram, numbered, scoreText, signed } from "./diagram.js";
+import { lastNumbered, numbered, scoreText, signed } from "./notation.js";
 import { curves } from "./graph.js";
 import { ask, element, shape, words } from "./site.js";
 
@@ -52,7 +53,7 @@ class Board {
   constructor(name, large) {
     this.large = large;
     this.title = element(large ? "h1" : "h3", {});
-    this.view = diagram();
+    this.view = createBoard();
     this.sides = { white: this.side("white"), black: this.side("black") };
     this.news = element("p", {});
     const link = large ? null : element("p", {}, element("a", {
@@ -88,7 +89,7 @@ class Board {
       side.score.textContent = said ? `${scoreText(said)} ${say("depth", { depth: said.depth ?? "?" })}` : "";
       side.node.classList.toggle("turn", this.turn === side.colour);
     }
-    const last = board.last ? say("last", { number: board.moves, move: board.last }) : say("no move");
+    const last = board.last ? lastNumbered(board.drawing, board.last, board.moves) : say("no move");
     const end = board.result ? `${board.result} ${ending(board)}` : "";
     this.news.textContent = end || last;
     this.view.show(board.drawing, { label: `${board.white} – ${board.black}. ${last}. ${end}` });
@@ -311,7 +312,7 @@ async function showTournament() {
 
 /** Show a finished game, with controls to step through the moves. */
 function replayed(game) {
-  const view = diagram();
+  const view = createBoard();
   const said = element("p", { "aria-live": "polite" });
   const moves = element("div", { class: "moves", tabindex: "0", role: "group", "aria-label": say("moves") });
   const last = game.positions.length - 1;
@@ -326,7 +327,7 @@ function replayed(game) {
     at = Math.max(0, Math.min(last, place));
     const position = game.positions[at];
     const info = game.said[at - 1 - game.book];
-    const words = at ? say("last", { number: at, move: position.move }) : say("start");
+    const words = at ? numbered(game.positions[at - 1], position.move, at - 1, true) : say("start");
     const score = info ? `${scoreText(info)} ${clockText(info.clock)}` : at && at <= game.book ? say("book") : "";
     said.textContent = `${words} ${score}${at === last ? ` · ${game.result} ${ending(game)}` : ""}`;
     view.show(position, { label: `${game.white} – ${game.black}. ${words}` });

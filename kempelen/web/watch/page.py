@@ -12,7 +12,7 @@ import chess
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute
 
 from agent.games import catalogue
 from agent.io.message import Message, library_message
@@ -26,7 +26,6 @@ from kempelen.web.diagrams import (
     chess_diagrams,
     diagram,
     game_diagrams,
-    serve_pieces,
 )
 from kempelen.web.pages import Page
 from kempelen.web.responses import AsciiJsonResponse
@@ -187,7 +186,6 @@ class WatchPage(Page):
 
     def routes(self) -> Sequence[BaseRoute]:
         return (
-            Route("/watch/pieces.svg", serve_pieces),
             self.route("/watch/tournaments", self._list),
             self.route("/watch/{number:number}/games", self._games),
             self.route("/watch/{number:number}/games/{key:str}", self._replay),

@@ -163,6 +163,17 @@ def test_chess_and_go_moves_are_accepted_in_each_notation(page: Analysis) -> Non
     assert page.post("move", {"ply": 1}, 400)["error"]
 
 
+def test_position_has_legal_moves_and_an_opening_name(page: Analysis) -> None:
+    moves = ["e2e4", "e7e5", "g1f3", "d7d6"]
+    said = page.post("position", {"game": "chess", "start": None, "moves": moves})
+    assert said["opening"] == "C41 Philidor Defence"
+    assert len(said["legal"]) == 27
+    assert "f1b5" in said["legal"]
+    mated = {"game": "chess", "start": MATE, "moves": ["d1d8"]}
+    assert page.post("position", mated) == {"legal": [], "check": True, "opening": ""}
+    assert page.post("position", {"moves": ["e2e5"]}, 422)["error"]
+
+
 def test_new_search_request_replaces_running_search(page: Analysis) -> None:
     start = {"game": "chess", "start": None, "moves": []}
     page.send(kind="look", look=1, study=start, ply=0)

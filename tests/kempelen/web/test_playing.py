@@ -133,6 +133,9 @@ def test_chess_supports_clock_hint_takeback_and_resignation(served: Served) -> N
     assert pgn.errors == []
     assert pgn.headers["White"] == "Visitor"
     assert pgn.headers["TimeControl"] == "60+1"
+    clocks = [node.clock() for node in pgn.mainline()]
+    assert clocks
+    assert all(clock is not None and 30 < clock <= 61 for clock in clocks)
     assert next(move.uci() for move in pgn.mainline_moves()) == "d2d4"
 
 
@@ -234,6 +237,72 @@ def test_malformed_channel_message_gets_error(served: Served, message: str) -> N
     line.socket.send(message)
     assert line.hear("error")["text"]
     line.close()
+
+
+def test_rematch_swaps_the_sides_and_keeps_the_setup(served: Served) -> None:
+    game = served.begin(game="go", options={"size": 5}, seconds=0.05, rules="japanese")
+    status, _, text = served.ask("POST", f"/games/{game}/rematch", {})
+    assert status == 201
+    line = served.watch(json.loads(text)["id"])
+    state = line.turn()
+    assert (state["side"], state["ply"]) == (1, 1)
+    assert len(state["board"]["rows"]) == 5
+    line.close()
+    assert served.ask("POST", "/games/unknown/rematch", {})[0] == 404
+
+
+def test_dice_are_told_from_moves(served: Served) -> None:
+    line = served.watch(served.begin(game="backgammon", seconds=0.05))
+    state = line.turn()
+    board = state["board"]
+    assert (board["kind"], board["rolls"]) == ("backgammon", [0])
+    assert [sum(men) for men in board["men"]] == [15, 15]
+    assert sorted(board["text"][0], reverse=True) == [str(die) for die in board["roll"]]
+    first = board["legal"][0]
+    assert all(len(step) == 2 for step in first["steps"])
+    state = line.play(first["text"])
+    assert state["board"]["rolls"] == [0, 2, 4]
+    line.send(do="back")
+    while line.game["ply"] > 1:
+        line.hear("game")
+    assert line.game["board"]["rolls"] == [0]
+    line.close()
+    line = served.watch(served.begin(game="pig", seconds=0.05))
+    board = line.turn()["board"]
+    assert (board["kind"], board["scores"], board["rolled"]) == ("pig", [0, 0], 0)
+    line.close()
+
+
+def test_file_of_a_game_without_clocks_has_no_times(served: Served) -> None:
+    line = served.watch(game := served.begin(game="chess", seconds=0.02))
+    line.turn()
+    line.play("e2e4")
+    text = served.ask("GET", f"/games/{game}/record")[2]
+    moves = text.partition("\n\n")[2]
+    assert moves.startswith("1. e4 ")
+    assert "%clk" not in moves
+    assert "0.000s" not in moves
+    line.close()
+
+
+def test_clock_after_each_move_is_saved_and_taken_back(tmp_path: Path) -> None:
+    with serving(tmp_path / "web.sqlite") as first:
+        line = first.watch(game := first.begin(game="chess", base=60.0, increment=1.0))
+        line.turn()
+        line.play("e2e4")
+        line.play("d2d4")
+        line.send(do="back")
+        while line.game["ply"] > 2:
+            line.hear("game")
+        line.play("g1f3")
+        line.close()
+    with serving(tmp_path / "web.sqlite") as second:
+        text = second.ask("GET", f"/games/{game}/record")[2]
+        pgn = chess.pgn.read_game(io.StringIO(text))
+        assert pgn is not None
+        clocks = [node.clock() for node in pgn.mainline()]
+        assert len(clocks) >= 4
+        assert all(clock is not None and 30 < clock <= 63 for clock in clocks)
 
 
 def test_unknown_game_is_not_found(served: Served) -> None:

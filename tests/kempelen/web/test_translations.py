@@ -157,13 +157,18 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 def test_request_errors_are_translated_as_json_or_text(
     served: Served, method: str, path: str, body: Any, status: int, expected: str
 ) -> None:
-    """Scripts get JSON, and browsers plain text."""
+    """Scripts get JSON, and browsers a page, or plain text if they sent a form."""
     answered, headers, text = served.ask(method, path, body, **SPANISH_VISITOR)
     assert (answered, json.loads(text)["error"][: len(expected)]) == (status, expected)
     assert "default-src 'none'" in headers["Content-Security-Policy"]
     _, headers, text = served.ask(method, path, body, Accept="text/html", **SPANISH_VISITOR)
-    assert text.startswith(expected)
-    assert headers["Content-Type"].startswith("text/plain")
+    assert expected in text
+    if method == "GET":
+        assert headers["Content-Type"].startswith("text/html")
+        assert '<a href="/play">Jugar</a>' in text
+    else:
+        assert text.startswith(expected)
+        assert headers["Content-Type"].startswith("text/plain")
     _, _, text = served.ask(method, path, body)
     assert expected not in text
 

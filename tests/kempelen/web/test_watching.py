@@ -19,7 +19,7 @@ from kempelen.match.live.tournament_views import LedgerView
 from kempelen.match.pairing.schedule import due_pairs
 from kempelen.match.records.game_record import GameRecord, MoveRecord
 from kempelen.match.records.ledger import Ledger
-from kempelen.web.diagrams import diagram, game_diagrams, pieces_svg
+from kempelen.web.diagrams import diagram, game_diagrams
 from kempelen.web.layout import page_words
 from kempelen.web.site_context import SiteResources
 from kempelen.web.watch.page import WatchedTournament
@@ -197,13 +197,6 @@ def test_grid_board_marks_last_move(ledger: str) -> None:
 @pytest.mark.parametrize("language", ["en", "es"])
 def test_every_termination_has_a_translation(language: str) -> None:
     assert {f"end {each}" for each in Termination} <= page_words("watch", language).keys()
-
-
-def test_piece_symbols_have_no_inline_styles() -> None:
-    text = pieces_svg()
-    assert text.count("<symbol ") == 12
-    assert "style=" not in text
-    assert 'id="wQ"' in text
 
 
 def test_untrusted_game_files_and_huge_boards_are_rejected(ledger: str) -> None:

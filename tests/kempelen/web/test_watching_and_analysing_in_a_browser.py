@@ -105,14 +105,17 @@ def arrived(path: Path) -> str:
 
 def test_running_tournament_can_be_watched_to_its_end(browser: Browser, served: Served) -> None:
     browser.open(f"{served.base}/watch")
-    browser.wait("return document.querySelectorAll('.board .diagram use').length >= 2")
+    browser.wait("return document.querySelectorAll('.board cg-board piece').length >= 2")
     assert SCRIPT in browser.find("main").text
     before = browser.find(".board > p").text
     browser.wait("return document.querySelector('.board > p').textContent !== arguments[0]", before)
     browser.wait("return document.querySelector('main ul a')")
     check(browser)
     browser.open(f"{served.base}/watch/1/board/1")
-    browser.wait("return document.querySelectorAll('.large .diagram use').length >= 2")
+    browser.wait("return document.querySelectorAll('.large cg-board piece').length >= 2")
+    box = "return document.querySelector('.large').getBoundingClientRect()"
+    assert browser.run(f"{box}.bottom <= innerHeight")
+    assert browser.run(f"{box}.width > 0.5 * innerHeight")
     check(browser)
     browser.open(f"{served.base}/watch/1")
     browser.wait("return document.querySelectorAll('ul.games a').length === 4")
@@ -120,7 +123,7 @@ def test_running_tournament_can_be_watched_to_its_end(browser: Browser, served: 
     browser.wait("return document.querySelectorAll('.curves').length === 2")
     assert len(browser.find_all("table tbody tr")) == 2
     browser.run("document.querySelector('ul.games a').click()")
-    browser.wait("return document.querySelector('.replay .diagram use')")
+    browser.wait("return document.querySelector('.replay cg-board piece')")
     browser.find(".replay .steps button").click()
     assert "Start" in browser.find(".replay p").text
     browser.press("\ue014")  # an arrow to the right
@@ -138,7 +141,7 @@ def test_chess_game_is_analysed_in_browser(
 ) -> None:
     browser.open(f"{served.base}/analyse")
     browser.wait("return document.querySelectorAll('.lines li').length === 3")
-    browser.wait("return document.querySelector('.arrow')")
+    browser.wait("return document.querySelector('.cg-shapes line')")
     check(browser)
     browser.run("document.getElementById('sourcing').open = true")
     browser.run("document.getElementById('source').value = arguments[0]", PGN)
@@ -162,7 +165,8 @@ def test_chess_game_is_analysed_in_browser(
     browser.find_all(".moves button")[0].click()
     assert browser.find(".comment").text == SCRIPT
     browser.find("#move").send_keys("d5\n")
-    browser.wait("return document.querySelectorAll('.moves button').length === 2")
+    browser.wait("return document.querySelector('.moves .variation button[aria-current]')")
+    assert len(browser.find_all(".moves button")) == 14
     assert fits(browser)
     check(browser)
 
@@ -199,7 +203,7 @@ def test_go_game_is_analysed_in_spanish_and_dark_theme(browser: Browser, served:
     browser.run("document.getElementById('sourcing').open = true")
     browser.run("document.getElementById('source').value = arguments[0]", SGF)
     browser.find("details button").click()
-    browser.wait("return document.querySelector('.diagram .own')")
+    browser.wait("return document.querySelector('svg.go .own')")
     assert browser.find(".comment").text == SCRIPT
     judge(browser)
     browser.wait("return document.querySelector('.course circle.blunder')")
@@ -223,7 +227,7 @@ def test_very_long_player_name_can_be_analysed(browser: Browser, served: Served)
     browser.wait("return document.querySelectorAll('.lines li').length === 3")
     assert fits(browser)
     browser.find("#move").send_keys("d4\n")
-    browser.wait("return document.querySelectorAll('.moves button').length === 1")
+    browser.wait("return document.querySelectorAll('.moves button').length === 3")
     browser.wait("return document.querySelectorAll('.lines li').length === 3")
     assert browser.complaints() == []
 
@@ -244,7 +248,7 @@ def test_file_encoding_is_detected(
     path = tmp_path / name
     path.write_text(text, encoding=encoding)
     browser.open(f"{served.base}/analyse")
-    browser.wait("return document.querySelector('.diagram svg')")
+    browser.wait("return document.querySelector('.board-view > *')")
     browser.run("document.getElementById('sourcing').open = true")
     browser.find("#file").send_keys(str(path))
     browser.wait("return document.querySelectorAll('.moves button').length === 1")

@@ -1,0 +1,51 @@
+// Moves and evaluations as text, and the evaluation bar.
+
+import { shape } from "./site.js";
+
+/**
+ * Return a move with its number. before: the position before it; place: its index, from 0. full:
+ * number Black's moves in chess too, as at the start of a line.
+ */
+export function numbered(before, move, place, full = !place) {
+  const [, turn, , , , number] = (before.fen ?? "").split(" ");
+  if (!number) return `${place + 1}. ${move}`;
+  if (turn === "w") return `${number}. ${move}`;
+  return full ? `${number}... ${move}` : move;
+}
+
+/** Return the last move with its number. after: the position after it; count: the moves so far. */
+export function lastNumbered(after, move, count) {
+  const [, turn, , , , number] = (after.fen ?? "").split(" ");
+  if (!number) return `${count}. ${move}`;
+  return turn === "w" ? `${number - 1}... ${move}` : `${number}. ${move}`;
+}
+
+/** Create the evaluation bar. show(share) sets the first player's expected score, 0 to 1. */
+export function bar(game) {
+  const own = shape("rect", { x: 0, width: 10, class: game === "go" ? "black" : "white" });
+  const drawn = shape("svg", {
+    viewBox: "0 0 10 100", preserveAspectRatio: "none", role: "img", class: `bar ${game}`,
+  }, own);
+  function show(share, label) {
+    const height = Math.round((share ?? 0.5) * 1000) / 10;
+    own.setAttribute("y", 100 - height);
+    own.setAttribute("height", height);
+    drawn.setAttribute("aria-label", label);
+  }
+  show(null, "");
+  return { node: drawn, show };
+}
+
+/** Return a rounded number with its sign. Zero has none. */
+export function signed(value, digits) {
+  const text = value.toFixed(digits), rounded = Number(text);
+  return rounded > 0 ? `+${text}` : rounded < 0 ? text : text.replace("-", "");
+}
+
+/** Return an evaluation as text, from the first player's point of view. */
+export function scoreText({ cp, mate, lead, expected } = {}) {
+  if (mate != null) return `#${mate}`;
+  if (lead != null) return signed(lead, 1);
+  if (cp != null) return signed(cp / 100, 2);
+  return expected == null ? "" : `${Math.round(expected * 100)} %`;
+}

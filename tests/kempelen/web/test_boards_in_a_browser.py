@@ -1,0 +1,509 @@
+"""Boards, move trees and messages of the pages, in a real browser."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kempelen.web.site_context import SiteResources
+from tests.kempelen.web.support import Served, serving
+from tests.waiting import until
+
+pytest.importorskip("selenium")
+
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.keys import Keys
+
+from tests.browser import Browser
+
+pytestmark = pytest.mark.thorough
+
+PGN = """[White "Ana"]
+[Black "Bob"]
+
+1. e4 e5 2. Nf3 {[%clk 0:05:00] natural} d6 (2... Nc6 3. Bb5 a6) 3. Bc4 Bg4 4. h3 *
+"""
+SGF = "(;GM[1]SZ[9]KM[7]PB[Ana];B[ee](;W[ce];B[cd])(;W[gc]C[other side]))"
+PROMOTION = "8/P6k/8/8/8/8/8/K7 w - - 0 1"
+LESSON = "<title>Minimax</title><h1>Minimax</h1>"
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    folder = tmp_path_factory.mktemp("boards")
+    (folder / "minimax.html").write_text(LESSON)
+    offers = SiteResources(lessons=folder)
+    with serving(folder / "web.sqlite", offers=offers) as server:
+        yield server
+
+
+@pytest.fixture(autouse=True)
+def english(browser: Browser) -> Iterator[None]:
+    yield
+    browser.driver.delete_all_cookies()
+    assert browser.complaints() == []
+
+
+def analyse(browser: Browser, served: Served, text: str) -> None:
+    """Open a text on the analysis page."""
+    browser.open(f"{served.base}/analyse")
+    browser.wait("return document.querySelector('.lines li')")
+    browser.run("document.getElementById('sourcing').open = true")
+    browser.run("document.getElementById('source').value = arguments[0]", text)
+    browser.find("details button").click()
+    browser.wait("return location.search.startsWith('?study=')")
+
+
+def moves(browser: Browser, selector: str = ".moves button") -> list[str]:
+    found: list[str] = browser.run(
+        "return [...document.querySelectorAll(arguments[0])].map((each) => each.firstChild.data)",
+        selector,
+    )
+    return found
+
+
+def current(browser: Browser) -> str:
+    return str(
+        browser.run("return document.querySelector('.moves [aria-current]')?.textContent ?? ''")
+    )
+
+
+def go(browser: Browser, move: str) -> None:
+    """Click a move of the list by its text."""
+    browser.run(
+        "[...document.querySelectorAll('.moves button')]"
+        ".find((each) => each.firstChild.data === arguments[0]).click()",
+        move,
+    )
+
+
+def play(browser: Browser, move: str) -> None:
+    """Type a move, and wait until it is shown."""
+    browser.find("#move").send_keys(move, Keys.ENTER)
+    browser.wait("return document.querySelector('.moves [aria-current]')")
+
+
+def square(browser: Browser, name: str) -> tuple[Any, int, int]:
+    """Return the board and the offset of a square from its centre; White is at the bottom."""
+    board = browser.find("cg-board")
+    size = board.size["width"] / 8
+    right, down = ("abcdefgh".index(name[0]) - 3.5) * size, (4.5 - int(name[1])) * size
+    return board, round(right), round(down)
+
+
+def press(browser: Browser, name: str) -> None:
+    actions = ActionChains(browser.driver, duration=0)
+    actions.move_to_element_with_offset(*square(browser, name)).click().perform()
+
+
+def drag(browser: Browser, start: str, end: str) -> None:
+    actions = ActionChains(browser.driver, duration=50)
+    actions.move_to_element_with_offset(*square(browser, start)).click_and_hold()
+    actions.move_to_element_with_offset(*square(browser, end)).release().perform()
+
+
+def piece_at(browser: Browser, name: str) -> str:
+    """Return the colour and kind of the piece on a square, or "" for an empty one."""
+    found = browser.run(
+        "return [...document.querySelectorAll('cg-board piece')]"
+        ".find((each) => each.cgKey === arguments[0])?.className ?? ''",
+        name,
+    )
+    return " ".join(str(found).split()[:2])
+
+
+def move(browser: Browser, start: str, end: str) -> None:
+    """Click a piece, wait for the dots on the squares that it can go to, and click one."""
+    press(browser, start)
+    browser.wait("return document.querySelector('cg-board square.move-dest')")
+    press(browser, end)
+
+
+# The move tree
+
+
+def test_another_move_is_added_as_a_variation(browser: Browser, served: Served) -> None:
+    analyse(browser, served, PGN)
+    main_line = ["1. e4", "e5", "2. Nf3", "d6", "3. Bc4", "Bg4", "4. h3"]
+    shown = moves(browser)
+    assert [move for move in shown if move in main_line] == main_line
+    assert moves(browser, ".variation button") == ["2... Nc6", "3. Bb5", "a6"]
+    go(browser, "e5")
+    play(browser, "f4")
+    browser.wait("return document.querySelector('.moves [aria-current]').textContent === '2. f4'")
+    assert moves(browser, ".variation button") == ["2. f4", "2... Nc6", "3. Bb5", "a6"]
+    browser.find("[data-action=undo]").click()
+    assert moves(browser) == shown
+    assert current(browser) == "e5"
+
+
+def test_variations_can_be_promoted_deleted_and_undone(browser: Browser, served: Served) -> None:
+    analyse(browser, served, PGN)
+    browser.run("document.getElementById('editing').open = true")
+    go(browser, "3. Bb5")
+    browser.find("[data-action=promote]").click()
+    assert moves(browser, ".variation button") == ["2... d6", "3. Bc4", "Bg4", "4. h3"]
+    assert current(browser) == "3. Bb5"
+    assert not browser.find("[data-action=promote]").is_enabled()
+    browser.find("[data-action=delete]").click()
+    assert "3. Bb5" not in moves(browser)
+    assert current(browser).startswith("Nc6")
+    browser.find("[data-action=undo]").click()
+    browser.find("[data-action=undo]").click()
+    assert moves(browser, ".variation button") == ["2... Nc6", "3. Bb5", "a6"]
+    assert not browser.find("[data-action=undo]").is_enabled()
+
+
+def test_edited_comments_and_marks_are_downloaded(
+    browser: Browser, served: Served, tmp_path: Path
+) -> None:
+    analyse(browser, served, PGN)
+    browser.run("document.getElementById('editing').open = true")
+    go(browser, "2. Nf3")
+    assert browser.find(".comment").text == "natural"
+    browser.find("#note").clear()
+    browser.find("#note").send_keys("best by test", Keys.TAB)
+    browser.run(
+        "const mark = document.getElementById('mark'); mark.value = '!';"
+        "mark.dispatchEvent(new Event('change'))"
+    )
+    go(browser, "4. h3")
+    play(browser, "Bh5")
+    browser.wait("return document.querySelector('.moves [aria-current]').textContent === 'Bh5'")
+    browser.download_to(tmp_path)
+    browser.find("button.record").click()
+    path = tmp_path / "game.pgn"
+    assert until(lambda: path.exists() and path.stat().st_size)
+    written = " ".join(path.read_text().split())
+    assert "2. Nf3 $1 { [%clk 0:05:00] best by test }" in written
+    assert "( 2... Nc6 3. Bb5 a6 )" in written
+    assert "4. h3 Bh5" in written
+    assert '[White "Ana"]' in written
+
+
+def test_variations_of_go_are_shown_and_downloaded(
+    browser: Browser, served: Served, tmp_path: Path
+) -> None:
+    analyse(browser, served, SGF)
+    assert moves(browser) == ["1. E5", "2. C5", "2. G7", "3. C6"]
+    go(browser, "1. E5")
+    browser.find("svg.go rect.press[aria-label=F5]").click()
+    browser.wait("return document.querySelector('.moves [aria-current]').textContent === '2. F5'")
+    browser.find("svg.go .closed").click()
+    assert "already a stone" in browser.find("[role=alert]").text
+    browser.download_to(tmp_path)
+    browser.find("button.record").click()
+    path = tmp_path / "game.sgf"
+    assert until(lambda: path.exists() and path.stat().st_size)
+    written = "".join(path.read_text().split())
+    assert "(;W[gc]C[otherside])" in written
+    assert "(;W[fe])" in written
+
+
+def test_reload_and_back_keep_the_game_and_the_position(browser: Browser, served: Served) -> None:
+    analyse(browser, served, PGN)
+    first = browser.run("return location.search")
+    go(browser, "e5")
+    play(browser, "Nc3")
+    browser.wait("return document.querySelector('.moves [aria-current]').textContent === '2. Nc3'")
+    browser.wait("return location.hash.length > 1")
+    before = moves(browser)
+    browser.driver.refresh()
+    browser.wait("return document.querySelector('.moves [aria-current]')")
+    assert current(browser) == "2. Nc3"
+    assert moves(browser) == before
+    analyse(browser, served, SGF)
+    assert moves(browser)[0] == "1. E5"
+    browser.driver.back()
+    browser.driver.back()
+    browser.wait("return location.search === arguments[0]", first)
+    browser.wait("return document.querySelectorAll('.moves button').length > 5")
+    assert moves(browser) == before
+
+
+def test_position_in_the_address_is_analysed(browser: Browser, served: Served) -> None:
+    fen = "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3"
+    browser.open(f"{served.base}/analyse?fen={fen.replace(' ', '%20')}")
+    browser.wait("return document.querySelector('.lines li')")
+    assert piece_at(browser, "f3") == "white knight"
+    play(browser, "Bb5")
+    assert current(browser) == "3. Bb5"
+    browser.driver.refresh()
+    browser.wait("return document.querySelector('.moves [aria-current]')")
+    assert piece_at(browser, "b5") == "white bishop"
+    browser.open(f"{served.base}/analyse?fen=nonsense")
+    browser.wait("return document.querySelector('[role=alert]').textContent")
+    assert piece_at(browser, "e2") == "white pawn"
+    browser.complaints()  # of the status 422
+
+
+def test_moves_are_announced_with_the_number_of_the_move(browser: Browser, served: Served) -> None:
+    analyse(browser, served, PGN)
+    for move, words in (("4. h3", "After 4. h3."), ("Bg4", "After 3... Bg4.")):
+        go(browser, move)
+        assert browser.find("[role=status]").text == words
+
+
+# The board
+
+
+def test_analysis_board_shows_legal_moves_and_can_be_dragged_on(
+    browser: Browser, served: Served
+) -> None:
+    browser.open(f"{served.base}/analyse")
+    browser.wait("return document.querySelector('.lines li')")
+    press(browser, "g1")
+    browser.wait("return document.querySelectorAll('cg-board square.move-dest').length === 2")
+    drag(browser, "e2", "e4")
+    browser.wait("return document.querySelector('.moves [aria-current]')")
+    assert current(browser) == "1. e4"
+    box = "return document.querySelector('cg-board').getBoundingClientRect()"
+    assert browser.run(f"{box}.width > 0.7 * innerHeight")
+    assert browser.run(f"{box}.bottom <= innerHeight")
+    assert browser.barriers() == []
+
+
+def test_promotion_can_be_cancelled_and_chosen_in_analysis(
+    browser: Browser, served: Served
+) -> None:
+    browser.open(f"{served.base}/analyse?fen={PROMOTION.replace(' ', '%20')}")
+    browser.wait("return document.querySelector('.lines li')")
+    for cancel in (lambda: browser.press(Keys.ESCAPE), lambda: press(browser, "d4")):
+        move(browser, "a7", "a8")
+        browser.wait("return document.querySelectorAll('.promotion button').length === 4")
+        assert browser.barriers() == []
+        cancel()
+        browser.wait("return !document.querySelector('.promotion')")
+        assert piece_at(browser, "a7") == "white pawn"
+        assert moves(browser) == []
+    move(browser, "a7", "a8")
+    browser.find("[data-piece=n]").click()
+    browser.wait("return document.querySelector('.moves [aria-current]')")
+    assert current(browser) == "1. a8=N"
+
+
+def state(browser: Browser) -> dict[str, Any]:
+    """Wait for the visitor's turn or the end of a game, and return the state of the page."""
+    browser.wait(
+        "const s = document.querySelector('main').dataset; return s.turn === 'mine' || s.result"
+    )
+    found: dict[str, Any] = browser.run("return {...document.querySelector('main').dataset}")
+    return found
+
+
+def test_promotion_in_a_game_can_be_cancelled(browser: Browser, served: Served) -> None:
+    game = served.begin(game="chess", seconds=0.05, fen=PROMOTION)
+    browser.open(f"{served.base}/play/{game}")
+    browser.wait("return document.querySelector('cg-board piece')")
+    state(browser)
+    move(browser, "a7", "a8")
+    browser.wait("return document.querySelector('.promotion')")
+    browser.press(Keys.ESCAPE)
+    browser.wait("return !document.querySelector('.promotion')")
+    assert piece_at(browser, "a7") == "white pawn"
+    assert state(browser)["ply"] == "0"
+    move(browser, "a7", "a8")
+    browser.find("[data-piece=r]").click()
+    browser.wait("return document.querySelector('.moves li')?.textContent === 'a8=R'")
+
+
+def test_premove_is_played_after_the_answer(browser: Browser, served: Served) -> None:
+    game = served.begin(game="chess", seconds=1.5)
+    browser.open(f"{served.base}/play/{game}")
+    browser.wait("return document.querySelector('cg-board piece')")
+    state(browser)
+    drag(browser, "e2", "e4")
+    browser.wait("return document.querySelector('main').dataset.ply === '1'")
+    drag(browser, "a2", "a3")
+    assert browser.find_all("cg-board square.current-premove")
+    browser.wait("return document.querySelectorAll('.moves li').length >= 3")
+    assert browser.find_all(".moves li")[2].text == "a3"
+
+
+# Messages
+
+
+def test_error_of_an_illegal_move_stays(browser: Browser, served: Served) -> None:
+    browser.open(f"{served.base}/play/{served.begin(game='chess', seconds=0.05)}")
+    browser.wait("return document.querySelector('cg-board piece')")
+    state(browser)
+    # The error comes before the state, which must not overwrite it.
+    browser.run(
+        "window.seen = []; new MutationObserver(() => seen.push("
+        "document.querySelector('.error').textContent)).observe("
+        "document.querySelector('.error'), { childList: true, characterData: true, subtree: true })"
+    )
+    browser.find("#move").send_keys("e5", Keys.ENTER)
+    browser.wait("return document.querySelector('.error').textContent")
+    browser.find("[data-action=hint]").click()
+    browser.wait("return document.querySelector('.status').textContent.startsWith('Hint')")
+    assert browser.find(".error").text == "Illegal move."
+    assert browser.run("return window.seen.at(-1)") == "Illegal move."
+    browser.find("#move").send_keys("e4", Keys.ENTER)
+    browser.wait("return !document.querySelector('.error').textContent")
+
+
+def test_click_on_an_occupied_point_is_explained(browser: Browser, served: Served) -> None:
+    game = served.begin(game="go", options={"size": 9}, seconds=0.05)
+    browser.open(f"{served.base}/play/{game}")
+    state(browser)
+    browser.find("svg.go rect.press[aria-label=E5]").click()
+    browser.wait("return document.querySelector('main').dataset.ply >= '2'")
+    state(browser)
+    browser.find("svg.go rect.closed").click()
+    assert browser.find(".error").text == "There is already a stone there."
+
+
+# Replay
+
+
+@pytest.fixture(scope="module")
+def finished(served: Served) -> str:
+    """A game of Go with a captured stone, and with a dead stone at its end."""
+    from kempelen.match.game.game_result import GameResult, Termination
+    from kempelen.web.play.archive import Archive, SavedGame
+    from kempelen.web.play.setup import GameSetup
+
+    captures = ["A1", "A2", "C3", "B1", "D4", "E5", "pass", "pass"]
+    setup = GameSetup("go", {"size": 5}, seed=1)
+    saved = SavedGame("finished", "-", setup, captures)
+    saved.game_result = GameResult("1-0", Termination.RULES, "W+5")
+    Archive(served.site.database).save(saved)
+    return saved.id
+
+
+def test_earlier_positions_show_their_own_prisoners_and_no_result(
+    browser: Browser, served: Served, finished: str
+) -> None:
+    browser.open(f"{served.base}/play/{finished}")
+    browser.wait("return document.querySelectorAll('.moves li').length === 8")
+    assert "You lost" in browser.find(".status").text
+    assert "prisoners: 1" in browser.find(".left").text
+    browser.find_all(".moves li button")[2].click()
+    browser.wait("return document.querySelector('.status').textContent.startsWith('Move 3 of 8')")
+    assert browser.find(".status").text == "Move 3 of 8: C3"
+    assert "prisoners: 1" not in browser.find(".left").text
+    assert len(browser.find_all("svg.go .stone")) == 3
+    browser.press(Keys.ARROW_RIGHT)
+    browser.wait("return document.querySelector('.status').textContent.startsWith('Move 4 of 8')")
+    browser.wait("return document.querySelector('.left').textContent.includes('prisoners: 1')")
+    browser.press(Keys.END)
+    browser.wait("return document.querySelector('.status').textContent.includes('You lost')")
+    browser.press(Keys.HOME)
+    browser.wait("return !document.querySelector('svg.go .stone')")
+
+
+def test_end_of_a_game_offers_analysis_rematch_and_new_game(
+    browser: Browser, served: Served
+) -> None:
+    game = served.begin(game="chess", seconds=0.05)
+    browser.open(f"{served.base}/play/{game}")
+    browser.wait("return document.querySelector('cg-board piece')")
+    state(browser)
+    browser.find("#move").send_keys("e4", Keys.ENTER)
+    browser.wait("return document.querySelector('main').dataset.ply === '2'")
+    assert not browser.find(".after").is_displayed()
+    browser.find("[data-action=resign]").click()
+    browser.find("[data-answer=yes]").click()
+    browser.wait("return document.querySelector('main').dataset.result")
+    assert browser.find(".status").text.startswith("You lost 0-1: resignation")
+    assert [each.text for each in browser.find_all(".after > *")] == [
+        "Analyse", "Rematch", "New game"
+    ]  # fmt: skip
+    assert browser.barriers() == []
+    browser.find("[data-action=rematch]").click()
+    browser.wait("return !location.pathname.endsWith(arguments[0])", game)
+    browser.wait("return document.querySelector('.cg-wrap.orientation-black')")
+    browser.open(f"{served.base}/play/{game}")
+    browser.wait("return document.querySelector('[data-action=analyse]')")
+    browser.find("[data-action=analyse]").click()
+    browser.wait("return document.querySelectorAll('.moves button').length === 2")
+    assert moves(browser)[0] == "1. e4"
+    browser.wait("return document.querySelector('.lines li')")
+
+
+def test_opening_is_named(browser: Browser, served: Served) -> None:
+    analyse(browser, served, PGN)
+    go(browser, "d6")
+    browser.wait("return document.querySelector('.opening').textContent.includes('Philidor')")
+    assert browser.find(".opening").text.startswith("C41")
+
+
+# Dice
+
+
+def test_backgammon_is_drawn_and_played_by_clicks(browser: Browser, served: Served) -> None:
+    browser.open(f"{served.base}/play/{served.begin(game='backgammon', seconds=0.05)}")
+    state(browser)
+    browser.wait("return document.querySelectorAll('svg.points .stone').length === 30")
+    assert browser.find(".status").text.startswith("Dice: ")
+    assert "played" not in browser.find(".status").text
+    for _ in range(8):  # a play has at most four steps, of two clicks each
+        if state(browser)["ply"] != "1":
+            break
+        target = browser.find_all("svg.points .press.target, svg.points .press")
+        chosen = browser.find_all("svg.points .press.target")
+        ActionChains(browser.driver).move_to_element((chosen or target)[0]).click().perform()
+    browser.wait("return document.querySelector('main').dataset.ply !== '1'")
+    assert browser.barriers() == []
+
+
+def test_dice_games_are_spanish_on_the_spanish_page(browser: Browser, served: Served) -> None:
+    browser.open(f"{served.base}/play")
+    browser.run("document.cookie = 'language=es; path=/'")
+    browser.open(f"{served.base}/play/{served.begin(game='pig', seconds=0.05)}")
+    state(browser)
+    assert [each.text for each in browser.find_all(".choice button")] == ["Tirar", "Plantarse"]
+    assert "Visitante: 0 puntos" in browser.find("pre.position").text
+    browser.find(".choice button").click()
+    browser.wait("return document.querySelectorAll('.moves li').length >= 2")
+    assert "Dados: " in browser.find(".moves").text
+    browser.open(f"{served.base}/play/{served.begin(game='backgammon', seconds=0.05)}")
+    state(browser)
+    assert browser.find(".status").text.startswith("Dados: ")
+    for english in ("roll", "player", "bar:", "to play"):
+        assert english not in browser.find("main").text
+
+
+# Pages
+
+
+def test_unknown_address_shows_a_page_with_navigation(browser: Browser, served: Served) -> None:
+    browser.open(f"{served.base}/nowhere")
+    assert browser.find("h1").text == "404"
+    assert browser.find("main p").text == "Not Found"
+    assert browser.barriers() == []
+    browser.complaints()  # of the status 404
+    browser.find("nav a").click()
+    browser.wait("return document.querySelector('form.start')")
+
+
+def test_lesson_has_a_way_back(browser: Browser, served: Served) -> None:
+    browser.open(f"{served.base}/learn")
+    browser.wait("return document.querySelector('main ul a')")
+    browser.find("main ul a").click()
+    browser.wait("return document.querySelector('main iframe')")
+    assert browser.find("h1").text == "Minimax"
+    assert browser.find("main iframe").get_attribute("src").endswith("/lessons/minimax.html")
+    assert browser.barriers() == []
+    browser.find("main a").click()
+    browser.wait("return document.querySelector('main ul a')")
+
+
+def test_pages_load_at_most_150_kb_of_script_until_the_board_is_drawn(
+    browser: Browser, served: Served
+) -> None:
+    for path, selector in (
+        (f"/play/{served.begin(game='chess')}", "cg-board piece"),
+        ("/analyse", "cg-board piece"),
+    ):
+        browser.open(f"{served.base}{path}")
+        browser.wait(f"return document.querySelector('{selector}')")
+        size = browser.run(
+            "return performance.getEntriesByType('resource')"
+            ".filter((each) => each.name.endsWith('.js'))"
+            ".reduce((sum, each) => sum + each.decodedBodySize, 0)"
+        )
+        assert 0 < size < 150_000, json.dumps(size)
