@@ -5,7 +5,7 @@
 
 import { createBoard } from "./board.js";
 import { channel } from "./channel.js";
-import { bar, numbered, scoreText } from "./notation.js";
+import { bar, englishSan, localSan, numbered, scoreText } from "./notation.js";
 import { course } from "./graph.js";
 import { ask, element, language, words } from "./site.js";
 import { find, save } from "./store.js";
@@ -122,6 +122,7 @@ function sent(node) {
 const mainEnd = () => lineFrom(study.root).at(-1);
 const inMainLine = (node) => lineFrom(study.root)[node.ply] === node;
 const reviewed = (node) => (node.parent && inMainLine(node) ? study.review?.moves[node.ply - 1] : null);
+const worded = (move) => (study.game === "chess" ? localSan(move) : move);
 const named = (node, full) => numbered(node.parent, node.move, node.ply - 1, full);
 
 /** Return the commands in a comment, such as [%clk 0:01:00], which are not shown. */
@@ -304,7 +305,7 @@ function showSigns() {
 
 function explained(judged) {
   return say(judged.grade) + ": " + say("gives away", {
-    loss: Math.round(100 * judged.loss), better: judged.line.slice(0, 6).join(" "),
+    loss: Math.round(100 * judged.loss), better: judged.line.slice(0, 6).map(worded).join(" "),
   });
 }
 
@@ -440,7 +441,7 @@ function showLines(message) {
   lines.replaceChildren(...message.lines.map((line) => element("li", {},
     element("span", { class: "score" }, study.game === "go"
       ? `${Math.round(100 * line.expected)} % ${scoreText(line)}` : scoreText(line)),
-    ...line.moves.map((move) => element("span", { class: "move" }, `${move} `)))));
+    ...line.moves.map((move) => element("span", { class: "move" }, `${worded(move)} `)))));
   const best = message.lines[0];
   searching.textContent = !best ? say("over")
     : `${message.done ? say("done") : say("searching")} ${best.depth ? say("depth", { depth: best.depth }) : ""} ${say("nodes", { nodes: best.nodes.toLocaleString(language) })}`;
@@ -543,7 +544,8 @@ async function play(move) {
 
 form.addEventListener("submit", (event) => {
   event.preventDefault();
-  if (study && text.value.trim()) play(text.value.trim());
+  const typed = text.value.trim();
+  if (typed) play(study.game === "chess" ? englishSan(typed) : typed);
   text.value = "";
 });
 thinking.addEventListener("change", () => { search(); draw(); });

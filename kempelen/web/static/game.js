@@ -2,6 +2,7 @@
 
 import { createBoard } from "./board.js";
 import { channel } from "./channel.js";
+import { englishSan, localSan } from "./notation.js";
 import { ask, element } from "./site.js";
 
 /** Show a game. Only the owner of the game may play. */
@@ -197,8 +198,9 @@ export async function showGame(main, id, say) {
     return isRoll(ply) ? say("dice", { dice: [...move].join("-") }) : worded(move);
   }
 
-  /** Translate the words in a move, such as bar/22. */
+  /** Return a move in the page's language, such as Cf3 or barra/22. */
   function worded(move) {
+    if (state.board.kind === "chess") return localSan(move);
     return move.replace(/^(roll|hold|pass)$|\b(bar|off)\b/g, (word) => say.named("move", word));
   }
 
@@ -291,7 +293,8 @@ export async function showGame(main, id, say) {
 
   moveForm.addEventListener("submit", (event) => {
     event.preventDefault();
-    if (input.value.trim()) play(input.value.trim());
+    const typed = input.value.trim();
+    if (typed) play(state.board.kind === "chess" ? englishSan(typed) : typed);
     input.value = "";
   });
   document.addEventListener("keydown", (event) => {

@@ -1,6 +1,20 @@
 // Moves and evaluations as text, and the evaluation bar.
 
-import { shape } from "./site.js";
+import { language, shape } from "./site.js";
+
+// The letters of the chess pieces in the page's language.
+const LETTERS = language === "es" ? { K: "R", Q: "D", R: "T", B: "A", N: "C" } : {};
+const ENGLISH = Object.fromEntries(Object.entries(LETTERS).map(([english, own]) => [own, english]));
+
+/** Return a chess move in the notation of the page's language. */
+export function localSan(san) {
+  return san.replace(/[KQRBN]/g, (letter) => LETTERS[letter] ?? letter);
+}
+
+/** Return a typed chess move in English notation. */
+export function englishSan(typed) {
+  return typed.replace(/[A-Z]/g, (letter) => ENGLISH[letter] ?? letter);
+}
 
 /**
  * Return a move with its number. before: the position before it; place: its index, from 0. full:
@@ -9,15 +23,16 @@ import { shape } from "./site.js";
 export function numbered(before, move, place, full = !place) {
   const [, turn, , , , number] = (before.fen ?? "").split(" ");
   if (!number) return `${place + 1}. ${move}`;
-  if (turn === "w") return `${number}. ${move}`;
-  return full ? `${number}... ${move}` : move;
+  const local = localSan(move);
+  if (turn === "w") return `${number}. ${local}`;
+  return full ? `${number}... ${local}` : local;
 }
 
 /** Return the last move with its number. after: the position after it; count: the moves so far. */
 export function lastNumbered(after, move, count) {
   const [, turn, , , , number] = (after.fen ?? "").split(" ");
   if (!number) return `${count}. ${move}`;
-  return turn === "w" ? `${number - 1}... ${move}` : `${number}. ${move}`;
+  return turn === "w" ? `${number - 1}... ${localSan(move)}` : `${number}. ${localSan(move)}`;
 }
 
 /** Create the evaluation bar. show(share) sets the first player's expected score, 0 to 1. */

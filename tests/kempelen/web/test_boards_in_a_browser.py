@@ -467,6 +467,24 @@ def test_dice_games_are_spanish_on_the_spanish_page(browser: Browser, served: Se
         assert english not in browser.find("main").text
 
 
+def test_spanish_page_uses_spanish_letters_of_the_pieces(browser: Browser, served: Served) -> None:
+    browser.open(f"{served.base}/play")
+    browser.run("document.cookie = 'language=es; path=/'")
+    analyse(browser, served, PGN)
+    assert "2. Cf3" in moves(browser)
+    go(browser, "2. Cf3")
+    play(browser, "Cf6")
+    browser.wait(
+        "return document.querySelector('.moves [aria-current]').textContent === '2... Cf6'"
+    )
+    browser.open(f"{served.base}/play/{served.begin(game='chess', seconds=0.05)}")
+    browser.wait("return document.querySelector('cg-board piece')")
+    state(browser)
+    browser.find("#move").send_keys("Cc3", Keys.ENTER)
+    browser.wait("return document.querySelectorAll('.moves li').length >= 2")
+    assert browser.find(".moves li").text == "Cc3"
+
+
 # Pages
 
 
