@@ -6,7 +6,7 @@ import asyncio
 import math
 import socket
 import ssl
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import uvicorn
@@ -145,13 +145,18 @@ class PageServer:
         return [(page.name, page.paths[0]) for page in self.pages]
 
     async def _http_error(self, request: Request, error: HTTPException) -> Response:
+        return self._error(request, error.status_code, error.detail, error.headers)
+
+    def _error(
+        self, request: Request, status: int, reason: str, headers: Mapping[str, str] | None = None
+    ) -> Response:
+        """Return an error as a page with navigation for browsers, and as JSON for scripts."""
         if request.method == "GET" and "text/html" in request.headers.get("accept", ""):
-            text = translate(error.detail, request_language(request))
-            navigation = self._navigation(request)
+            text = translate(reason, request_language(request))
             return render_page(
-                request, ERROR_PAGE, navigation, error.status_code, text, error.headers
+                request, ERROR_PAGE, self._navigation(request), status, text, headers
             )
-        return error_response(request, error.status_code, error.detail, error.headers)
+        return error_response(request, status, reason, headers)
 
     async def _rejected(self, request: Request, error: RejectedError) -> Response:
         return rejection_response(self.site, request, error)
@@ -163,7 +168,7 @@ class PageServer:
     async def _internal_error(self, request: Request, error: Exception) -> Response:
         """Log an internal error. The response contains no details."""
         self.site.log.write_limited("failed", path=request.url.path, error=describe(error))
-        return error_response(request, 500, "internal server error; see the server log")
+        return self._error(request, 500, "internal server error; see the server log")
 
     async def _words(self, request: Request) -> Response:
         page, language = request.path_params["page"], request.path_params["language"]

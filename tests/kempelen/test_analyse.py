@@ -216,7 +216,8 @@ def test_interrupted_analysis_is_resumed(file, tmp_path, monkeypatch):
     done = analyse(*arguments)
     assert done.returncode == 0, done.stderr
     # Five positions of the first game, one of them mate; the second game has the same position.
-    assert len(asked) == 4
+    # The verification of mistakes uses ten times the nodes.
+    assert len([request for request in asked if request.nodes == 1]) == 4
     assert not kept.exists()
 
 

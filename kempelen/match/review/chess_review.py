@@ -235,7 +235,12 @@ async def analyse_chess(
 
     await search(missing, limits, count_position)
     verified: set[str] = set()
-    while any(doubtful := [game.doubtful(known, limits, verified) for game in games]):
+    while True:
+        doubtful = [
+            await asyncio.to_thread(game.doubtful, known, limits, verified) for game in games
+        ]
+        if not any(doubtful):
+            return
         await search(doubtful, verification_limits(limits), lambda: None)
         verified.update(*(plies.values() for plies in doubtful))
 

@@ -296,7 +296,7 @@ async def analyse_go(
             if missing:
                 await search(game, missing, limits)
             verified: set[str] = set()
-            while doubtful := game.doubtful(known, limits, verified):
+            while doubtful := await asyncio.to_thread(game.doubtful, known, limits, verified):
                 await search(game, doubtful, verification_limits(limits))
                 verified.update(doubtful.values())
     finally:

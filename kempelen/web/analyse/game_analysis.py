@@ -274,8 +274,9 @@ def annotate(data: Mapping[str, Any]) -> dict[str, str]:
     is invalid.
     """
     source, said = data.get("source"), data.get("said")
-    is_valid = isinstance(source, str) and len(source) <= MAX_SOURCE_LENGTH
-    if not is_valid or not (said is None or isinstance(said, list)):
+    if not isinstance(source, str) or len(source) > MAX_SOURCE_LENGTH:
+        raise AnalysisError("missing game or review")
+    if not (said is None or isinstance(said, list)):
         raise AnalysisError("missing game or review")
     try:
         score = _changed_game(data, _escape_surrogates(source))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import chess
 import chess.pgn
@@ -112,7 +112,8 @@ class MoveTree:
 
 def chess_tree(game: chess.pgn.Game) -> MoveTree:
     board, tree = game.board(), MoveTree()
-    for number, (node, parent) in enumerate(walk(game, _chess_children)):
+    root: chess.pgn.GameNode = game
+    for number, (node, parent) in enumerate(walk(root, _chess_children)):
         if not tree.shows(parent):
             continue
         for _ in range(tree.climb(parent)):
@@ -179,11 +180,15 @@ def change_chess(game: chess.pgn.Game, changes: Sequence[NodeChange]) -> None:
         boards[id(node)] = board
         return node
 
-    old = list(walk(game, _chess_children))
+    root: chess.pgn.GameNode = game
+    old = list(walk(root, _chess_children))
     shown = chess_tree(game).numbers
     for node, change, children, deleted in _match(old, shown, changes, add):
         gone = set(map(id, deleted)) | set(map(id, children))
-        node.variations = [*children, *(v for v in node.variations if id(v) not in gone)]
+        node.variations = [
+            *cast(list[chess.pgn.ChildNode], children),
+            *(v for v in node.variations if id(v) not in gone),
+        ]
         if change.comment is not None:
             node.comment, node.starting_comment = change.comment, ""
         if change.nags is not None:

@@ -8,7 +8,6 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from itertools import zip_longest
 from typing import Any
 
 import chess
@@ -147,6 +146,7 @@ def export_game(game: SavedGame, board: PlayedGame) -> tuple[str, str, str]:
     white, black = player_names(game, board)
     base = game.setup.base
     time_control = "-" if base is None else f"{base:.10g}+{game.setup.increment:.10g}"
+    unknown = [UNKNOWN_TIME] * len(game.moves)
     record = GameRecord(
         pair="1",
         game=1,
@@ -156,9 +156,7 @@ def export_game(game: SavedGame, board: PlayedGame) -> tuple[str, str, str]:
         opening=(),
         moves=tuple(
             MoveRecord(move, clock=None if seconds == UNKNOWN_TIME else seconds)
-            for move, seconds in zip_longest(
-                game.moves, game.times[: len(game.moves)], fillvalue=UNKNOWN_TIME
-            )
+            for move, seconds in zip(game.moves, [*game.times, *unknown], strict=False)
         ),
         result=game_result.result,
         termination=game_result.termination,

@@ -187,12 +187,11 @@ function show(which, number = 0) {
 
 /** Save the games, at an address of their own. */
 function keep() {
-  const isNew = !id;
-  if (isNew) {
+  if (!id) {
     id = [...crypto.getRandomValues(new Uint8Array(9))].map((byte) => byte.toString(36)).join("");
     history.pushState(null, "", `/analyse?study=${id}`);
-    writeAddress();
   }
+  writeAddress();
   const packed = games.map(({ root, undo: steps, ...game }) => ({ ...game, ...(root && pack(root)) }));
   save({ id, flipped, games: packed }).catch(() => {}); // without a store, only this page has them
 }

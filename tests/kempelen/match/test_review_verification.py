@@ -84,9 +84,9 @@ async def test_mistakes_in_go_are_verified() -> None:
     known = AnalysisFile(None, "")
     await analyse_go([game], Settings(), TimeControl(nodes=40), known)
     bad = [move for move in game.review(known).moves if move.grade in VERIFIED_QUALITIES]
-    assert [move.ply for move in bad] == [3]
+    assert 3 in [move.ply for move in bad]
     keys = game.keys(known)
-    for ply in (2, 3):
+    for ply in {ply for move in bad for ply in (move.ply - 1, move.ply)}:
         found = known.get(keys[ply])
         assert found is not None
         assert found.nodes >= 400
