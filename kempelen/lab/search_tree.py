@@ -141,7 +141,11 @@ def position_text(game: NotatedGame[Any]) -> str:
 
 
 def _node_name(game: NotatedGame[Any]) -> str:
-    return game.name if isinstance(game, Tree) else ""
+    """Return the name and the static value of a node in a tree file."""
+    if not isinstance(game, Tree):
+        return ""
+    value = game.note.static_value
+    return game.name if value is None else f"{game.name} h={format_short_value(value)}".strip()
 
 
 def format_short_value(value: float, translate: language.Translator = str) -> str:

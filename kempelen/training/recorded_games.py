@@ -21,8 +21,9 @@ from agent.io.text_files import read_lines
 from kempelen.training.selfplay_batch import TrainingExample
 
 RESULTS = {"1-0": 1.0, "0-1": -1.0, "1/2-1/2": 0.0}
-# Maximum number of moves and chance events of a game.
-MAX_PLIES = 2000
+# Maximum number of moves and chance events of a game, and number of positions after which no more
+# games of a file are read.
+MAX_PLIES, MAX_POSITIONS = 2000, 200_000
 
 
 @dataclass(frozen=True)
@@ -49,14 +50,21 @@ def read_examples(
     """Return the training examples of each game in a file.
 
     The targets are the move played, if `with_moves`, and the result. Games that cannot be used are
-    skipped and reported. Raise ValueError if the file is unreadable or has no usable game.
+    skipped and reported. At most about `MAX_POSITIONS` positions are read. Raise ValueError if the
+    file is unreadable or has no usable game.
     """
 
     def convert(game: RecordedGame) -> list[TrainingExample]:
         return _examples(kind.new(**options), game, encoding, with_moves=with_moves)
 
+    found: list[list[TrainingExample]] = []
     try:
-        found = list(report.select(_recorded_games(path, kind, options, report), convert))
+        count = 0
+        for examples in report.select(_recorded_games(path, kind, options, report), convert):
+            found.append(examples)
+            count += len(examples)
+            if count >= MAX_POSITIONS:
+                break
     except OSError as error:
         raise ValueError(Message("{}: could not read the file: {}", path, error)) from None
     if not any(found):

@@ -300,3 +300,9 @@ def test_beam_is_rejected_in_games_of_chance(lab):
     status, out, err = lab("run", "--game", "pig", "--beam", "2")
     assert (status, out) == (2, "")
     assert err == "kempelen lab: --beam: games of chance are not supported (pig)\n"
+
+
+def test_drawing_shows_static_values(lab, tmp_path):
+    tree = tmp_path / "static.yaml"
+    tree.write_text("[{value: 3, name: A, children: [5, 2]}, {value: -6, children: [9]}]")
+    assert {"A h=3", "h=-6"} <= set(texts(draw(lab, tmp_path, "--tree", tree, "--depth", "1")))

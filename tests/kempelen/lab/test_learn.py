@@ -10,6 +10,7 @@ import pytest
 from agent.games import catalogue
 from agent.games.position_encoding import encoding_for
 from agent.io.read_report import ReadReport
+from kempelen.training import recorded_games
 from kempelen.training.game_trainer import GameTrainer, GameTrainingSettings
 from kempelen.training.recorded_games import read_examples
 from kempelen.training.selfplay_batch import SelfPlaySettings
@@ -187,3 +188,13 @@ def test_unusable_files_are_rejected(lab, tmp_path, name, text, message):
     assert (status, out) == (2, "")
     assert message in err
     assert not (tmp_path / "t.learned").exists()
+
+
+def test_reading_ends_after_enough_positions(tmp_path, monkeypatch):
+    games = tmp_path / "games.txt"
+    games.write_text(GAMES)
+    monkeypatch.setattr(recorded_games, "MAX_POSITIONS", 10)
+    kind = catalogue.find("tic-tac-toe")
+    encoding = encoding_for(kind.new())
+    found = read_examples(games, kind, {}, encoding, ReadReport(), with_moves=True)
+    assert [len(examples) for examples in found] == [8, 7]
