@@ -1,4 +1,4 @@
-"""Go rulesets in the notation of KataGo and SGF files.
+"""Read Go rulesets: names, KataGo's JSON, and the names and notations in SGF files.
 
 Sources: `kata-set-rules` in KataGo's 'GTP Extensions', the SGF FF[4] property RU, and the names
 that SGF editors write.
@@ -9,120 +9,25 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-KO_RULES = ("SIMPLE", "POSITIONAL", "SITUATIONAL", "SPIGHT")
-SCORING_RULES = ("AREA", "TERRITORY")
-TAX_RULES = ("NONE", "SEKI", "ALL")
+from agent.games.go_rules import (
+    FIELDS,
+    HANDICAP_BONUSES,
+    KO_RULES,
+    RULESETS,
+    SCORING_RULES,
+    TAX_RULES,
+    Ruleset,
+)
+
+MAX_SHOWN_LENGTH = 60
 _MAX_KOMI = 1e6
-HANDICAP_BONUSES = ("0", "N", "N-1")
-# The fields of KataGo's JSON format: the attribute of Ruleset and its values.
-FIELDS: dict[str, tuple[str, tuple[str | bool, ...]]] = {
-    "friendlyPassOk": ("friendly_pass_ok", (False, True)),
-    "hasButton": ("has_button", (False, True)),
-    "ko": ("ko", KO_RULES),
-    "scoring": ("scoring", SCORING_RULES),
-    "suicide": ("suicide", (False, True)),
-    "tax": ("tax", TAX_RULES),
-    "whiteHandicapBonus": ("handicap_bonus_rule", HANDICAP_BONUSES),
-}
-# If several names stand for the same rules, the first name is written to SGF files.
-SGF_NAMES = ("Japanese", "Chinese", "AGA", "NZ", "Tromp-Taylor")
-SUPPORTED_RULES_TEXT = "area scoring, positional superko, no suicide"
 
 
-@dataclass(frozen=True, slots=True)
-class Ruleset:
-    """A Go ruleset with the fields of KataGo's JSON format."""
-
-    ko: str = "POSITIONAL"
-    scoring: str = "AREA"
-    tax: str = "NONE"
-    suicide: bool = True
-    has_button: bool = False
-    handicap_bonus_rule: str = "0"  # one of HANDICAP_BONUSES
-    friendly_pass_ok: bool = True  # Players may pass without capturing dead stones.
-    komi: float | None = None  # None: not defined by the ruleset
-
-    @property
-    def default_komi(self) -> float:
-        """Return the komi for queries that do not specify one."""
-        if self.komi is not None:
-            return self.komi
-        if self.territory:
-            return 6.5
-        return 7.0 if self.has_button else 7.5
-
-    @property
-    def is_supported(self) -> bool:
-        """Return whether Kempelen implements these rules. The ko rule is not considered."""
-        scored = self.scoring == "AREA" and self.tax == "NONE" and not self.has_button
-        return scored and not self.suicide
-
-    @property
-    def territory(self) -> bool:
-        return self.scoring == "TERRITORY"
-
-    @property
-    def as_played(self) -> Ruleset:
-        """The rules as Kempelen plays them: with positional superko and without suicide."""
-        return replace(self, ko="POSITIONAL", suicide=False, komi=None)
-
-    def to_json_object(self) -> dict[str, Any]:
-        """Return the ruleset as a JSON object in KataGo's format."""
-        return {name: getattr(self, attribute) for name, (attribute, _) in FIELDS.items()}
-
-    def __str__(self) -> str:
-        return json.dumps(self.to_json_object(), separators=(",", ":"))
-
-    @property
-    def sgf_name(self) -> str:
-        """Return the value of the SGF property RU, which is a name or KataGo's notation."""
-        names = (name for name in SGF_NAMES if self == RULESETS[name.lower()].as_played)
-        return next(names, self.katago_string)
-
-    @property
-    def katago_string(self) -> str:
-        """Return the notation that KataGo writes in SGF files for rulesets without a name."""
-        word = f"ko{self.ko}score{self.scoring}tax{self.tax}sui{self.suicide:d}"
-        word += "button1" if self.has_button else ""
-        word += "" if self.handicap_bonus_rule == "0" else f"whb{self.handicap_bonus_rule}"
-        return word + ("fpok1" if self.friendly_pass_ok else "")
-
-
-_CHINESE = Ruleset(ko="SIMPLE", suicide=False, handicap_bonus_rule="N")
-_JAPANESE = Ruleset(ko="SIMPLE", scoring="TERRITORY", tax="SEKI", suicide=False)
-_AGA = Ruleset(ko="SITUATIONAL", suicide=False, handicap_bonus_rule="N-1")
-_NEW_ZEALAND = Ruleset(ko="SITUATIONAL")
-RULESETS = {
-    "tromp-taylor": Ruleset(friendly_pass_ok=False),
-    "chinese": _CHINESE,
-    "chinese-ogs": replace(_CHINESE, ko="POSITIONAL"),
-    "chinese-kgs": replace(_CHINESE, ko="POSITIONAL"),
-    "japanese": _JAPANESE,
-    "korean": _JAPANESE,
-    "stone-scoring": Ruleset(ko="SIMPLE", suicide=False, tax="ALL"),
-    "ancient-area": Ruleset(ko="SIMPLE", suicide=False, tax="ALL"),
-    "ancient-territory": Ruleset(
-        "SIMPLE", "TERRITORY", "ALL", suicide=False, friendly_pass_ok=False
-    ),
-    "aga": _AGA,
-    "bga": _AGA,
-    "french": _AGA,
-    "aga-button": replace(_AGA, has_button=True),
-    "new-zealand": _NEW_ZEALAND,
-    "nz": _NEW_ZEALAND,
-    "goe": Ruleset(),
-    "ing": Ruleset(),
-}
-
-
-def handicap_bonus(handicap_bonus_rule: str, stones: int) -> int:
-    """Return White's points for handicap stones, or 0 for fewer than two stones."""
-    if stones < 2:
-        return 0
-    return {"0": 0, "N": stones, "N-1": stones - 1}[handicap_bonus_rule]
+class RulesError(ValueError):
+    """Raised if rules are unknown or cannot be played. The message names the wrong value."""
 
 
 def find_ruleset(name: str) -> Ruleset | None:
@@ -139,13 +44,23 @@ _RULESETS_BY_NORMALIZED_NAME = {_normalized(name): rules for name, rules in RULE
 _SGF_ALIASES = {
     "china": "chinese",
     "cn": "chinese",
+    "chn": "chinese",
+    "中国": "chinese",
+    "中國": "chinese",
     "japan": "japanese",
     "jp": "japanese",
+    "jpn": "japanese",
+    "日本": "japanese",
     "korea": "korean",
     "kr": "korean",
+    "kor": "korean",
+    "韓国": "korean",
+    "韩国": "korean",
     "tt": "tromp-taylor",
     "inggoe": "ing",
 }
+# "rules", "ruleset", and the same in Chinese and Japanese.
+_RULES_WORD = re.compile(r"\brule(s|set)?\b|规则|規則|ルール", re.IGNORECASE)
 _KATAGO_RULES_STRING = re.compile(
     rf"ko({'|'.join(KO_RULES)})score({'|'.join(SCORING_RULES)})tax({'|'.join(TAX_RULES)})sui([01])"
     rf"(?:button([01]))?(?:whb({'|'.join(reversed(HANDICAP_BONUSES))}))?(?:fpok([01]))?",
@@ -154,13 +69,29 @@ _KATAGO_RULES_STRING = re.compile(
 
 
 def read_sgf_rules(text: str) -> Ruleset | None:
-    """Parse the SGF property RU. Return None if the ruleset is unknown."""
+    """Parse the SGF property RU. Return None if the ruleset is unknown or cannot be played."""
+    try:
+        return replace(read_rules_text(text), komi=None)
+    except RulesError:
+        name = _normalized(_RULES_WORD.sub("", text.strip()))
+        return find_ruleset(_SGF_ALIASES.get(name, name))
+
+
+def read_rules_text(text: str) -> Ruleset:
+    """Parse a ruleset's name, KataGo's JSON or KataGo's notation. Raise `RulesError`."""
     text = text.strip()
+    if text.startswith("{"):
+        try:
+            return read_ruleset(json.loads(text))
+        except RulesError:
+            raise
+        except (ValueError, RecursionError):
+            raise RulesError("invalid JSON in rules") from None
     if match := _KATAGO_RULES_STRING.fullmatch(re.sub(r"\s", "", text)):
         ko, scoring, tax, suicide, has_button, handicap_bonus_rule, friendly_pass_ok = (
             match.groups()
         )
-        return Ruleset(
+        rules = Ruleset(
             ko=ko.upper(),
             scoring=scoring.upper(),
             tax=tax.upper(),
@@ -169,39 +100,66 @@ def read_sgf_rules(text: str) -> Ruleset | None:
             handicap_bonus_rule=(handicap_bonus_rule or "0").upper(),
             friendly_pass_ok=friendly_pass_ok == "1",
         )
-    if text.startswith("{"):
-        try:
-            return read_ruleset(json.loads(text))
-        except (ValueError, RecursionError):
-            return None
-    name = _normalized(re.sub(r"\brule(s|set)?\b", "", text, flags=re.IGNORECASE))
-    return find_ruleset(_SGF_ALIASES.get(name, name))
+        return _require_playable(rules)
+    rules_by_name = find_ruleset(text)
+    if rules_by_name is None:
+        raise RulesError(
+            f"unknown rules: {shortened(text)} (expected one of: {', '.join(RULESETS)}; or JSON)"
+        )
+    return rules_by_name
 
 
-def read_ruleset(value: object) -> Ruleset | None:
-    """Return the ruleset for a name or a JSON object, or None if the value is invalid."""
+def read_ruleset(value: object) -> Ruleset:
+    """Return the ruleset for a text or a JSON object. Raise `RulesError` if it is invalid.
+
+    Missing fields have KataGo's defaults: those of Tromp-Taylor, and no points in seki under
+    territory scoring.
+    """
     if isinstance(value, str):
-        return find_ruleset(value)
-    return _from_json_object(value) if isinstance(value, Mapping) else None
+        return read_rules_text(value)
+    if not isinstance(value, Mapping):
+        raise RulesError("invalid rules (expected a name or a JSON object)")
+    fields = dict(value)
+    komi = fields.pop("komi", None)
+    if komi is not None and not _is_number(komi):
+        raise RulesError(f"komi: invalid value {shortened(json.dumps(komi))} (expected a number)")
+    scoring = fields.get("scoring", fields.get("score"))
+    if isinstance(scoring, str) and scoring.upper() == "TERRITORY":
+        fields = {"tax": "SEKI", **fields}
+    return replace(with_fields(Ruleset(), fields), komi=None if komi is None else float(komi))
 
 
-def _from_json_object(fields: Mapping[str, Any]) -> Ruleset | None:
-    values: dict[str, Any] = {}
-    for name, value in fields.items():
-        if name == "komi" and _is_number(value):
-            values["komi"] = float(value)
-            continue
-        attribute, choices = FIELDS.get("scoring" if name == "score" else name, ("", ()))
-        value = value.upper() if isinstance(value, str) else value
-        if not isinstance(value, str | bool) or value not in choices:
-            return None
-        values[attribute] = value
-    if values.get("scoring") == "TERRITORY":
-        values.setdefault("tax", "SEKI")
-    return Ruleset(**values)
+def with_fields(rules: Ruleset, fields: Mapping[str, Any]) -> Ruleset:
+    """Return the rules with new JSON fields, or raise `RulesError` if a field is invalid."""
+    for field, value in fields.items():
+        name = "scoring" if field == "score" else field  # KataGo accepts both names.
+        if name not in FIELDS:
+            raise RulesError(
+                f"unknown rule: {shortened(str(name))} (expected one of: {', '.join(FIELDS)})"
+            )
+        attribute, choices = FIELDS[name]
+        key = value.upper() if isinstance(value, str) else value
+        if not isinstance(key, str | bool) or key not in choices:
+            expected = " or ".join(map(json.dumps, choices))
+            raise RulesError(
+                f"{name}: unsupported value {shortened(json.dumps(value))} (expected {expected})"
+            )
+        change: dict[str, Any] = {attribute: key}
+        rules = replace(rules, **change)
+    return _require_playable(rules)
+
+
+def _require_playable(rules: Ruleset) -> Ruleset:
+    if rules.has_button and rules.territory:
+        raise RulesError("hasButton: not supported with scoring TERRITORY (expected AREA)")
+    return rules
 
 
 def _is_number(value: object) -> bool:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     return abs(value) < _MAX_KOMI  # False for NaN.
+
+
+def shortened(text: str) -> str:
+    return text if len(text) <= MAX_SHOWN_LENGTH else f"{text[:MAX_SHOWN_LENGTH]}..."

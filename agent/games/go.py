@@ -1,8 +1,8 @@
 """Go on boards with up to 19 rows and columns. Player 0 is Black.
 
-Rules: area scoring, where all stones left on the board count as alive; positional superko; no
-suicide; two consecutive passes end the game. A move is PASS or a vertex, which is an index as
-described in `agent.games.stones`.
+Two consecutive passes end the game, and all stones left on the board count as alive. The other
+rules are those of `agent.games.go_rules`, by default area scoring, positional superko, and no
+suicide. A move is PASS or a vertex, which is an index as described in `agent.games.stones`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import TYPE_CHECKING
 
+from agent.games.go_rules import DEFAULT_RULES
 from agent.games.stones import (
     BLACK,
     EMPTY,
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 MAX_SIZE = 19
 MAX_KOMI = 10**9
+MAX_GROUP_TAX = 2
+BUTTON_POINTS = 0.5  # for the player who passes first, if the rules have a button
 Size = tuple[int, int]  # width and height of the board
 _WIDTH_BY_HEIGHT = re.compile(r"([0-9]{1,2})x([0-9]{1,2})", re.IGNORECASE)
 
@@ -45,6 +48,7 @@ class State:
     - `repeatable`: whether a position may repeat, because stones were captured or set up.
     - `history`: the XOR of the hashes of all positions in the game.
     - `new`: whether the last move led to a position that is new in the game.
+    - `turn_set`: whether `set_turn` made this state from the one before.
     - `prisoners`: the numbers of stones captured by Black and by White.
     """
 
@@ -56,6 +60,7 @@ class State:
     new: bool
     move: int | None = None
     prisoners: tuple[int, int] = (0, 0)
+    turn_set: bool = False
 
     def __deepcopy__(self, memo: object) -> State:
         return self
@@ -65,8 +70,9 @@ class Go:
     """A Go position with its history. Raise ValueError if `size` or `komi` is invalid.
 
     `size` is the number of rows of a square board, or text such as "9x13" (width x height). `komi`
-    is the number of points that White receives. If the attribute `capture_dead_stones` is true,
-    `candidate_moves` omits PASS while another move remains.
+    is the number of points that White receives. The attribute `rules` may be changed at any time.
+    If the attribute `capture_dead_stones` is true, `candidate_moves` omits PASS while another move
+    remains.
     """
 
     def __init__(self, size: int | str = 9, komi: float = 7.5) -> None:
@@ -77,6 +83,7 @@ class Go:
                 Message("komi must be between -{} and {} (got {:g})", MAX_KOMI, MAX_KOMI, komi)
             )
         self.komi = komi
+        self.rules = DEFAULT_RULES
         self.capture_dead_stones = False
         stones = Stones(self.width, self.height)
         self._shape = stones.shape
@@ -119,6 +126,48 @@ class Go:
         """All positions in the game, each as bitboards of the black and the white stones."""
         return self._seen_positions
 
+    @property
+    def situations(self) -> Set[tuple[int, int, int]]:
+        """The positions that a move must not repeat: the bitboards, and the player to move.
+
+        With positional superko, the player is always 0. With simple ko, these are the positions
+        since the last pass. To repeat one is legal, but the search counts it as a draw.
+        """
+        if self.rules.ko == "POSITIONAL":
+            return {(*position, 0) for position in self._seen_positions}
+        found: set[tuple[int, int, int]] = set()
+        replaced = False
+        for state in reversed(self._states):
+            if not replaced:
+                found.add((*_position_key(state.stones), state.turn))
+            replaced = state.turn_set
+            if self.rules.ko == "SIMPLE" and state.move == PASS:
+                break
+        return found
+
+    @property
+    def button_taker(self) -> int | None:
+        """The player who passed first, if the rules have a button and it is taken."""
+        passed = (state for state in self._states if state.move == PASS)
+        first = next(passed, None) if self.rules.has_button else None
+        return None if first is None else 1 - first.turn
+
+    @property
+    def area_komi(self) -> float:
+        """White's points beside the area of a later final position, for an estimate by the rules.
+
+        Under territory scoring, each stone placed so far costs a point. If the players place
+        equally many stones from here on, area and territory then give the same score.
+        """
+        komi = self.komi
+        if self.rules.territory:
+            _, black, white = self.stones.sets
+            by_black, by_white = self.prisoners
+            komi += black.bit_count() + by_white - white.bit_count() - by_black
+        if (taker := self.button_taker) is not None:
+            komi += BUTTON_POINTS if taker else -BUTTON_POINTS
+        return komi
+
     def last_moves(self, count: int) -> list[int | None]:
         """Return the last `count` moves, the most recent first, padded with None."""
         moves = [state.move for state in self._states[: -count - 1 : -1]]
@@ -158,23 +207,47 @@ class Go:
         legal.append(PASS)
         return legal
 
-    def is_legal(self, player: int, move: int) -> bool:
-        """Return whether a move is legal for `player`, regardless of whose turn it is."""
+    def is_legal(self, player: int, move: int, *, tolerant: bool = False) -> bool:
+        """Return whether a move is legal for `player`, regardless of whose turn it is.
+
+        If `tolerant` is set, ignore the ko rule and allow suicide of several stones, as KataGo does
+        for moves that it is given. Others may play by other rules.
+        """
         if move == PASS:
             return True
-        return self.stones.board[move] == EMPTY and self._is_legal_placement(player, move)
+        if self.stones.board[move] != EMPTY:
+            return False
+        return self._is_legal_placement(player, move, tolerant=tolerant)
 
-    def _is_legal_placement(self, player: int, vertex: int) -> bool:
+    def _is_legal_placement(self, player: int, vertex: int, *, tolerant: bool = False) -> bool:
         state = self._states[-1]
         stones, colour = state.stones, player + 1
-        if stones.is_suicide(vertex, colour):
-            return False
-        if not state.repeatable:
+        suicide = stones.is_suicide(vertex, colour)
+        if suicide:
+            neighbours = self._shape.neighbours[vertex]
+            if not (tolerant or self.rules.suicide) or all(
+                stones.board[beside] != colour for beside in neighbours
+            ):
+                return False
+        if tolerant or not (state.repeatable or suicide):
             return True
-        sets = list(_position_key(stones))
+        if self.rules.ko == "SIMPLE":
+            return vertex != stones.ko or not stones.captured_by(vertex, colour)
+        position = self._position_after(player, vertex)
+        if position not in self._seen_positions or self.rules.ko == "POSITIONAL":
+            return position not in self._seen_positions
+        return (*position, 1 - player) not in self.situations
+
+    def _position_after(self, player: int, vertex: int) -> tuple[int, int]:
+        colour, captured = player + 1, self.stones.captured_by(vertex, player + 1)
+        if not captured and self.stones.is_suicide(vertex, colour):
+            after = self.stones.copy()
+            after.put(vertex, colour)
+            return _position_key(after)
+        sets = list(_position_key(self.stones))
         sets[player] |= 1 << vertex
-        sets[1 - player] &= ~stones.captured_by(vertex, colour)
-        return tuple(sets) not in self._seen_positions
+        sets[1 - player] &= ~captured
+        return sets[0], sets[1]
 
     def play(self, move: int) -> None:
         """Place a stone and remove captured stones, or pass."""
@@ -189,19 +262,32 @@ class Go:
                 stones = stones.copy()
                 stones.ko = NO_VERTEX
             passes = min(state.passes, 1) + 1
+            if self.rules.has_button and self.button_taker is None:
+                passes = 0  # takes the button
             self._states.append(
-                replace(state, stones=stones, turn=1 - player, passes=passes, new=False, move=PASS)
+                replace(
+                    state,
+                    stones=stones,
+                    turn=1 - player,
+                    passes=passes,
+                    new=False,
+                    move=PASS,
+                    turn_set=False,
+                )
             )
             return
         stones = state.stones.copy()
         taken = stones.put(move, player + 1)
         black, white = state.prisoners
-        prisoners = (black, white + len(taken)) if player else (black + len(taken), white)
+        by_white = player == (stones.board[move] != EMPTY)  # suicide gives prisoners to the other
+        prisoners = (black, white + len(taken)) if by_white else (black + len(taken), white)
         self._push(stones, 1 - player, state.repeatable or bool(taken), move, prisoners)
 
     def set_turn(self, player: int) -> None:
         """Set the player to move, even if the game is over. `undo` undoes this change."""
-        self._states.append(replace(self._states[-1], turn=player, passes=0, new=False))
+        self._states.append(
+            replace(self._states[-1], turn=player, passes=0, new=False, turn_set=True)
+        )
 
     def set_up(self, player: int, vertices: Iterable[int]) -> None:
         """Place stones of one player on empty vertices. `undo` removes all of them.
@@ -247,30 +333,34 @@ class Go:
         return self._states[-1].passes == 2
 
     def outcome(self) -> float | None:
-        """Return Black's area minus White's area and komi, or None if the game is not over."""
+        """Return Black's points minus White's and komi, or None if the game is not over."""
         return self.score() if self.is_over() else None
 
-    def score(self, dead: int = 0) -> float:
-        """Return Black's area minus White's area and komi after removing the `dead` stones."""
-        stones = self.stones
-        if dead:
-            stones = without_stones(stones, dead)
-        black, white = stones.areas()
-        return black.bit_count() - white.bit_count() - self.komi
+    def score(self, dead: int = 0, seki: int = 0) -> float:
+        """Return Black's points minus White's and komi by the rules.
 
-    def territory_score(self, dead: int = 0, seki: int = 0) -> float:
-        """Return the territory and prisoners of Black minus those of White and komi.
-
-        The bitboard `dead` contains dead stones, which count as prisoners. The bitboard `seki`
-        contains stones in seki. Empty vertices connected to them are not territory.
+        The bitboard `dead` contains dead stones, which are removed and count as prisoners. The
+        bitboard `seki` contains stones in seki. With a tax, empty vertices connected to them are
+        not points.
         """
-        stones = without_stones(self.stones, dead) if dead else self.stones
-        empty = stones.sets[EMPTY]
-        neutral = stones.shape.flood_fill(seki & ~dead, empty)
-        points: list[float] = [*self.prisoners]
+        rules, before = self.rules, self.stones
+        stones = without_stones(before, dead) if dead else before
+        empty, *colours = stones.sets
+        neutral = 0
+        if rules.tax != "NONE":
+            neutral = empty & stones.shape.flood_fill(seki & ~dead, empty)
+        points: list[float] = [0, 0]
         for player, area in enumerate(stones.areas()):
             points[player] += (area & empty & ~neutral).bit_count()
-            points[1 - player] += (self.stones.sets[player + 1] & dead).bit_count()
+            if rules.territory:
+                points[player] += self.prisoners[player]
+                points[1 - player] += (before.sets[player + 1] & dead).bit_count()
+            else:
+                points[player] += colours[player].bit_count()
+            if rules.tax == "ALL":
+                points[player] -= _group_tax(stones, area, seki)
+        if (taker := self.button_taker) is not None:
+            points[taker] += BUTTON_POINTS
         return points[0] - points[1] - self.komi
 
     def key(self) -> Hashable:
@@ -305,7 +395,7 @@ class Go:
         stones = state.stones.copy()
         played = stones.play_out(state.turn + 1, state.passes, random)
         black, white = stones.areas()
-        score = black.bit_count() - white.bit_count() - self.komi
+        score = black.bit_count() - white.bit_count() - self.area_komi
         return score, [(colour - 1, vertex) for colour, vertex in played]
 
     def text(self, move: int) -> str:
@@ -361,6 +451,18 @@ def without_stones(stones: Stones, dead: int) -> Stones:
     return rest
 
 
+def _group_tax(stones: Stones, area: int, seki: int) -> int:
+    """Return the tax of all groups of an area that are not in seki: the points of two eyes."""
+    tax, rest = 0, area
+    while rest:
+        lowest = rest & -rest
+        group = lowest | stones.shape.flood_fill(lowest, area)
+        rest &= ~group
+        if not group & seki:
+            tax += min(MAX_GROUP_TAX, (group & stones.sets[EMPTY]).bit_count())
+    return tax
+
+
 def evaluate(game: Go) -> float:
     """Return the lead of the player to move in vertices nearest to their stones, including komi."""
     _, black, white = game.stones.sets
@@ -373,7 +475,7 @@ def evaluate(game: Go) -> float:
         black |= by_black & ~by_white
         white |= by_white & ~by_black
         free &= ~(by_black | by_white)
-    points = black.bit_count() - white.bit_count() - game.komi
+    points = black.bit_count() - white.bit_count() - game.area_komi
     return -points if game.turn else points
 
 

@@ -133,7 +133,7 @@ class Stones:
         return stones
 
     def put(self, vertex: int, colour: int) -> tuple[int, ...]:
-        """Place a stone, which must not be suicide. Remove and return the captured stones."""
+        """Place a stone. Remove and return the captured stones, or the own chain after suicide."""
         board, head, liberties, chains = self.board, self.head, self.liberties, self.chains
         bit = 1 << vertex
         board[vertex] = colour
@@ -167,6 +167,11 @@ class Stones:
         head[vertex] = largest
         chains[largest] = stones
         liberties[largest] = free & ~bit
+        if not taken and not liberties[largest]:
+            taken = self._remove_chain(largest)
+            self._restore_liberties(taken)
+            self.ko = NO_VERTEX
+            return taken
         if taken:
             self._restore_liberties(taken)
         is_ko = len(taken) == 1 and len(stones) == 1 and liberties[largest] == 1 << taken[0]

@@ -150,7 +150,10 @@ def _capture(board: Board, head: int, colour: int) -> int:
 
 @kernel
 def place_stone(board: Board, vertex: int, colour: int) -> None:
-    """Place a legal stone, remove captured chains, and set `last_captured` and `ko`."""
+    """Place a legal stone, remove captured chains, and set `last_captured` and `ko`.
+
+    A chain without liberties that captures nothing is removed (suicide).
+    """
     board.empty_count -= 1
     hole, mover = int64(board.empty_index[vertex]), int64(board.empty_vertices[board.empty_count])
     board.empty_vertices[hole] = mover
@@ -191,6 +194,9 @@ def place_stone(board: Board, vertex: int, colour: int) -> None:
     board.last_captured = taken
     board.captures += taken
     board.ko = NO_VERTEX
+    if board.liberties[head] == 0:
+        board.captures += _capture(board, head, colour)
+        return
     if taken == 1 and board.chain_sizes[head] == 1 and board.liberties[head] == 1:
         board.ko = captured
 
@@ -200,6 +206,10 @@ def play(board: Board, move: int) -> None:
     """Play a legal move or pass for the side to move."""
     if move == PASS:
         board.passes += 1
+        if board.button:
+            board.passes = 0
+            board.button = 0
+            board.button_owner = 3 - 2 * board.turn
         board.ko = NO_VERTEX
         board.last_captured = 0
     else:
@@ -226,6 +236,15 @@ def is_legal(board: Board, vertex: int, colour: int) -> bool:
             if (met == colour) != in_atari:
                 return True
     return False
+
+
+@kernel
+def is_group_suicide(board: Board, vertex: int, colour: int) -> bool:
+    """Return whether a move that is not legal by `is_legal` is suicide of several stones."""
+    found = False
+    for side in range(4):
+        found |= board.colours[vertex + board.neighbour_offsets[side]] == colour
+    return found
 
 
 @kernel

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from agent.games import stones as plain
 from agent.games.go import Go
+from agent.games.go_rules import TAX_RULES
 from agent.games.stones import BLACK, BORDER, EMPTY, Stones, iter_bits
 from agent.go.board import is_legal, place_stone
 from agent.go.board import play as play_move
@@ -24,6 +25,8 @@ from agent.kernel.record import allocate
 
 _NEIGHBOURHOOD_TABLE = make_neighbourhood_table()
 _SEED = 1770
+_TURN_KEY = 0x9E3779B97F4A7C15
+_EMPTY_KEY = 1  # of the empty board, because 0 marks free entries of the history table
 
 
 @cache
@@ -63,7 +66,7 @@ def _set_up_stones(worker: Worker, stones: npt.NDArray[np.int64], count: int) ->
             code |= int64(board.colours[vertex + board.neighbour_offsets[side]]) << 2 * side
         board.neighbour_codes[vertex] = code
     board.captures = 0
-    board.key = U64(0)
+    board.key = U64(_EMPTY_KEY)
     for i in range(count):
         place_stone(board, abs(stones[i]), 1 if stones[i] > 0 else 2)
 
@@ -116,7 +119,6 @@ class KernelBoard:
             raise ValueError(f"board size {game.size} is too large")
         worker = self.worker
         worker.width, worker.height = game.width, game.height
-        worker.komi = game.komi
         self._set_stones(game.stones)
         root = worker.root
         root.turn = game.turn + 1
@@ -128,6 +130,7 @@ class KernelBoard:
         root.last_captured = 0
         root.passes = game.passes
         worker.repeatable = int(game.repeatable)
+        self._load_rules(game)
         self._load_history(game)
 
     def _set_stones(self, stones: Stones) -> None:
@@ -135,11 +138,30 @@ class KernelBoard:
         vertices = [*iter_bits(black), *(-vertex for vertex in iter_bits(white))]
         _set_up_stones(self.worker, np.array([*vertices, 0], np.int64), len(vertices))
 
-    def zobrist_key(self, black: int, white: int) -> int:
-        """Return the Zobrist key of a position, given as bit sets of black and white stones."""
+    def _load_rules(self, game: Go) -> None:
+        rules, worker, root = game.rules, self.worker, self.worker.root
+        # All dead stones must be captured, which costs points under territory scoring.
+        by_area = game.capture_dead_stones or not rules.territory
+        worker.territory = int(not by_area)
+        worker.komi = game.komi if by_area and rules.territory else game.area_komi
+        worker.tax = TAX_RULES.index(rules.tax)
+        worker.suicide = int(rules.suicide)
+        worker.simple_ko = int(rules.ko == "SIMPLE")
+        worker.turn_key = U64(0 if rules.ko == "POSITIONAL" else _TURN_KEY)
+        # `komi` contains the point for a button that was taken before.
+        root.button = int(rules.has_button and game.button_taker is None)
+        root.button_owner = 0
+
+    def zobrist_key(self, black: int, white: int, turn: int = 0) -> int:
+        """Return the key of a situation, given as bit sets of black and white stones.
+
+        `turn` is 1 if White is to move and the ko rule considers this.
+        """
+        if turn:
+            return self.zobrist_key(black, white) ^ _TURN_KEY
         key = self._keys.get((black, white))
         if key is None:
-            keys, key = _stone_keys(), 0
+            keys, key = _stone_keys(), _EMPTY_KEY
             for colour, vertices in ((BLACK, black), (3 - BLACK, white)):
                 for vertex in iter_bits(vertices):
                     key ^= int(keys[2 * vertex + colour - 1])
@@ -147,8 +169,8 @@ class KernelBoard:
         return key
 
     def _load_history(self, game: Go) -> None:
-        positions = game.positions
-        capacity = 1 << (2 * len(positions)).bit_length()
+        situations = game.situations
+        capacity = 1 << (2 * len(situations)).bit_length()
         if len(self._history) < capacity:
             self._history = np.zeros(capacity, np.uint64)
             self.worker.history_table = U64(self._history.ctypes.data)
@@ -156,8 +178,11 @@ class KernelBoard:
         capacity = len(self._history)
         self._history[:] = 0
         # Keep the keys of this game only.
-        self._keys = {position: self.zobrist_key(*position) for position in positions}
-        for key in self._keys.values():
+        self._keys = {
+            (black, white): self.zobrist_key(black, white) for black, white, _ in situations
+        }
+        for situation in situations:
+            key = self.zobrist_key(*situation)
             index = key % capacity
             while self._history[index]:
                 index = (index + 1) % capacity

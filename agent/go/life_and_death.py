@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from agent.games.chain_status import ShouldContinue
 from agent.games.go import Go
+from agent.games.go_rules import DEFAULT_RULES
 from agent.games.stones import BLACK, EMPTY, PASS, WHITE, iter_bits
 from agent.go.search import GoSearch
 from agent.kernel.backend import SearchConfig
@@ -222,7 +223,7 @@ def _search_trial(
 ) -> Iterator[Info[int]]:
     """Search a copy of a game with another komi, in which `player` moves first."""
     trial = deepcopy(game)
-    trial.komi = komi
+    trial.komi, trial.rules = komi, DEFAULT_RULES
     trial.capture_dead_stones = True
     trial.set_turn(player)
     search.new_game()

@@ -18,9 +18,9 @@ import math
 
 import numba
 
-from agent.games.stones import BLACK, EMPTY
-from agent.go.board import count_captured, play, stone_key
-from agent.go.playout import play_out, record_score, score_area, set_owner
+from agent.games.stones import BLACK
+from agent.go.board import count_captured, is_legal, play, stone_key
+from agent.go.playout import play_out
 from agent.go.priors import NO_PRIOR, compute_priors
 from agent.go.records import (
     BOARD_CELLS,
@@ -30,6 +30,7 @@ from agent.go.records import (
     Worker,
     copy_board,
 )
+from agent.go.scoring import score_end, score_playout
 from agent.go.settings import (
     CRITICALITY,
     CRITICALITY_FROM,
@@ -166,27 +167,39 @@ def _select_child(worker: Worker, tree: NodeTree, node: int) -> int:
 
 
 @kernel
-def _is_repetition(worker: Worker, key: Bits, ply: int) -> bool:
+def _is_repetition(worker: Worker, key: Bits, first_ply: int, ply: int) -> bool:
+    """Return whether a key occurs between two plies of the path, or, if the first is 0, before."""
     mask = U64(worker.history_capacity - 1)
     index = key & mask
-    while load(worker.history_table, index):
+    while first_ply == 0 and load(worker.history_table, index):
         if load(worker.history_table, index) == key:
             return True
         index = (index + U64(1)) & mask
     found = False
-    for i in range(ply + 1):
+    for i in range(first_ply, ply + 1):
         found |= worker.path_keys[i] == key
     return found
 
 
 @kernel
+def _may_repeat(worker: Worker, board: Board) -> bool:
+    return worker.repeatable + board.captures + worker.suicide > 0
+
+
+@kernel
+def _situation_key(worker: Worker, board: Board) -> Bits:
+    return board.key if board.turn == BLACK else board.key ^ worker.turn_key
+
+
+@kernel
 def _key_after(worker: Worker, board: Board, move: int) -> Bits:
-    if count_captured(board, move, board.turn) == 0:
-        return board.key ^ stone_key(board, move, board.turn)
+    if count_captured(board, move, board.turn) == 0 and is_legal(board, move, board.turn):
+        key = board.key ^ stone_key(board, move, board.turn)
+        return key if board.turn != BLACK else key ^ worker.turn_key
     scratch = worker.ladder_boards[0]
     copy_board(scratch, board)
     play(scratch, move)
-    return scratch.key
+    return _situation_key(worker, scratch)
 
 
 @kernel
@@ -198,7 +211,7 @@ def _expand_node(worker: Worker, tree: NodeTree, board: Board, node: int, ply: i
         if worker.prior_counts[vertex] != NO_PRIOR:
             total += worker.prior_counts[vertex] + worker.prior_value_sums[vertex]
     total += worker.prior_counts[PASS] + worker.prior_value_sums[PASS]
-    may_repeat = worker.repeatable != 0 or board.captures > 0
+    may_repeat = not worker.simple_ko and _may_repeat(worker, board)
     for i in range(-1, board.empty_count):
         move = PASS if i < 0 else int64(board.empty_vertices[i])
         if worker.prior_counts[move] == NO_PRIOR:
@@ -208,7 +221,7 @@ def _expand_node(worker: Worker, tree: NodeTree, board: Board, node: int, ply: i
         if (
             may_repeat
             and move != PASS
-            and _is_repetition(worker, _key_after(worker, board, move), ply)
+            and _is_repetition(worker, _key_after(worker, board, move), 0, ply)
         ):
             continue
         prior = (worker.prior_counts[move] + worker.prior_value_sums[move]) / total
@@ -222,9 +235,10 @@ def _expand_node(worker: Worker, tree: NodeTree, board: Board, node: int, ply: i
 
 @kernel
 def _descend(worker: Worker, tree: NodeTree, board: Board) -> int:
-    ply, node = 0, int64(ROOT)
+    ply, node, placed, after_pass = 0, int64(ROOT), 0, 0
     worker.path_nodes[0] = node
-    worker.path_keys[0] = board.key
+    worker.path_keys[0] = _situation_key(worker, board)
+    worker.repeated = 0
     add_virtual_loss(tree, node)
     while ply < MAX_TREE_PLIES and board.passes < 2:
         if first_child(tree, node) == NO_NODE:
@@ -244,46 +258,22 @@ def _descend(worker: Worker, tree: NodeTree, board: Board) -> int:
         ply += 1
         node = child
         worker.path_nodes[ply] = node
-        worker.path_keys[ply] = board.key
+        worker.path_keys[ply] = _situation_key(worker, board)
         add_virtual_loss(tree, node)
+        if move == PASS:
+            after_pass = ply
+        else:
+            placed += 2 * board.turn - 3  # 1 after a move of Black
+        if (
+            worker.simple_ko
+            and _may_repeat(worker, board)
+            and _is_repetition(worker, worker.path_keys[ply], after_pass, ply - 1)
+        ):
+            worker.repeated = 1
+            break
     worker.played_count = ply
+    worker.placed = placed if worker.territory else 0
     return ply
-
-
-@kernel
-def _exact_area(worker: Worker, board: Board) -> float:
-    worker.mark += 1
-    mark = worker.mark
-    points = 0
-    row = board.neighbour_offsets[0]
-    for y in range(worker.height):
-        for x in range(worker.width):
-            vertex = (y + 1) * row + x + 1
-            colour = int64(board.colours[vertex])
-            if colour != EMPTY:
-                points += set_owner(worker, vertex, 3 - 2 * colour)
-                continue
-            if worker.marks[vertex] == mark:
-                continue
-            worker.marks[vertex] = mark
-            worker.queue[0] = vertex
-            size, i, around = 1, 0, 0
-            while i < size:
-                inner = int64(worker.queue[i])
-                i += 1
-                for side in range(4):
-                    beside = inner + board.neighbour_offsets[side]
-                    met = int64(board.colours[beside])
-                    if met != EMPTY:
-                        around |= met & 3 if met < 3 else 0
-                    elif worker.marks[beside] != mark:
-                        worker.marks[beside] = mark
-                        worker.queue[size] = beside
-                        size += 1
-            owner = 1 if around == BLACK else -1 if around == 3 - BLACK else 0
-            for i in range(size):
-                points += set_owner(worker, int64(worker.queue[i]), owner)
-    return record_score(worker, points)
 
 
 @kernel
@@ -370,7 +360,7 @@ def expand_root(worker: Worker, tree: NodeTree) -> None:
     """Expand the root if it has no children. Must not be called during a search."""
     if first_child(tree, int64(ROOT)) == NO_NODE and worker.root.passes < 2:
         copy_board(worker.board, worker.root)
-        worker.path_keys[0] = worker.board.key
+        worker.path_keys[0] = _situation_key(worker, worker.board)
         _expand_node(worker, tree, worker.board, int64(ROOT), 0)
 
 
@@ -396,21 +386,24 @@ def run_simulations(worker: Worker, tree: NodeTree) -> None:
         worker.seldepth = max(worker.seldepth, ply)
         worker.nodes += 1
         value = score = 0.0
-        if worker.evaluate and board.passes < 2:
+        drawn = worker.repeated != 0
+        if worker.evaluate and board.passes < 2 and not drawn:
             value = _evaluation(worker, board, ply)
             if worker.stop and worker.failure:
                 for i in range(ply + 1):
                     cancel_visit(tree, worker.path_nodes[i])
                 count_playouts(tree, -1)
                 return
-        if board.passes == 2:
-            score = _exact_area(worker, board)
+        if drawn:
+            score = 0.0
+        elif board.passes == 2:
+            score = score_end(worker, board)
             value = _sign(score)
         elif _uses_playouts(worker):
             play_out(worker, board, True)
-            score = score_area(worker, board)
+            score = score_playout(worker, board)
             share = worker.settings[EVALUATION_SHARE] if worker.evaluate else 0.0
             value = share * value + (1 - share) * _sign(score)
-        if worker.owner_sums_by_move and ply > 0:
+        if worker.owner_sums_by_move and ply > 0 and not drawn:
             _record_owners(worker, int64(worker.played_moves[0]))
         _backpropagate(worker, tree, ply, value, score)

@@ -81,4 +81,4 @@ class Ownership:
         shares = sign * self.mean_owners()
         vertices = game.stones.shape.vertices
         secured = sum(shares[vertex] >= SETTLED_SHARE for vertex in vertices)
-        return float(secured - (len(vertices) - secured) - sign * game.komi)
+        return float(secured - (len(vertices) - secured) - sign * game.area_komi)

@@ -306,8 +306,8 @@ def record_score(worker: Worker, points: int) -> float:
 
 
 @kernel
-def score_area(worker: Worker, board: Board) -> float:
-    """Set the owners of all vertices, and return Black's area score after komi."""
+def area_points(worker: Worker, board: Board) -> int:
+    """Set the owners of all vertices after a playout, and return Black's points of area."""
     points = 0
     row = board.neighbour_offsets[0]
     for y in range(worker.height):
@@ -325,7 +325,7 @@ def score_area(worker: Worker, board: Board) -> float:
             else:
                 owner = 3 - 2 * colour
             points += set_owner(worker, vertex, owner)
-    return record_score(worker, points)
+    return points
 
 
 @entry_point(numba.void(Worker, int64, int64))
@@ -339,4 +339,4 @@ def run_playouts(worker: Worker, number: int, heavy: int) -> None:
         board.passes = 0  # continue even if the game is over
         worker.played_count = 0
         play_out(worker, board, heavy != 0)
-        score_area(worker, board)
+        record_score(worker, area_points(worker, board))

@@ -11,6 +11,7 @@ import math
 from agent.games.stones import BORDER, EMPTY
 from agent.go.board import (
     is_eye,
+    is_group_suicide,
     is_legal,
     liberties_after,
     matches_pattern,
@@ -185,7 +186,9 @@ def compute_priors(worker: Worker, board: Board, ply: int) -> None:
     for i in range(board.empty_count):
         vertex = int64(board.empty_vertices[i])
         worker.prior_counts[vertex] = NO_PRIOR
-        if not is_legal(board, vertex, colour):
+        if not is_legal(board, vertex, colour) and not (
+            worker.suicide and is_group_suicide(board, vertex, colour)
+        ):
             continue
         if not is_restricted and is_eye(neighbourhood_flags(board, vertex), colour):
             threatened = False

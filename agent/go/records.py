@@ -51,6 +51,8 @@ class Board:
     previous_move: int
     last_captured: int  # stones captured by the last move
     passes: int  # consecutive passes
+    button: int  # 1 while the next pass takes the button
+    button_owner: int  # 1 if Black took the button, -1 if White did, else 0
     captures: int  # stones captured so far
     key: Bits  # Zobrist key of the stones
     neighbour_offsets: Annotated[FixedArray[int], 8]  # in the order of the neighbour codes
@@ -78,7 +80,14 @@ class Worker:
     first_played_ply: Annotated[FixedArray[int], np.int16, BOARD_CELLS]
     width: int
     height: int
-    komi: float
+    komi: float  # White's points beside the area (see Go.area_komi)
+    territory: int  # 1 if each stone that is placed after the root costs a point
+    tax: int  # index in TAX_RULES
+    suicide: int  # 1 if suicide of several stones is legal
+    simple_ko: int  # 1 if positions may be repeated, which is a draw
+    turn_key: Bits  # added to the keys of situations with White to move; 0 if only stones matter
+    placed: int  # stones placed by Black less those by White in the tree; 0 unless `territory`
+    repeated: int  # 1 if the path in the tree ended with a repetition that is a draw
     random: Bits
     # 1 if the vertex counts in the score, else 0.
     scored_vertices: Annotated[FixedArray[int], np.int8, BOARD_CELLS]
@@ -88,7 +97,9 @@ class Worker:
     last_owners: Annotated[FixedArray[int], np.int8, BOARD_CELLS]
     playout_count: int
     score_sum: float  # sum of Black's scores over all playouts
-    history_table: Bits  # address of a hash table with the keys of the game's positions; 0 is empty
+    history_table: (
+        Bits  # address of a hash table with the keys of the game's situations; 0 is empty
+    )
     history_capacity: int  # a power of 2, well above the number of keys
     repeatable: int  # 1 if the game had captures
     path_keys: Annotated[FixedArray[Bits], MAX_TREE_PLIES + 2]  # keys from the root to the leaf

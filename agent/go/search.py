@@ -66,7 +66,7 @@ class GoSearch(ParallelSearch[KernelBoard]):
         self._game = Go()
         self._root_moves: tuple[int, ...] = ()  # allowed root moves; empty if all are allowed
         # Identifies the root position. None if the tree must not be reused.
-        self._key: tuple[int | str, float, Hashable] | None = None
+        self._key: tuple[Hashable, Hashable] | None = None
         self._followers: dict[int, GameReplayer[int]] = {}
         self._evaluator: Evaluator | None = None
         if evaluation is not None:
@@ -173,19 +173,19 @@ class GoSearch(ParallelSearch[KernelBoard]):
             root = NO_NODE if restricted else self._find_node(position)
             self._pool.begin_search(root)
             self._game, self._followers = position, {}
-            self._key = None if restricted else self._key_of(position)
+            self._key = None if restricted else (self._rules_of(position), position.key())
             self._ownership.reset(position, moves=limits.moves_ownership)
             self._may_pass = None
 
     @staticmethod
-    def _key_of(game: Go) -> tuple[int | str, float, Hashable]:
-        return game.size, game.komi, game.key()
+    def _rules_of(game: Go) -> Hashable:
+        return game.size, game.komi, game.rules, game.capture_dead_stones
 
     def _find_node(self, game: Go) -> int:
         if self._key is None:
             return NO_NODE
-        size, komi, key = self._key
-        if (size, komi) != (game.size, game.komi):
+        rules, key = self._key
+        if rules != self._rules_of(game):
             return NO_NODE
         moves = game.moves_since(key, _MAX_REUSE_PLIES)
         if moves is None:
@@ -297,6 +297,8 @@ class GoSearch(ParallelSearch[KernelBoard]):
         """
         game, board = self._game, self._pass_board
         if game.capture_dead_stones or self._workers.first.worker.restricted:
+            return False
+        if game.rules.tax == "ALL":  # not considered below
             return False
         if self._pool.mean(ROOT) > -MIN_PASS_VALUE:  # mean for the side that moved last
             return False

@@ -39,7 +39,7 @@ class FateOfStones(Go):
         self.capture_dead_stones = False  # Both sides must be able to pass in a seki.
         self._scored = stones
 
-    def score(self, dead: int = 0) -> float:
+    def score(self, dead: int = 0, seki: int = 0) -> float:
         """Return the number of scored vertices that Black owns minus those that White owns."""
         return self._balance(self.stones.areas())
 

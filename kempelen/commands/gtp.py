@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentTypeError
 from typing import TYPE_CHECKING
 
+from agent.games.go_rules import DEFAULT_RULES, Ruleset
 from agent.io.sanitize import sanitize_line
 from kempelen import __version__
 from kempelen.console import search_arguments
@@ -13,9 +14,8 @@ from kempelen.engines import ENGINE_NAME, create_gtp_engine
 from protocols import stdio
 from protocols.gtp.messages import GtpError
 from protocols.gtp.resignation import DEFAULT_RESIGN_POLICY, ResignPolicy
-from protocols.gtp.rules import DEFAULT_RULES, read_rules
+from protocols.gtp.rules import read_rules
 from protocols.gtp.session import Settings
-from protocols.rulesets import Ruleset
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace

@@ -7,13 +7,13 @@ import json
 import sys
 
 from agent.evaluation import EvaluationError
+from agent.games.go_rules import Ruleset
 from agent.io.sanitize import sanitize_line
 from agent.kernel.backend import SearchConfig
 from protocols import stdio
 from protocols.gtp.protocol import GtpProtocol
 from protocols.gtp.resignation import ResignPolicy
 from protocols.gtp.session import Settings
-from protocols.rulesets import Ruleset
 
 
 def report(text: str) -> None:

@@ -20,13 +20,13 @@ from agent.games.chain_status import (
 )
 from agent.games.game_state import MAX_PLIES
 from agent.games.go import COLUMNS, MAX_SIZE, Go, format_size, without_stones
+from agent.games.go_rules import DEFAULT_RULES, Ruleset, handicap_bonus
 from agent.games.stones import EMPTY, PASS, iter_bits, shape
 from agent.io.files import write_atomically
 from protocols.gtp import sgf
 from protocols.gtp.board import ILLEGAL_MOVE, GtpBoard
 from protocols.gtp.messages import GtpError
-from protocols.gtp.rules import DEFAULT_RULES, rules_from_sgf
-from protocols.rulesets import Ruleset, handicap_bonus
+from protocols.rulesets import read_sgf_rules
 
 DEFAULT_SIZE = 19
 # Estimate of a player's remaining moves: a fraction of the empty vertices, with a minimum.
@@ -98,7 +98,8 @@ class GtpGoBoard(GtpBoard):
 
     def _apply_rules(self) -> None:
         self.game.komi = self.komi + handicap_bonus(self.rules.handicap_bonus_rule, self._handicap)
-        self.game.capture_dead_stones = not self.rules.friendly_pass_ok
+        self.game.rules = self.rules
+        self.game.capture_dead_stones = self.rules.all_stones_live
 
     def vertex(self, text: str) -> int:
         """Parse `pass` or a vertex such as D4, or raise `GtpError` if it is invalid."""
@@ -166,7 +167,7 @@ class GtpGoBoard(GtpBoard):
             move = self.vertex(text)
         except GtpError:
             raise GtpError(ILLEGAL_MOVE) from None
-        if not self.game.is_legal(player, move):
+        if not self.game.is_legal(player, move, tolerant=True):
             raise GtpError(ILLEGAL_MOVE)
         return move
 
@@ -200,13 +201,9 @@ class GtpGoBoard(GtpBoard):
 
     def result(self, statuses: Statuses | None = None) -> float:
         """Return Black's points minus White's. If `statuses` is None, dead stones are estimated."""
-        rules, game = self.rules, self.game
-        if not (rules.territory or rules.friendly_pass_ok):
-            return game.score()
-        statuses = self._current_statuses() if statuses is None else statuses
-        if rules.territory:
-            return self._territory_score(statuses)
-        return game.score(dead_from_statuses(statuses))
+        if self.rules.all_stones_live and self.rules.tax == "NONE":
+            return self.game.score()
+        return self._score(self._current_statuses() if statuses is None else statuses)
 
     def dead_stones(self) -> int:
         """Return the estimated set of dead stones."""
@@ -240,12 +237,12 @@ class GtpGoBoard(GtpBoard):
 
         The format of `owners` is that of `Info.ownership`, from the point of view of `perspective`.
         """
-        points = self._territory_score(self._statuses_from_ownership(perspective, owners))
+        points = self._score(self._statuses_from_ownership(perspective, owners))
         return -points if player else points
 
-    def _territory_score(self, statuses: Statuses) -> float:
-        seki = stones_with_status("seki", statuses) if self.rules.tax == "SEKI" else 0
-        return self.game.territory_score(dead_from_statuses(statuses), seki)
+    def _score(self, statuses: Statuses) -> float:
+        dead = 0 if self.rules.all_stones_live else dead_from_statuses(statuses)
+        return self.game.score(dead, stones_with_status("seki", statuses))
 
     def _statuses_from_ownership(self, perspective: int, owners: Sequence[float]) -> Statuses:
         stones, width, height = self.game.stones, self.game.width, self.game.height
@@ -394,6 +391,7 @@ class GtpGoBoard(GtpBoard):
         self, size: int | str, stones: tuple[list[int], list[int]], first: int
     ) -> Go:
         game = Go(size, self.komi)
+        game.rules = self.rules
         try:
             for player, vertices in enumerate(stones):
                 if vertices:
@@ -425,15 +423,16 @@ class GtpGoBoard(GtpBoard):
             game = self._game_with_stones(size, (black, white), record.first)
         except GtpError as error:
             raise GtpError(f"cannot load file: {error}") from None
+        game.rules = read_sgf_rules(record.rules) or self.rules
         played = [(player, PASS if point is None else vertex(*point)) for player, point in moves]
         for number, (player, move) in enumerate(played, 1):
-            if not game.is_legal(player, move):
+            if not game.is_legal(player, move, tolerant=True):
                 raise GtpError(f"cannot load file: move {number} is illegal")
             game.play_as(player, move)
         self.restart(game)
         if record.komi is not None:
             self.komi = record.komi
-        self.rules = rules_from_sgf(record.rules) or self.rules
+        self.rules = game.rules
         self._options |= {"size": size, "komi": self.komi}
         self._set_start((black, white), record.handicap_stones, record.first)
         self.moves = [game.text(move) for _, move in played]

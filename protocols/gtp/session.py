@@ -24,6 +24,7 @@ from agent.games import catalogue
 from agent.games.chain_status import ShouldContinue, Statuses
 from agent.games.chance import draw_event
 from agent.games.go import Go
+from agent.games.go_rules import DEFAULT_RULES, Ruleset
 from agent.games.position_adapter import GamePositionAdapter
 from agent.games.stones import PASS
 from agent.kernel.backend import DEFAULT_SEARCH_CONFIG, CompiledBackend, SearchConfig
@@ -46,8 +47,6 @@ from protocols.gtp.clock import UNLIMITED, GtpClock
 from protocols.gtp.go_board import GtpGoBoard
 from protocols.gtp.messages import COLOURS, GtpError, ParsedCommand
 from protocols.gtp.resignation import DEFAULT_RESIGN_POLICY, ResignationTracker, ResignPolicy
-from protocols.gtp.rules import DEFAULT_RULES
-from protocols.rulesets import Ruleset
 from protocols.session_context import STANDALONE, SessionContext
 
 if TYPE_CHECKING:

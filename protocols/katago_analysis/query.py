@@ -10,7 +10,8 @@ from functools import cache
 from typing import Any
 
 from agent.games.go import COLUMNS, MAX_SIZE, Go, Size, format_size
-from agent.games.stones import EMPTY, PASS, shape
+from agent.games.go_rules import HANDICAP_BONUSES, Ruleset, handicap_bonus
+from agent.games.stones import PASS, shape
 from agent.io.message import Message
 from agent.limits import MoveRestriction
 from protocols.katago_analysis.fields import (
@@ -20,13 +21,7 @@ from protocols.katago_analysis.fields import (
     read_player,
     shortened,
 )
-from protocols.rulesets import (
-    HANDICAP_BONUSES,
-    SUPPORTED_RULES_TEXT,
-    Ruleset,
-    handicap_bonus,
-    read_ruleset,
-)
+from protocols.rulesets import RulesError, read_ruleset
 
 # Limits the memory of a query: every position of the game is kept during the analysis.
 MAX_MOVES = 2000
@@ -53,6 +48,7 @@ Placement = tuple[int, int]
 class Query:
     """A game of Go with the positions to analyse. Players are 0 (Black) and 1 (White).
 
+    - `rules`: the rules of the game, without their komi and compensation.
     - `komi`: White's points, including the compensation for a handicap.
     - `stones`, `moves`: pairs of a player and a vertex. Stones are set up before the first move.
     - `turns`: pairs of a number of moves played and a priority. Higher priorities come first.
@@ -64,6 +60,7 @@ class Query:
 
     id: str
     size: Size
+    rules: Ruleset
     komi: float
     stones: tuple[Placement, ...]
     moves: tuple[Placement, ...]
@@ -93,6 +90,7 @@ class Query:
     def start(self) -> Go:
         """Return the game before the first move. Raise `QueryError` if the stones are illegal."""
         game = Go(format_size(*self.size), self.komi)
+        game.rules, game.capture_dead_stones = self.rules, self.rules.all_stones_live
         for player in (0, 1):
             vertices = [vertex for placed, vertex in self.stones if placed == player]
             try:
@@ -105,10 +103,10 @@ class Query:
     def play(self, game: Go, first: int, last: int) -> None:
         """Play the moves from number `first` up to, but not including, number `last`.
 
-        Raise `QueryError` if a move is illegal. Superko is ignored.
+        Raise `QueryError` if a move is illegal. The ko rule is ignored.
         """
         for number, (player, move) in enumerate(self.moves[first:last], first):
-            if not is_playable(game, player, move):
+            if not game.is_legal(player, move, tolerant=True):
                 raise QueryError(Message("Illegal move {}: {}", number, game.text(move)), "moves")
             game.play_as(player, move)
 
@@ -158,7 +156,7 @@ def read_query(
     moves = _moves(fields, size)
     first = _first(fields, stones, moves)
     turns = _turns(fields, len(moves))
-    rules = _rules(fields, warnings)
+    rules = _rules(fields)
     komi = _komi(fields, rules) + handicap_bonus(
         rules.handicap_bonus_rule, _count_handicap_stones(stones, moves)
     )
@@ -174,6 +172,7 @@ def read_query(
     query = Query(
         id=name,
         size=size,
+        rules=rules,
         komi=komi,
         stones=tuple(_interned_placement(player, vertex) for vertex, player in stones.items()),
         moves=moves,
@@ -233,16 +232,6 @@ def reopened(game: Go) -> Go:
     game = deepcopy(game)
     game.set_turn(game.turn)
     return game
-
-
-def is_playable(game: Go, player: int, move: int) -> bool:
-    """Return whether a move is legal when positional superko is ignored."""
-    if move == PASS:
-        return True
-    stones = game.stones
-    if stones.board[move] != EMPTY or stones.is_suicide(move, player + 1):
-        return False
-    return move != stones.ko or player != game.turn
 
 
 @cache
@@ -341,7 +330,7 @@ def _turns(fields: FieldReader, last: int) -> tuple[Placement, ...]:
     return tuple(sorted(dict(zip(turns, priorities, strict=True)).items()))
 
 
-def _rules(fields: FieldReader, warnings: list[tuple[str, str]]) -> Ruleset:
+def _rules(fields: FieldReader) -> Ruleset:
     value = fields.get("rules")
     if not isinstance(value, str | dict):
         raise QueryError(
@@ -349,16 +338,10 @@ def _rules(fields: FieldReader, warnings: list[tuple[str, str]]) -> Ruleset:
             "with detailed rules parameters.",
             "rules",
         )
-    rules = read_ruleset(value)
-    if rules is None:
-        raise QueryError(Message("Could not parse rules: {}", shortened(value)), "rules")
-    if not rules.is_supported:
-        warnings.append(
-            (
-                "rules",
-                f"Rules {shortened(value)} not supported, using {SUPPORTED_RULES_TEXT} instead",
-            )
-        )
+    try:
+        rules = read_ruleset(value)
+    except RulesError as error:
+        raise QueryError(Message("Could not parse rules: {}", error), "rules") from None
     if "whiteHandicapBonus" in fields:
         handicap_bonus_rule = fields.get("whiteHandicapBonus")
         if handicap_bonus_rule not in HANDICAP_BONUSES:

@@ -306,9 +306,9 @@ def test_rules_are_selected_by_option():
     done = gtp("clear_board\nkata-get-rules\n", "--rules", "tromp-taylor")
     assert done.returncode == 0, done.stderr
     assert '"friendlyPassOk":false' in done.stdout
-    refused = gtp("name\n", "--rules", "stone-scoring")
+    refused = gtp("name\n", "--rules", '{"ko":"SPIGHT"}')
     assert refused.returncode == 2
-    assert "argument --rules: unsupported rules: stone-scoring: tax ALL" in refused.stderr
+    assert 'argument --rules: ko: unsupported value "SPIGHT"' in refused.stderr
 
 
 def test_game_options_and_node_limit_are_accepted():

@@ -17,7 +17,6 @@ from kempelen.match.config.game_settings import GameSettings, new_game
 from kempelen.match.config.settings import Settings
 from kempelen.match.game.game_result import Termination
 from kempelen.match.records.game_record import PLAIN_PGN, GameRecord, PgnFormat, to_pgn
-from protocols.gtp.rules import DEFAULT_RULES
 from protocols.gtp.sgf import new_tree, read_point, set_move
 
 MAX_LINE_WIDTH = 100
@@ -97,7 +96,7 @@ def to_sgf(record: GameRecord, game: GameSettings, event: str) -> str:
     for name, value in {
         "AP": ("Kempelen", ""),
         "KM": go.komi,
-        "RU": DEFAULT_RULES.sgf_name,  # the referee uses these rules for scoring
+        "RU": go.rules.sgf_name,  # the referee uses these rules for scoring
         "EV": sanitize_line(event),
         "RO": f"{record.pair}.{record.game}",
         "PB": sanitize_line(record.black),

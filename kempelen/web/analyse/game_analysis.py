@@ -25,7 +25,7 @@ from kempelen.match.records.game_record import (
 )
 from kempelen.match.review.analysis_file import AnalysisFile
 from kempelen.match.review.chess_review import ParsedChessGame, parse_pgn
-from kempelen.match.review.go_review import DEFAULT_RULES, ParsedGoGame, parse_sgf
+from kempelen.match.review.go_review import ParsedGoGame, parse_sgf
 from kempelen.match.review.move_annotation import PositionEval, annotator_name
 from kempelen.web.analyse.move_tree import (
     NodeChange,
@@ -40,6 +40,7 @@ from openings.pgn import TOO_LONG as GAME_TOO_LONG
 from protocols.gtp.sgf import SgfError, SgfGame, parse_trees, read_point, write
 from protocols.katago_analysis.fields import FieldReader, QueryError
 from protocols.katago_analysis.query import DEFAULTS, Query, read_query, read_vertex
+from protocols.rulesets import read_ruleset
 
 # Limits of the input: longer texts and games are rejected, and further games of a file are ignored.
 # A move of four characters uses a kilobyte of memory.
@@ -241,9 +242,8 @@ def _player_names(data: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _to_sgf_tree(score: ParsedGoGame, names: tuple[str, str]) -> Any:
-    rules = score.query.get("rules")
-    name = rules if isinstance(rules, str) else DEFAULT_RULES
-    text = write(dataclasses.replace(score.record, rules=name))
+    rules = read_ruleset(score.query["rules"])
+    text = write(dataclasses.replace(score.record, rules=rules.sgf_name))
     try:
         (tree,) = parse_trees(text.encode())
     except SgfError as error:

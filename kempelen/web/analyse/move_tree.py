@@ -17,7 +17,7 @@ from agent.games.go import COLUMNS, Go
 from kempelen.match.config.game_settings import CHESS, GO
 from kempelen.web.diagrams import diagram
 from protocols.gtp.sgf import SgfError, board_size, get_move, read_point, set_move
-from protocols.katago_analysis.query import is_playable, read_vertex
+from protocols.katago_analysis.query import read_vertex
 
 # Maximum number of moves in the variations of a game, and of nodes in a game from the page.
 MAX_VARIATION_MOVES = 20_000
@@ -160,7 +160,7 @@ def _play(game: Go, node: Any) -> tuple[str, str] | None:
         return None
     text = "pass" if point is None else f"{COLUMNS[point[0]]}{point[1] + 1}"
     vertex = read_vertex(text, (game.width, game.height))
-    if vertex is None or not is_playable(game, player, vertex):
+    if vertex is None or not game.is_legal(player, vertex, tolerant=True):
         return None
     game.play_as(player, vertex)
     return PLAYERS[player], game.text(vertex)

@@ -164,7 +164,7 @@ class GoGame(GtpGoBoard):
         }
 
     def _dead_stones(self) -> list[str]:
-        if not self.rules.friendly_pass_ok:
+        if self.rules.all_stones_live:
             return []
         return [self.game.text(vertex) for vertex in iter_bits(self.dead_stones())]
 

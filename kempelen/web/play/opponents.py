@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from agent.chess.engine.settings import SEARCHES
+from agent.games.go_rules import DEFAULT_RULES
 from agent.io.command_line import split_command_line
 from kempelen.web.play.boards import GoGame, PlayedGame
 from kempelen.web.play.setup import CHESS, GameSetup, builtin_evaluations, is_go
@@ -16,7 +17,7 @@ from protocols.client.in_process_game import InProcessGameClient
 from protocols.client.process import EngineError
 from protocols.client.uci import InfoCallback, PlayResult, SearchRequest, UciClient
 from protocols.client.xboard import XboardClient
-from protocols.gtp.rules import DEFAULT_RULES, read_rules
+from protocols.gtp.rules import read_rules
 from protocols.gtp.session import Settings
 
 ENGINE_NAME = "Kempelen"

@@ -132,7 +132,8 @@ def _estimate_score(gtp: GtpSession, arguments: Arguments) -> str:
     if shares is None:
         shares, for_white = ownership(gtp.go_board.game), -1
     whites = [for_white * share for share in shares]
-    score = sum(whites) + gtp.go_board.game.komi if lead is None else (lead if player else -lead)
+    komi = gtp.go_board.game.area_komi
+    score = sum(whites) + komi if lead is None else (lead if player else -lead)
     unsettled = [share for share in whites if abs(share) < SETTLED]
     upper = score + sum(1 - share for share in unsettled)
     lower = score - sum(1 + share for share in unsettled)

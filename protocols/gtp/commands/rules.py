@@ -9,8 +9,8 @@ from protocols.gtp.messages import SYNTAX_ERROR, Arguments, GtpError
 from protocols.gtp.rules import read_rules, with_field
 
 if TYPE_CHECKING:
+    from agent.games.go_rules import Ruleset
     from protocols.gtp.session import GtpSession
-    from protocols.rulesets import Ruleset
 
 
 def _get_rules(gtp: GtpSession, arguments: Arguments) -> str:

@@ -1,4 +1,5 @@
 from agent.games.chain_status import chain_statuses, dead_stones, stones_with_status
+from agent.games.go_rules import RULESETS
 from agent.games.stones import iter_bits
 from tests.agent.games.test_go import from_diagram
 
@@ -35,7 +36,8 @@ def test_one_eyed_chains_sharing_a_liberty_are_in_seki():
         *("A2", "B1", "B2", "C1", "C2", "D2"),
         *("E1", "E2", "F1", "F2", "G2", "H1", "H2"),
     }
-    assert game.territory_score(dead_stones(game), seki) == 24 - 18
+    game.rules = RULESETS["japanese"]
+    assert game.score(dead_stones(game), seki) == 24 - 18
 
 
 def test_connectable_chain_is_not_in_seki():

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from itertools import product
 from random import Random
 
@@ -5,6 +6,7 @@ import pytest
 
 from agent.game import parse_move
 from agent.games.go import Go, evaluate, format_size, parse_size
+from agent.games.go_rules import DEFAULT_RULES, KO_RULES
 from agent.games.perft import count_positions, perft
 from agent.games.stones import BLACK, EMPTY, PASS, WHITE, Stones, iter_bits, shape
 from agent.search.algorithms.mcts import UCT, UCTOptions
@@ -234,6 +236,41 @@ def test_ko_cannot_be_retaken_at_once():
     for text in ("E1", "E2"):
         game.play(at(game, text))
     assert "C4" in legal(game)
+
+
+def test_ko_rules_differ_when_two_stones_are_sent_and_one_is_returned():
+    """White sends two by A1, Black captures them by C1, and B1 repeats the position."""
+    game = from_diagram("X . X O .", "X X X O .", "X X X O O", "X X O O .", ". O . O .")
+    game.set_turn(1)
+    sent, taken, returned = (at(game, text) for text in ("A1", "C1", "B1"))
+    game.play(sent)
+    game.play(taken)
+    legal_by_rule = {}
+    for ko in KO_RULES:
+        game.rules = replace(DEFAULT_RULES, ko=ko)
+        legal_by_rule[ko] = returned in game.moves()
+        assert game.is_legal(1, returned, tolerant=True)
+    assert legal_by_rule == {"SIMPLE": True, "POSITIONAL": False, "SITUATIONAL": True}
+    game.play(returned)  # the position of the beginning, but Black is to move
+    game.play(PASS)
+    assert sent not in game.moves()
+    game.rules = replace(DEFAULT_RULES, ko="SIMPLE")
+    assert sent in game.moves()
+
+
+@pytest.mark.parametrize("ko", KO_RULES)
+def test_ko_cannot_be_taken_back_at_once_by_any_rule(ko):
+    game = played("B1 C1 A2 D2 B3 C3 C2 B2")
+    game.rules = replace(DEFAULT_RULES, ko=ko)
+    back = at(game, "C2")
+    assert back not in game.moves()
+    assert game.is_legal(0, back, tolerant=True)
+    game.play(at(game, "E5"))
+    game.set_turn(1)
+    assert back in game.moves()  # White may fill the ko
+    game.undo()
+    game.play(at(game, "E4"))
+    assert back in game.moves()
 
 
 def test_positions_never_repeat():

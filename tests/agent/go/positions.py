@@ -45,7 +45,7 @@ def _survey(worker: Worker, colour: int, found: npt.NDArray[np.int64]) -> None:
 
 @compiled_when_called(int64(Worker, numba.uint64))
 def _in_the_game(worker: Worker, key: Bits) -> int:
-    return int64(_is_repetition(worker, key, -1))
+    return int64(_is_repetition(worker, key, 0, -1))
 
 
 def in_the_game(board: KernelBoard, position: tuple[int, int]) -> bool:

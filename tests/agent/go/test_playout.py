@@ -8,9 +8,9 @@ import pytest
 from agent.games.go import Go, format_size
 from agent.games.stones import NO_VERTEX, PASS
 from agent.go.kernel_board import KernelBoard, from_kernel_move
-from agent.go.mcts import _exact_area
 from agent.go.playout import MAX_EYE_SIZE, _vital_point, run_playouts
 from agent.go.records import Worker
+from agent.go.scoring import region_points
 from agent.go.settings import SETTING_INDEX
 from agent.kernel.intrinsics import int64
 from tests.agent.go.positions import (
@@ -35,7 +35,7 @@ def _vital(worker: Worker, start: int) -> int:
 
 @compiled_when_called(numba.float64(Worker))
 def _exact(worker: Worker) -> float:
-    return _exact_area(worker, worker.root)
+    return region_points(worker, worker.root, False) - worker.komi
 
 
 def played_out(board: KernelBoard, game: Go, heavy: int) -> list[int]:

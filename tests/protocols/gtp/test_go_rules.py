@@ -7,21 +7,71 @@ import pytest
 
 from agent.games import catalogue
 from agent.games.chain_status import stones_with_status
+from agent.games.go_rules import FIELDS, RULESETS, handicap_bonus
+from agent.games.stones import PASS
 from protocols.gtp.go_board import GtpGoBoard
 from protocols.gtp.messages import GtpError
 from protocols.gtp.rules import read_rules, with_field
-from protocols.rulesets import handicap_bonus
 from tests.agent.games.test_go import at, from_diagram, played
 
 WALLS = [". X . O .", ". X . O .", "X X . O .", ". X . O O", ". X . O ."]
 
 
 def test_rules_can_be_read_from_names_and_json():
-    for name in ("chinese", "japanese", "aga", "new-zealand", "tromp-taylor"):
-        rules = read_rules(name)
-        assert read_rules(name.upper()) == rules
-        assert read_rules(str(rules)) == rules
-        assert json.loads(str(rules))["ko"] == "POSITIONAL"
+    for name, rules in RULESETS.items():
+        assert read_rules(name) == read_rules(name.upper()) == rules
+        assert read_rules(str(rules)) == read_rules(rules.katago_string) == rules
+
+
+def test_named_rules_are_those_of_katago():
+    def values(name):
+        fields = json.loads(str(read_rules(name)))
+        return tuple(fields[field] for field in ("ko", "scoring", "tax", "suicide", "hasButton"))
+
+    assert values("tromp-taylor") == ("POSITIONAL", "AREA", "NONE", True, False)
+    assert values("chinese") == ("SIMPLE", "AREA", "NONE", False, False)
+    assert values("chinese-ogs") == ("POSITIONAL", "AREA", "NONE", False, False)
+    assert values("japanese") == values("korean") == ("SIMPLE", "TERRITORY", "SEKI", False, False)
+    assert values("aga") == ("SITUATIONAL", "AREA", "NONE", False, False)
+    assert values("aga-button") == ("SITUATIONAL", "AREA", "NONE", False, True)
+    assert values("new-zealand") == ("SITUATIONAL", "AREA", "NONE", True, False)
+    assert values("stone-scoring") == ("SIMPLE", "AREA", "ALL", False, False)
+    assert values("ancient-territory") == ("SIMPLE", "TERRITORY", "ALL", False, False)
+
+
+def test_every_combination_of_rules_is_accepted_and_reported():
+    fields = {name: choices for name, (_, choices) in FIELDS.items()}
+    for values in product(*fields.values()):
+        wanted = dict(zip(fields, values, strict=True))
+        if wanted["hasButton"] and wanted["scoring"] == "TERRITORY":
+            continue
+        assert json.loads(str(read_rules(json.dumps(wanted)))) == wanted
+
+
+def test_each_rule_can_be_set_alone():
+    for name, (_, choices) in FIELDS.items():
+        for value in choices:
+            text = value if isinstance(value, str) else json.dumps(value)
+            rules = with_field(read_rules("chinese"), name, text.lower())
+            assert json.loads(str(rules))[name] == value
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("martian", "unknown rules: martian"),
+        ('{"ko":"SPIGHT"}', 'ko: unsupported value "SPIGHT"'),
+        ('{"tax":"SOME"}', 'tax: unsupported value "SOME"'),
+        ('{"suicide":"yes"}', 'suicide: unsupported value "yes"'),
+        ('{"dice":true}', "unknown rule: dice"),
+        ('{"komi":7}', "unknown rule: komi"),
+        ('{"hasButton":true,"scoring":"TERRITORY"}', "hasButton: not supported with scoring"),
+        ("koSIMPLEscoreTERRITORYtaxSEKIsui0button1", "hasButton: not supported with scoring"),
+    ],
+)
+def test_rules_that_cannot_be_played_are_refused_by_name(text, reason):
+    with pytest.raises(GtpError, match=reason):
+        read_rules(text)
 
 
 @pytest.mark.parametrize(
@@ -44,11 +94,9 @@ def test_scoring_rule_can_be_set_by_either_name():
         assert with_field(rules, name, "Territory").territory
 
 
-def test_area_scoring_has_no_tax():
+def test_setting_one_rule_keeps_the_others():
     rules = with_field(read_rules("japanese"), "scoring", "AREA")
-    assert (rules.territory, rules.tax) == (False, "NONE")
-    with pytest.raises(GtpError, match="tax SEKI is not supported with scoring AREA"):
-        with_field(rules, "tax", "SEKI")
+    assert (rules.territory, rules.tax, rules.ko) == (False, "SEKI", "SIMPLE")
 
 
 @pytest.mark.parametrize(("bonus", "number"), [*product(["0", "N-1", "N"], [0, 1, 2, 9])])
@@ -57,18 +105,23 @@ def test_handicap_bonus_follows_the_rule(bonus, number):
     assert handicap_bonus(bonus, number) == expected
 
 
+def by_rules(game, text):
+    game.rules = read_rules(text)
+    return game
+
+
 def test_territory_score_counts_surrounded_empty_points():
     game = from_diagram(*WALLS, komi=0.5)
     assert game.score() == 10 - 10 - 0.5
-    assert game.territory_score() == 4 - 4 - 0.5
+    assert by_rules(game, "japanese").score() == 4 - 4 - 0.5
 
 
 def test_dead_stones_are_prisoners_on_territory():
-    game = from_diagram(*WALLS)
+    game = by_rules(from_diagram(*WALLS), "japanese")
     game.set_up(1, [at(game, "A5")])
     dead = 1 << at(game, "A5")
-    assert game.territory_score() == 2 - 4
-    assert game.territory_score(dead) == 4 + 1 - 4
+    assert game.score() == 2 - 4
+    assert game.score(dead) == 4 + 1 - 4
 
 
 def test_prisoners_are_counted_and_restored_by_undo():
@@ -89,9 +142,64 @@ def test_prisoners_are_counted_and_restored_by_undo():
 
 def test_territory_score_excludes_eyes_of_seki_chains():
     """The eye on A5 belongs to a chain without shared liberties whose stones are judged seki."""
-    game = from_diagram(*WALLS)
+    game = by_rules(from_diagram(*WALLS), "japanese")
     seki = sum(1 << at(game, text) for text in ("A3", "B1", "B2", "B3", "B4", "B5"))
-    assert game.territory_score(0, seki) == -4
+    assert game.score(0, seki) == -4
+    assert by_rules(game, '{"scoring":"TERRITORY","tax":"NONE"}').score(0, seki) == 0
+    assert by_rules(game, '{"scoring":"AREA","tax":"SEKI"}').score(0, seki) == 6 - 10
+    assert by_rules(game, '{"scoring":"AREA","tax":"NONE"}').score(0, seki) == 0
+
+
+@pytest.mark.parametrize(
+    ("rules", "score"),
+    [
+        ("tromp-taylor", 10 - 15),
+        # Black's one group has three eyes, and White's has four.
+        ("stone-scoring", 8 - 13),
+        ("japanese", 3 - 4),
+        ("ancient-territory", 1 - 2),
+    ],
+)
+def test_tax_takes_two_points_from_each_group(rules, score):
+    game = from_diagram(". X O . O", "X X O O .", ". X O O O", "X X O . O", ". X O O .")
+    assert by_rules(game, rules).score() == score
+
+
+def test_tax_counts_separate_groups_and_small_eyes():
+    game = from_diagram(". X O . X", "X X O X X", "O O O O O", ". . . . .", ". . . . .")
+    score = by_rules(game, "stone-scoring").score()
+    # Black has one point as an eye, on the left; D5 is neutral.
+    assert score == 7 - 1 - (17 - 2)
+
+
+def test_button_gives_half_a_point_to_the_player_who_passes_first():
+    game = by_rules(from_diagram(*WALLS), "aga-button")
+    game.play_as(1, PASS)
+    assert (game.button_taker, game.passes, game.score()) == (1, 0, -0.5)
+    game.play(PASS)
+    assert not game.is_over()
+    game.play(PASS)
+    assert game.is_over()
+    assert game.outcome() == -0.5
+    game.undo()
+    game.undo()
+    game.undo()
+    assert (game.button_taker, game.score()) == (None, 0)
+
+
+def test_suicide_of_several_stones_is_legal_if_the_rules_allow_it():
+    game = from_diagram(". X O . .", "X O O . .", "O O . . .", ". . . . .", ". . . . .")
+    assert at(game, "A5") not in game.moves()
+    by_rules(game, "new-zealand")
+    assert at(game, "A5") in game.moves()
+    game.play(at(game, "A5"))
+    assert game.stones.sets[1] == 0
+    assert game.stones.liberties[game.stones.head[at(game, "B4")]].bit_count() > 3
+    assert game.prisoners == (0, 3)
+    game.undo()
+    assert game.prisoners == (0, 0)
+    single = by_rules(from_diagram(". O .", "O . .", ". . ."), "new-zealand")
+    assert at(single, "A3") not in single.moves()
 
 
 @pytest.mark.thorough(keep=1)
@@ -104,6 +212,7 @@ def test_territory_score_excludes_eyes_of_seki_chains():
         ("chinese", 81 - 7.5 - 4),
         ("japanese", 77 - 7.5),
         ("tromp-taylor", 81 - 7.5),
+        ("stone-scoring", 79 - 7.5),
     ],
 )
 def test_handicap_score_depends_on_the_rules(name, score):

@@ -265,14 +265,38 @@ def test_passes_under_japanese_rules_when_borders_are_closed(ready, komi, colour
     assert faults(talk) == []
 
 
-@pytest.mark.parametrize("rules", ["chinese", "japanese"])
-def test_plays_eye_making_move_under_both_rulesets(ready, rules):
-    """Black's three points in a row make two eyes if Black plays the middle one."""
-    talk = ready(size=7, komi=-34.5, playouts=1000)
+@pytest.mark.parametrize(("rules", "komi"), [("chinese", -34.5), ("japanese", -20.5)])
+def test_plays_eye_making_move_under_both_rulesets(ready, rules, komi):
+    """Black's three points in a row make two eyes if Black plays the middle one, and decide."""
+    talk = ready(size=7, komi=komi, playouts=1000)
     white = [". O . O . O .", "O O O O O O O", ". O . O . O ."]
     set_up(talk, *white, ". O O O O O .", "O O O O O . .", "X X X X O . .", ". . . X O . .")
     assert talk.answer(f"kata-set-rules {rules}") == "=\n\n"
     assert vertex(talk, "b") == "B1"
+
+
+@pytest.mark.parametrize(("rules", "lead"), [("chinese", -5.5), ("japanese", -1.5)])
+def test_kata_analyze_reports_the_points_of_the_rules(ready, rules, lead):
+    """All empty points are eyes. Black has 10 points of area or 3 of territory, White 15 or 4."""
+    talk = ready(size=5, komi=0.5)
+    set_up(talk, ". X O . O", "X X O O .", ". X O O O", "X X O . O", ". X O O .")
+    assert talk.answer(f"kata-set-rules {rules}") == "=\n\n"
+    assert talk.answer("final_score") == f"= W+{-lead}\n\n"
+    answer = talk.answer("kata-genmove_analyze b 100 rootInfo true")
+    assert f"scoreLead {lead:.3f}" in answer.split("rootInfo")[-1]
+
+
+def test_engine_plays_by_the_ko_rule_that_it_does_not_ask_of_others(ready):
+    """White sends two by A1, Black captures them by C1, and B1 repeats the position."""
+    talk = ready(size=5)
+    set_up(talk, "X . X O .", "X X X O .", "X X X O O", "X X O O .", ". O . O .")
+    for move in ("w A1", "b C1", "w B1", "b pass"):
+        assert talk.answer(f"play {move}") == "=\n\n"
+    assert talk.answer("gg-undo 2") == "=\n\n"
+    for rules in ("chinese-ogs", "japanese", "aga"):
+        assert talk.answer(f"kata-set-rules {rules}") == "=\n\n"
+        assert vertex(talk, "w") in {talk.gtp.session.go_board.moves[-1], "resign"}
+        assert talk.answer("undo") == "=\n\n"
 
 
 def test_pass_check_search_fits_within_the_overtime_period(ready, monkeypatch):

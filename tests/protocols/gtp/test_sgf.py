@@ -11,22 +11,28 @@ from hypothesis import strategies as st
 from agent.games import catalogue
 from agent.games.game_state import MAX_PLIES
 from agent.games.go import format_size
+from agent.games.go_rules import DEFAULT_RULES
 from agent.games.stones import PASS
 from protocols.gtp import sgf
 from protocols.gtp.go_board import GtpGoBoard
 from protocols.gtp.messages import GtpError
-from protocols.gtp.rules import DEFAULT_RULES, read_rules, rules_from_sgf
+from protocols.gtp.rules import read_rules
+from protocols.rulesets import read_sgf_rules
 
-# All supported rules.
 RULES = [
     replace(
         DEFAULT_RULES,
+        ko=ko,
         scoring=scoring,
         tax=tax,
         handicap_bonus_rule=bonus,
         friendly_pass_ok=friendly,
+        suicide=friendly,
+        has_button=scoring == "AREA" and bonus == "N",
     )
-    for scoring, tax in (("AREA", "NONE"), ("TERRITORY", "NONE"), ("TERRITORY", "SEKI"))
+    for ko in ("SIMPLE", "POSITIONAL", "SITUATIONAL")
+    for scoring in ("AREA", "TERRITORY")
+    for tax in ("NONE", "SEKI", "ALL")
     for bonus in ("0", "N-1", "N")
     for friendly in (True, False)
 ]
@@ -174,12 +180,12 @@ def loaded(tmp_path, text, rules=DEFAULT_RULES):
 
 @pytest.mark.parametrize("rules", RULES, ids=str)
 def test_sgf_rules_round_trip(rules):
-    assert rules_from_sgf(rules.sgf_name) == rules
+    assert read_sgf_rules(rules.sgf_name) == rules
 
 
 def test_named_rules_are_written_by_name():
     names = {"chinese": "Chinese", "japanese": "Japanese", "korean": "Japanese", "aga": "AGA",
-             "new-zealand": "NZ", "goe": "NZ", "tromp-taylor": "Tromp-Taylor"}  # fmt: skip
+             "new-zealand": "NZ", "goe": "GOE", "tromp-taylor": "Tromp-Taylor"}  # fmt: skip
     assert {name: read_rules(name).sgf_name for name in names} == names
     assert (
         replace(DEFAULT_RULES, scoring="TERRITORY").sgf_name
@@ -190,8 +196,13 @@ def test_named_rules_are_written_by_name():
 @pytest.mark.parametrize(
     ("said", "name"),
     [
-        *((name, "chinese") for name in ("Chinese", "chinese rules", "CN", "Chinese-KGS")),
+        *(
+            (name, "chinese")
+            for name in ("Chinese", "chinese rules", "CN", "\u4e2d\u56fd\u89c4\u5219")
+        ),
+        ("Chinese-KGS", "chinese-kgs"),
         *((name, "japanese") for name in ("Japanese", " japanese ", "JP", "Japanese Rules")),
+        ("\u65e5\u672c\u30eb\u30fc\u30eb", "japanese"),
         *((name, "korean") for name in ("Korean", "KR")),
         *((name, "aga") for name in ("AGA", "AGA rules", "BGA", "French")),
         *((name, "goe") for name in ("GOE", "Goe", "Ing", "Ing Goe", "Ing rules")),
@@ -201,7 +212,9 @@ def test_named_rules_are_written_by_name():
         ("koSIMPLEscoreAREAtaxNONEsui0whbNfpok1", "chinese"),
         ("koSITUATIONALscoreAREAtaxNONEsui0whbN-1fpok1", "aga"),
         ("koPOSITIONALscoreAREAtaxNONEsui1", "tromp-taylor"),
-        ('{"scoring":"TERRITORY"}', "japanese"),
+        ('{"scoring":"TERRITORY","ko":"SIMPLE","suicide":false}', "japanese"),
+        ("koSIMPLEscoreAREAtaxALLsui0fpok1", "stone-scoring"),
+        ("AGA-button", "aga-button"),
     ],
 )
 def test_common_rule_names_are_recognized(said, name, tmp_path):
@@ -211,7 +224,7 @@ def test_common_rule_names_are_recognized(said, name, tmp_path):
 
 @pytest.mark.parametrize(
     "said",
-    ["", "Mine", "rules", "stone-scoring", "AGA-button", "koSIMPLEscoreAREAtaxALLsui0", "{", "{}}"],
+    ["", "Mine", "rules", "koSPIGHTscoreAREAtaxALLsui0", '{"ko":"SPIGHT"}', "{", "{}}"],
 )
 def test_unknown_or_unsupported_rules_are_ignored(said, tmp_path):
     aga = read_rules("aga")
@@ -277,7 +290,7 @@ def test_setup_stones_are_accepted_before_the_first_move(text, tmp_path):
 def test_sgf_distinguishes_handicap_from_setup_stones():
     game = board(9, 0.5)
     game.fixed_handicap(2)
-    assert "]RU[NZ]HA[2]AB[cg][gc]PL[W]" in game.sgf()
+    assert "]RU[koPOSITIONALscoreAREAtaxNONEsui0fpok1]HA[2]AB[cg][gc]PL[W]" in game.sgf()
     game.clear()
     game.set_up([(0, "A1"), (0, "A2")])
     assert "HA[0]AB[ai][ah]PL[B]" in game.sgf()

@@ -5,12 +5,13 @@ import json
 import pytest
 
 from agent.games.go import Go
+from agent.games.go_rules import Ruleset, handicap_bonus
 from agent.games.stones import PASS
 from agent.limits import Cp, Info
 from protocols.katago_analysis import responses
 from protocols.katago_analysis.fields import FieldReader, QueryError
 from protocols.katago_analysis.query import DEFAULTS, QueryDefaults, read_query, read_vertex
-from protocols.rulesets import Ruleset, handicap_bonus, read_ruleset
+from protocols.rulesets import read_ruleset
 
 
 def read(usual=DEFAULTS, **fields):
@@ -49,32 +50,35 @@ def test_read_vertex_handles_rectangular_boards():
 
 
 @pytest.mark.parametrize(
-    ("value", "komi", "bonus", "kept"),
+    ("value", "komi", "bonus"),
     [
-        ("tromp-taylor", 7.5, 0, False),
-        ("Tromp Taylor", 7.5, 0, False),
-        ("chinese", 7.5, 4, True),
-        ("chinese-ogs", 7.5, 4, True),
-        ("japanese", 6.5, 0, False),
-        ("korean", 6.5, 0, False),
-        ("aga", 7.5, 3, True),
-        ("aga-button", 7.0, 3, False),
-        ("new_zealand", 7.5, 0, False),
-        ("stone-scoring", 7.5, 0, False),
-        ("ancient-area", 7.5, 0, False),
-        ("ancient_territory", 6.5, 0, False),
-        ({"scoring": "TERRITORY", "suicide": False}, 6.5, 0, False),
-        ({"ko": "simple", "suicide": False, "whiteHandicapBonus": "N-1"}, 7.5, 3, True),
-        ({"komi": 0.5}, 0.5, 0, False),
+        ("tromp-taylor", 7.5, 0),
+        ("Tromp Taylor", 7.5, 0),
+        ("chinese", 7.5, 4),
+        ("chinese-ogs", 7.5, 4),
+        ("japanese", 6.5, 0),
+        ("korean", 6.5, 0),
+        ("aga", 7.5, 3),
+        ("aga-button", 7.0, 3),
+        ("new_zealand", 7.5, 0),
+        ("stone-scoring", 7.5, 0),
+        ("ancient-area", 7.5, 0),
+        ("ancient_territory", 6.5, 0),
+        ({"scoring": "TERRITORY", "suicide": False}, 6.5, 0),
+        ({"ko": "simple", "suicide": False, "whiteHandicapBonus": "N-1"}, 7.5, 3),
+        ({"komi": 0.5}, 0.5, 0),
     ],
 )
-def test_ruleset_sets_komi_and_handicap_bonus(value, komi, bonus, kept):
+def test_ruleset_sets_komi_and_handicap_bonus(value, komi, bonus):
     rules = read_ruleset(value)
-    assert (
-        rules.default_komi,
-        handicap_bonus(rules.handicap_bonus_rule, 4),
-        rules.is_supported,
-    ) == (komi, bonus, kept)
+    assert (rules.default_komi, handicap_bonus(rules.handicap_bonus_rule, 4)) == (komi, bonus)
+
+
+def test_game_is_played_by_the_rules_of_the_query():
+    game = read(rules={"ko": "SITUATIONAL", "tax": "ALL", "hasButton": True}).game(0)
+    assert (game.rules.ko, game.rules.tax, game.rules.has_button) == ("SITUATIONAL", "ALL", True)
+    assert read(rules="tromp-taylor").game(0).capture_dead_stones
+    assert not read(rules="ancient-territory").game(0).capture_dead_stones
 
 
 def test_empty_rules_default_to_tromp_taylor():
@@ -119,19 +123,21 @@ KO = [["B", "B1"], ["W", "C1"], ["B", "A2"], ["W", "D2"], ["B", "B3"], ["W", "C3
       ["W", "B2"]]  # fmt: skip
 
 
-def test_ko_recapture_is_illegal_until_another_exchange():
-    with pytest.raises(QueryError, match="Illegal move 8: C2"):
-        read(moves=[*KO, ["B", "C2"]])
-    read(moves=[*KO, ["B", "E5"], ["W", "E4"], ["B", "C2"]])
+def test_ko_recapture_is_accepted_in_a_record_but_not_offered():
+    query = read(moves=[*KO, ["B", "C2"]])
+    assert read_vertex("C2", (5, 5)) not in query.game(8).moves()
+    assert query.game(9).stones.board[read_vertex("C2", (5, 5))] == 1
+    with pytest.raises(QueryError, match="Illegal move 8: B2"):
+        read(moves=[*KO, ["B", "B2"]])
 
 
 def test_game_record_may_repeat_a_position_under_simple_ko():
     """Passes during a ko: simple ko allows what positional superko forbids."""
     moves = [*KO, ["B", "pass"], ["W", "pass"], ["B", "C2"]]
-    query = read(moves=moves, rules="japanese")
-    game = query.game(10)
-    assert read_vertex("C2", (5, 5)) not in game.moves()
-    assert query.game(11).stones.board[read_vertex("C2", (5, 5))] == 1
+    for rules, legal in (("japanese", True), ("tromp-taylor", False)):
+        query = read(moves=moves, rules=rules)
+        assert (read_vertex("C2", (5, 5)) in query.game(10).moves()) == legal
+        assert query.game(11).stones.board[read_vertex("C2", (5, 5))] == 1
 
 
 def test_queries_share_move_objects():

@@ -133,6 +133,23 @@ def test_query_waiting_for_compilation_can_be_terminated(start, monkeypatch):
     assert source.given.asked == []
 
 
+@pytest.mark.parametrize(
+    ("rules", "lead"), [("chinese", -5), ("japanese", -1), ("stone-scoring", -5), ("korean", -1)]
+)
+def test_score_lead_follows_the_rules_of_the_query(start, rules, lead):
+    """All empty points are eyes. Black has 10 points of area or 3 of territory, White 15 or 4."""
+    rows = (". X O . O", "X X O O .", ". X O O O", "X X O . O", ". X O O .")
+    stones = [
+        ["BW"["XO".index(sign)], f"{'ABCDE'[column]}{5 - line}"]
+        for line, row in enumerate(rows)
+        for column, sign in enumerate(row.split())
+        if sign != "."
+    ]
+    talk = start(algorithm=None)
+    talk.ask("a", rules=rules, initialStones=stones, initialPlayer="B", komi=0, maxVisits=50)
+    assert talk.final()["rootInfo"]["scoreLead"] == lead
+
+
 def test_compiled_go_search_reports_all_requested_fields(start):
     """White owns the two columns on the left, Black everything behind the wall."""
     talk = start(algorithm=None)
