@@ -136,12 +136,13 @@ def _cell(text: str) -> str:
     return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
 
 
-def _readme(tasks: Sequence[Task], language: str) -> str:
-    parts = [_template(f"{README}.txt", language)]
+def _readme(tasks: Sequence[Task], name: str) -> str:
+    translate = language.translator(name)
+    parts = [_template(f"{README}.txt", name)]
     for task in tasks:
-        points = ", ".join(f"{test.name} {test.points}" for test in task.tests)
+        points = ", ".join(f"{translate(test.name)} {test.points}" for test in task.tests)
         parts.append(
-            _template(f"{task.name}.md.txt", language)
+            _template(f"{task.name}.md.txt", name)
             .replace("POINTS", f"{points} ({task.points})")
             .rstrip("\n")
         )

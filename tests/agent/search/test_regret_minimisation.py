@@ -63,9 +63,10 @@ def test_best_response_is_the_best_pure_strategy(iterations):
     )
 
 
-@pytest.mark.parametrize("plus", [False, True])
-def test_kuhn_poker_is_solved_after_10000_iterations(plus):
-    minimizer, strategy = trained(KuhnPoker(), 10_000, plus=plus)
+@pytest.mark.thorough(keep=1)
+@pytest.mark.parametrize(("iterations", "plus"), [(1000, True), (10_000, True), (10_000, False)])
+def test_kuhn_poker_is_solved(iterations, plus):
+    minimizer, strategy = trained(KuhnPoker(), iterations, plus=plus)
     assert 0 <= exploitability(minimizer.root, strategy) < 0.001
     assert expected_value(minimizer.root, strategy) == pytest.approx(-1 / 18, abs=1e-4)
     # Kuhn's solutions: bluff with J at some rate up to 1/3, bet K three times as often.

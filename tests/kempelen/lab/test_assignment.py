@@ -4,11 +4,13 @@ import csv
 import json
 import re
 import shutil
+import sys
 from math import inf, log, sqrt
 from pathlib import Path
 
 import pytest
 
+from kempelen.console.translation import translate
 from kempelen.lab.assignment import csv_table, make_folder
 from kempelen.lab.assignments.grader import Grade, GradedResult
 from kempelen.lab.assignments.tasks import TASKS, minimax, random_tree
@@ -168,7 +170,7 @@ def test_folder_describes_every_task_and_each_template_is_valid(tmp_path, langua
         heading = template.partition("def ")[2].partition(":")[0]
         assert f"## {task.name}: `{heading}`" in readme
         for test in task.tests:
-            assert f"{test.name} {test.points}" in readme
+            assert f"{translate(test.name, language)} {test.points}" in readme
     assert "POINTS" not in readme
     for method in ("turn", "moves()", "play(move)", "undo()", "outcome()", "chance_outcomes()"):
         assert f"`game.{method}`" in readme
@@ -273,3 +275,14 @@ def test_file_that_does_not_load_fails_all_tests_at_once(lab, tmp_path):
         tests = json.loads(lab("assignment", "--grade", tmp_path, *given)[1])["tests"]
         assert all(reason in test["explanation"] for test in tests)
         assert [test["points"] for test in tests] == [0, 0, 0]
+
+
+def test_example_of_the_readme_runs_with_a_solution(tmp_path, monkeypatch, capsys):
+    make_folder(tmp_path / "new", [TASKS["minimax"]], "en")
+    shutil.copy(SOLUTIONS / "minimax.py", tmp_path / "new" / "minimax.py")
+    monkeypatch.syspath_prepend(str(tmp_path / "new"))
+    readme = (tmp_path / "new" / "README.md").read_text(encoding="utf-8")
+    (example,) = re.findall("```python\n(from .*?)```", readme, re.DOTALL)
+    exec(example, {})
+    assert capsys.readouterr().out == "3\n"
+    monkeypatch.delitem(sys.modules, "minimax")

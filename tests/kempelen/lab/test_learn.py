@@ -154,6 +154,7 @@ def test_interrupted_run_after_recorded_games_makes_the_same_file(tmp_path):
     assert run("parts.run", 9) == whole
 
 
+@pytest.mark.thorough
 def test_pgn_and_sgf_are_read(tmp_path):
     pgn, sgf = tmp_path / "games.pgn", tmp_path / "games.sgf"
     pgn.write_text('[Result "0-1"]\n\n1. f3 e5 2. g4 Qh4# 0-1\n\n[Result "*"]\n\n1. e4 *\n')
