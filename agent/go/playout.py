@@ -37,10 +37,9 @@ from agent.go.settings import CAPTURE, NAKADE, PATTERN, SELF_ATARI, TWO_LIBERTIE
 from agent.kernel.decorators import entry_point, kernel
 from agent.kernel.intrinsics import U64, Bits, int64, multiply_high
 
-# Minimum size of a chain for which self-atari is always rejected, because it is too large for a
-# nakade.
-MIN_SIZE_BEYOND_NAKADE = 6
 MAX_EYE_SIZE = 6
+# From this size on, self-atari must be a nakade. Smaller chains may be sacrificed for liberties.
+MIN_NAKADE_SIZE = 3
 
 
 @kernel
@@ -76,7 +75,52 @@ def _add_candidate(worker: Worker, move: int) -> None:
 @kernel
 def _is_acceptable(worker: Worker, board: Board, move: int) -> bool:
     size = self_atari_size(board, move, board.turn)
-    return size == 0 or (size < MIN_SIZE_BEYOND_NAKADE and not random_event(worker, SELF_ATARI))
+    if size < MIN_NAKADE_SIZE:
+        return size == 0 or not random_event(worker, SELF_ATARI)
+    return size <= MAX_EYE_SIZE and _is_nakade(worker, board, move)
+
+
+@kernel
+def _is_nakade(worker: Worker, board: Board, move: int) -> bool:
+    """Return whether capturing the chain that a self-atari creates leaves the enemy one eye.
+
+    The enemy chains around it must have no other liberties than the new chain had. In a seki, this
+    is the only reason to fill a shared liberty.
+    """
+    colour = board.turn
+    worker.mark += 1
+    mark = worker.mark
+    worker.marks[move] = mark
+    worker.queue[0] = move
+    size, i, liberty, enemy_sum = 1, 0, NO_VERTEX, 0
+    while i < size:
+        vertex = int64(worker.queue[i])
+        i += 1
+        for side in range(4):
+            beside = vertex + board.neighbour_offsets[side]
+            met = board.colours[beside]
+            if met == BORDER or worker.marks[beside] == mark:
+                continue
+            if met == EMPTY:
+                liberty = beside
+            elif met == colour:
+                if size == MAX_EYE_SIZE:
+                    return False
+                worker.marks[beside] = mark
+                worker.queue[size] = beside
+                size += 1
+            else:
+                head = int64(board.chain_heads[beside])
+                if board.liberties[head] > 2:
+                    return False
+                if board.liberties[head] == 2:
+                    liberty_sum = int64(board.liberty_sums[head])
+                    if enemy_sum not in (0, liberty_sum):
+                        return False
+                    enemy_sum = liberty_sum
+    if enemy_sum not in (0, move + liberty):
+        return False
+    return _vital_vertex(worker, board, size) != NO_VERTEX or _is_one_eye(worker, board, size)
 
 
 @kernel
@@ -159,8 +203,7 @@ def _answer_two_liberties(worker: Worker, board: Board) -> int:
 def _vital_point(worker: Worker, board: Board, start: int) -> int:
     """Return the vital point of the eye that contains an empty vertex, or NO_VERTEX.
 
-    The eye must have 3 to 6 vertices and be surrounded by one colour. A stone on the vital point
-    decides between one eye and two.
+    The eye must be surrounded by one colour.
     """
     worker.mark += 1
     mark = worker.mark
@@ -185,15 +228,30 @@ def _vital_point(worker: Worker, board: Board, start: int) -> int:
                     around = met
                 elif around != met:
                     return NO_VERTEX
+    return _vital_vertex(worker, board, size)
+
+
+@kernel
+def _count_marked(worker: Worker, board: Board, vertex: int) -> int:
+    marked = 0
+    for side in range(4):
+        if worker.marks[vertex + board.neighbour_offsets[side]] == worker.mark:
+            marked += 1
+    return marked
+
+
+@kernel
+def _vital_vertex(worker: Worker, board: Board, size: int) -> int:
+    """Return the vital point of the shape of `size` marked vertices in the queue, or NO_VERTEX.
+
+    A stone on the vital point decides between one eye and two. The shape must have 3 to 6 vertices.
+    """
     if size < 3:
         return NO_VERTEX
     max_degree, vital, twos = 0, NO_VERTEX, 0
     for i in range(size):
         vertex = int64(worker.queue[i])
-        degree = 0
-        for side in range(4):
-            if worker.marks[vertex + board.neighbour_offsets[side]] == mark:
-                degree += 1
+        degree = _count_marked(worker, board, vertex)
         if degree > max_degree:
             max_degree, vital = degree, vertex
         if degree == 2:
@@ -207,6 +265,27 @@ def _vital_point(worker: Worker, board: Board, start: int) -> int:
     if size == 6 and max_degree == 4 and twos == 3:
         return vital
     return NO_VERTEX
+
+
+@kernel
+def _is_one_eye(worker: Worker, board: Board, size: int) -> bool:
+    """Return whether the four marked vertices in the queue are a square or a bent four.
+
+    A bent four, which is dead by a ko, lies in a corner, with the bend in the corner.
+    """
+    if size != 4:
+        return False
+    twos, has_bend_in_corner = 0, False
+    for i in range(size):
+        vertex = int64(worker.queue[i])
+        if _count_marked(worker, board, vertex) == 2:
+            twos += 1
+            borders = 0
+            for side in range(4):
+                if board.colours[vertex + board.neighbour_offsets[side]] == BORDER:
+                    borders += 1
+            has_bend_in_corner |= borders == 2
+    return twos == 4 or has_bend_in_corner
 
 
 @kernel

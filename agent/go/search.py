@@ -286,8 +286,22 @@ class GoSearch(ParallelSearch[KernelBoard]):
         pool = self._pool
         return sorted(
             pool.children(ROOT),
-            key=lambda child: (pool.visits(child), pool.prior(child)),
+            key=lambda child: (
+                not self._loses_by_pass(child),
+                pool.visits(child),
+                pool.prior(child),
+            ),
             reverse=True,
+        )
+
+    def _loses_by_pass(self, child: int) -> bool:
+        """Return whether a root move is a pass that ends the game with a loss."""
+        pool = self._pool
+        return bool(
+            self._game.passes
+            and pool.move(child) == to_kernel_move(PASS)
+            and pool.visits(child)
+            and pool.mean(child) <= -1
         )
 
     def _should_pass(self) -> bool:

@@ -15,7 +15,7 @@ SETTINGS: dict[str, Setting] = {
     "nakade": Setting(0.8, 0.0, 1.0),
     "two_liberties": Setting(0.2, 0.0, 1.0),
     "pattern": Setting(0.95, 0.0, 1.0),
-    "self_atari": Setting(0.6, 0.0, 1.0),  # probability of rejecting a self-atari
+    "self_atari": Setting(0.6, 0.0, 1.0),  # probability of rejecting a small self-atari
     # Tree: number of visits at which a leaf is expanded, number of visits at which RAVE and the
     # mean have equal weight, and reduction of RAVE's weight for later moves.
     "expansion": Setting(6.0, 1.0, 50.0),

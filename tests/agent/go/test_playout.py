@@ -13,6 +13,7 @@ from agent.go.records import Worker
 from agent.go.scoring import region_points
 from agent.go.settings import SETTING_INDEX
 from agent.kernel.intrinsics import int64
+from tests.agent.games.contest_positions import CONTESTS, OBVIOUS, contest
 from tests.agent.go.positions import (
     SELF_ATARI,
     empties,
@@ -245,6 +246,21 @@ def test_finds_the_vital_points_of_small_eyes(
     for start in inner:
         assert _vital(board.worker, taken[start]) == taken[vital]
     assert (vital != NO_VERTEX) <= (len(inner) <= MAX_EYE_SIZE)
+
+
+@pytest.mark.parametrize("name", sorted(CONTESTS.keys() - OBVIOUS))
+def test_playouts_fill_shared_liberties_only_to_kill(name: str) -> None:
+    game, dead = contest(CONTESTS[name])
+    board = KernelBoard()
+    board.load(game)
+    run_playouts(board.worker, 500, HEAVY)
+    for vertex in game.stones.shape.vertices:
+        colour = game.stones.board[vertex]
+        mean = board.worker.owner_sums[vertex] * (3 - 2 * colour) / 500
+        if vertex in dead:
+            assert mean < 0.5, game.text(vertex)
+        elif colour and not dead:
+            assert mean > 0.5, game.text(vertex)
 
 
 def test_space_bordered_by_both_colours_has_no_vital_point() -> None:
