@@ -1,4 +1,4 @@
-"""Estimate which stones of a Go position are dead, using random playouts."""
+"""Estimate which stones of a Go position are dead, using random playouts and local searches."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Literal
 
+from agent.games.contests import settle_contests
 from agent.games.go import Go, without_stones
 from agent.games.stones import BLACK, EMPTY, WHITE, iter_bits
 
@@ -26,13 +27,19 @@ ShouldContinue = Callable[[], bool]
 def chain_statuses(
     game: Go, playouts: int = PLAYOUTS, seed: int = 1
 ) -> dict[tuple[int, ...], Status]:
-    """Estimate the status of every chain by random playouts, keyed by the chain's vertices."""
+    """Estimate the status of every chain by random playouts, keyed by the chain's vertices.
+
+    Contests of chains without two eyes are searched.
+    """
     stones = game.stones
     held = [0] * len(stones.board)
     for areas in _final_areas(game, playouts, seed):
         for colour, area in zip((BLACK, WHITE), areas, strict=True):
             for vertex in iter_bits(area & stones.sets[colour]):
                 held[vertex] += 1
+    for head, lives in settle_contests(game).items():
+        for vertex in stones.chains[head]:
+            held[vertex] = playouts * lives
     return classify_chains(game, [count / playouts for count in held])
 
 

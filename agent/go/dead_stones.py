@@ -1,10 +1,11 @@
-"""Detection of dead stones by compiled playouts, and by searches if these are inconclusive."""
+"""Detection of dead stones by compiled playouts and searches."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
 from agent.games.chain_status import ShouldContinue, Statuses, classify_chains
+from agent.games.contests import settle_contests
 from agent.games.go import Go
 from agent.games.stones import BLACK, EMPTY, WHITE
 from agent.go.kernel_board import KernelBoard
@@ -21,17 +22,25 @@ def chain_statuses(
     seed: int = 1,
     should_continue: ShouldContinue = lambda: True,
 ) -> Statuses:
-    """Return the status of every chain from playouts, and from searches of unsettled groups."""
+    """Return the status of every chain from playouts and searches.
+
+    Local searches settle contests, even if the playouts agree, since they may agree on a wrong
+    result. Searches with playouts settle other groups on which the playouts disagree.
+    """
+    stones = game.stones
     ends = _sample_owners(game, playouts, seed)
     survival = _survival_rates(game, ends)
-    groups = find_unsettled_groups(game, ends)
+    settled = settle_contests(game, should_continue)
+    for head, lives in settled.items():
+        for vertex in stones.chains[head]:
+            survival[vertex] = float(lives)
+    groups = find_unsettled_groups(game, ends, settled)
     if groups:
-        board = game.stones.board
         for group, winner in LifeSearch(game, seed, should_continue).resolve(groups):
             for chain in group.chains:
-                lives = winner in (EMPTY, board[chain[0]])
+                survives = winner in (EMPTY, stones.board[chain[0]])
                 for vertex in chain:
-                    survival[vertex] = float(lives)
+                    survival[vertex] = float(survives)
     return classify_chains(game, survival)
 
 

@@ -5,7 +5,7 @@ Komi lies between the score if the group lives and the score if it dies, so the 
 determines the status.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from itertools import pairwise
@@ -65,12 +65,18 @@ class UnsettledGroup:
         return self.score_levels[-1] - self.score_levels[0]
 
 
-def find_unsettled_groups(game: Go, ends: OwnerSamples) -> list[UnsettledGroup]:
-    """Return the groups that are unsettled after playouts, in descending order of `swing`."""
+def find_unsettled_groups(
+    game: Go, ends: OwnerSamples, settled: Collection[int] = ()
+) -> list[UnsettledGroup]:
+    """Return the groups that are unsettled after playouts, in descending order of `swing`.
+
+    Chains whose heads are in `settled` are omitted.
+    """
     stones = game.stones
     unsettled = []
     for head in sorted(
         {stones.head[vertex] for vertex in iter_bits(stones.sets[BLACK] | stones.sets[WHITE])}
+        - set(settled)
     ):
         chain = tuple(sorted(stones.chains[head]))
         if abs(float(ends[:, chain].mean())) < 1 - 2 * MIN_DISAGREEMENT:

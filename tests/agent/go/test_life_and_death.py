@@ -8,6 +8,7 @@ from agent.games.stones import iter_bits
 from agent.go.dead_stones import chain_statuses, playout_chain_statuses
 from agent.go.life_and_death import DECISIVE_VALUE, fate_search
 from agent.limits import Limits
+from tests.agent.games.contest_positions import CONTESTS, contest
 from tests.agent.go.positions import from_diagram, symmetry, turned
 from tests.agent.go.test_search import HALVES, last_info, searching
 
@@ -100,6 +101,19 @@ def test_seki_is_detected_for_either_side_to_move(turn: int) -> None:
         *("A2", "B1", "B2", "C1", "C2", "D2"),
         *("E1", "E2", "F1", "F2", "G2", "H1", "H2"),
     }
+
+
+@pytest.mark.parametrize("turn", [0, 1])
+@pytest.mark.parametrize("name", CONTESTS)
+def test_contests_between_groups_without_two_eyes_are_searched(name: str, turn: int) -> None:
+    game, dead = contest(CONTESTS[name], turn)
+    assert set(iter_bits(stones_with_status("dead", chain_statuses(game)))) == dead
+
+
+def test_group_in_seki_between_two_others_counts_its_stones_only() -> None:
+    game, _ = contest(CONTESTS["a chain between two groups"])
+    assert texts(game, "seki") == {"D5", "D6", "D4", "E4", "F4", "F5", "F6"}
+    assert game.score(stones_with_status("dead", chain_statuses(game))) == -4
 
 
 def test_lone_stone_in_living_territory_is_dead() -> None:

@@ -9,6 +9,7 @@ from agent.search.backend import GameBackend
 from agent.search.searcher import GameSearcher
 from agent.threads.scheduler import NoDeadline, SearchScheduler
 from protocols.gtp.session import OVERHEAD, GtpSession
+from tests.agent.games.contest_positions import CONTESTS
 from tests.agent.go.evaluations import POINT_EVALUATIONS
 from tests.agent.go.test_life_and_death import OPEN_SIDE
 
@@ -331,6 +332,20 @@ def test_does_not_pass_if_playouts_misjudge_dead_stones(ready):
     assert talk.answer("kata-set-rules japanese") == "=\n\n"
     assert talk.answer("final_score").startswith("= B+")
     assert vertex(talk, "b") != "pass"
+
+
+def test_final_score_and_status_lists_show_a_seki(ready):
+    talk = ready(size=6, komi=0.0)
+    set_up(talk, *(" ".join(row) for row in CONTESTS["a chain between two groups"]))
+    assert talk.answer("final_score") == "= W+4\n\n"
+    assert talk.answer("final_status_list dead") == "=\n\n"
+    chains = {
+        frozenset(line.split()) for line in talk.answer("final_status_list seki")[2:].split("\n")
+    }
+    assert chains - {frozenset()} == {
+        frozenset({"D5", "D6"}),
+        frozenset({"D4", "E4", "F4", "F5", "F6"}),
+    }
 
 
 def test_final_score_waits_for_a_search_slot_and_stops_on_close(ready):
