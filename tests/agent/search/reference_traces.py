@@ -108,6 +108,38 @@ def expectiminimax(log: Log, node: Any) -> float:
     return minimax(log, node, sided=True)
 
 
+def expectimax(
+    log: Log,
+    node: Any,
+    chances: dict[Label, tuple[float, ...]],
+    label: Label = (),
+    *,
+    maximises: bool = True,
+) -> float:
+    """Minimax with chance nodes, after which the same player is to move as before."""
+    log.add("enter", label, "head")
+    log.nodes += 1
+    if not isinstance(node, list):
+        log.leaf(label, node)
+        return log.returned(label, node, "leaf", is_leaf=True)
+    if label in chances:
+        mean = 0.0
+        for number, child in enumerate(node, 1):
+            value = expectimax(log, child, chances, (*label, number), maximises=maximises)
+            mean += chances[label][number - 1] * value
+            log.take("take-chance", said=("sum", label, mean))
+        return log.returned(label, mean, "return")
+    best = -inf if maximises else inf
+    for number, child in enumerate(node, 1):
+        value = expectimax(log, child, chances, (*label, number), maximises=not maximises)
+        better = value > best if maximises else value < best
+        best = value if better else best
+        log.take(
+            "take-max" if maximises else "take-min", said=("best", label, value) if better else None
+        )
+    return log.returned(label, best, "return")
+
+
 def two_valued(log: Log, node: Any, label: Label = ()) -> float:
     log.add("enter", label, "head")
     log.nodes += 1

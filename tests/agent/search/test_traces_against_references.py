@@ -1,10 +1,11 @@
 """The steps, the counts and the values of every algorithm equal those of the references."""
 
 from math import log, sqrt
+from random import Random
 
 import pytest
 
-from agent.games.tree import Tree, evaluate
+from agent.games.tree import ChanceTree, NodeAnnotation, Tree, evaluate
 from agent.search.catalogue import algorithm, algorithms
 from agent.search.tracing import (
     BackedUp,
@@ -19,7 +20,14 @@ from agent.search.tracing import (
     traced,
 )
 from tests.agent.search import references
-from tests.agent.search.reference_traces import TRACES, Log, b_star, best_node, height
+from tests.agent.search.reference_traces import (
+    TRACES,
+    Log,
+    b_star,
+    best_node,
+    expectimax,
+    height,
+)
 from tests.agent.search.test_against_references import trees
 
 # The other algorithms: lists, bounds, guesses and playouts.
@@ -126,6 +134,44 @@ def test_best_node_search_equals_the_reference(thorough):
         assert list(steps(events)) == list(logged(reference.entries)), root
         assert counted(counts)[:3] == counted(reference)[:3], root
         assert (found.move, found.value) == (move, value), root
+
+
+def chance_trees(thorough):
+    """Yield trees with the probabilities of their chance nodes, by label."""
+    random = Random(48)
+
+    def inner_nodes(node, label=()):
+        if isinstance(node, list):
+            yield label, len(node)
+            for number, child in enumerate(node, 1):
+                yield from inner_nodes(child, (*label, number))
+
+    for root in trees(thorough):
+        chances = {}
+        for label, children in inner_nodes(root):
+            if random.random() < 0.4:
+                weights = [random.randint(1, 9) for _ in range(children)]
+                chances[label] = tuple(weight / sum(weights) for weight in weights)
+        yield root, chances
+
+
+def chance_tree(root, chances):
+    return ChanceTree(
+        root, {label: NodeAnnotation(chances=each) for label, each in chances.items()}
+    )
+
+
+@pytest.mark.thorough(keep=1)
+def test_expectiminimax_on_chance_trees_equals_the_reference(thorough):
+    for root, chances in chance_trees(thorough):
+        reference = Log()
+        value = expectimax(reference, root, chances)
+        kind, events = algorithm("expectiminimax"), []
+        search = traced(kind(evaluate, kind.options()), events.append)
+        found = search.search(chance_tree(root, chances), height(root))
+        assert found.value == value, (root, chances)
+        assert list(steps(events)) == list(logged(reference.entries)), (root, chances)
+        assert counted(search.counts) == counted(reference)
 
 
 class Puct(references.Playouts):

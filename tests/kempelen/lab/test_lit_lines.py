@@ -6,6 +6,7 @@ They are derived from the independent implementations of tests/agent/search/refe
 from dataclasses import replace
 from itertools import pairwise
 from math import inf
+from types import MappingProxyType
 
 import pytest
 
@@ -17,9 +18,16 @@ from kempelen.lab.problems import UNLIMITED_DEPTH, SearchProblem
 from kempelen.lab.recordings.record_search import record_search
 from kempelen.lab.terminal_replay import RecordingFormatter
 from tests.agent.search import references
-from tests.agent.search.reference_traces import TRACES, Log, b_star, best_node, is_max
+from tests.agent.search.reference_traces import (
+    TRACES,
+    Log,
+    b_star,
+    best_node,
+    expectimax,
+    is_max,
+)
 from tests.agent.search.test_against_references import trees
-from tests.agent.search.test_traces_against_references import Puct
+from tests.agent.search.test_traces_against_references import Puct, chance_tree, chance_trees
 
 # The line of pseudo-code for each short word of the references.
 NEGAMAX_LEAF = "if node is a leaf: return its value for its mover"
@@ -81,6 +89,7 @@ LINES = {
         "leaf": "if node is a leaf: return its value",
         "take-max": "MAX: best ← max of best and value(child)",
         "take-min": "MIN: best ← min of best and value(child)",
+        "take-chance": "chance: sum ← sum + probability · value(child)",
         "return": "return best, or sum",
     },
     "minimax-two-valued": {
@@ -189,6 +198,7 @@ SAID = {
     "best": ("{0} has {1} so far.", "{0} tiene {1} hasta ahora."),
     "alpha": ("α of {0} rises to {1}.", "α de {0} sube a {1}."),
     "beta": ("β of {0} falls to {1}.", "β de {0} baja a {1}."),
+    "sum": ("The sum at {0} is {1} so far.", "La suma en {0} es {1} hasta ahora."),
     "bounds": ("{0} lies in [{1}, {2}].", "{0} está en [{1}, {2}]."),
     "guess": (
         "Guess {0}: which of {1} moves reach it?",
@@ -204,6 +214,9 @@ WINDOW_TESTS = {name for name in LINES if name.startswith(("pvs", "nega", "mtd",
 WINDOW_TESTS = (WINDOW_TESTS | {"bns", "null-move"}) - {"negamax"}
 
 
+EMPTY = MappingProxyType({})
+
+
 def node(label):
     return ".".join(map(str, label)) or "ε"
 
@@ -213,16 +226,16 @@ def number(value):
         return "∞" if value > 0 else "-∞"
     if abs(value) > 1e300:
         return "∞-" if value > 0 else "-∞+"
-    return f"{value:g}"
+    return f"{value:.9g}" if value == int(value) else f"{value:.4g}"
 
 
 def mover(name, label):
     return ("OR", "AND")[len(label) % 2] if name == "and-or" else ("MAX", "MIN")[len(label) % 2]
 
 
-def entered(name, entry, passes):
+def entered(name, entry, passes, movers):
     """The sentences of a step that enters a node."""
-    who = node(entry.label), mover(name, entry.label)
+    who = node(entry.label), movers.get(entry.label) or mover(name, entry.label)
     if entry.test:
         return [("test", who[0], entry.test[0], number(entry.test[1]))]
     if entry.window is None:
@@ -257,7 +270,7 @@ def returned(name, entry):
             text = relation + text
         said = [("remember" if entry.remembered else "return", node(entry.label), text)]
     parent = node(entry.label[:-1])
-    order = ["bounds", "best", "alpha", "beta"]
+    order = ["bounds", "sum", "best", "alpha", "beta"]
     changes = sorted(entry.said, key=lambda change: order.index(change[0]))
     for key, _, *values in changes:
         of = "ε" if key == "bounds" else parent
@@ -265,13 +278,16 @@ def returned(name, entry):
     return said
 
 
-def expected(name, entries):
-    """Return the sentences and lit lines of each step but the last."""
+def expected(name, entries, movers=EMPTY):
+    """Return the sentences and lit lines of each step but the last.
+
+    `movers` contains the side to move of nodes where it does not follow from the level.
+    """
     passes = 0
     for entry in entries:
         if entry.kind == "enter":
             passes += not entry.label
-            said = entered(name, entry, passes)
+            said = entered(name, entry, passes, movers)
         elif entry.kind == "leaf":
             said = [("leaf", node(entry.label), number(entry.value))]
         elif entry.kind == "store":
@@ -345,6 +361,38 @@ def test_lit_lines_and_sentences_follow_from_the_steps(name, thorough):
         places = [str(recording.nodes[node].place) for node in chosen]
         ending = ("ends", *places, text) if places else ("ends-value", text)
         check(name, recording, steps, ending)
+
+
+def movers(node, chances, label=(), side="MAX"):
+    """Return the side to move at each node, by label. An event does not change it."""
+    if not isinstance(node, list):
+        return {label: side}
+    found = {label: "chance" if label in chances else side}
+    if label not in chances:
+        side = "MIN" if side == "MAX" else "MAX"
+    for number, child in enumerate(node, 1):
+        found |= movers(child, chances, (*label, number), side)
+    return found
+
+
+@pytest.mark.thorough(keep=1)
+def test_chance_nodes_light_the_line_of_the_sum(thorough):
+    found = [(root, chances) for root, chances in chance_trees(thorough) if len(str(root)) < 300]
+    for root, chances in found[: 60 if thorough else 8]:
+        log = Log()
+        value = expectimax(log, root, chances)
+        game = chance_tree(root, chances)
+        problem = SearchProblem("tree", game, evaluate, UNLIMITED_DEPTH)
+        recording = record_search(problem, algorithm_spec.parse("expectiminimax"))
+        steps = list(expected("expectiminimax", log.entries, movers(root, chances)))
+        assert len(recording.steps) == len(steps) + 1
+        for step, (said, lines) in zip(recording.steps, steps, strict=False):
+            texts, lit = shown(recording, step)
+            assert texts == [
+                spoken(said, 0), spoken(said, 1).replace("chance", "azar"),
+            ], said  # fmt: skip
+            assert lit[0] == lines
+        assert recording.steps[-1].sentences[0][1][-1] == number(value)
 
 
 @pytest.mark.thorough(keep=1)
