@@ -109,6 +109,11 @@ class Arguments:
             raise GtpError(SYNTAX_ERROR)
         return min(int(word), MAX_NUMBER)
 
+    def skip_seed(self) -> None:
+        """Read the optional random seed of GNU Go's commands, which has no effect."""
+        if self._remaining:
+            self.integer()
+
     def real(self) -> float:
         """Read a finite number, and clamp it to the range from -MAX_NUMBER to MAX_NUMBER."""
         try:

@@ -115,6 +115,7 @@ def _kgs_genmove_cleanup(gtp: GtpSession, arguments: Arguments) -> str:
 
 def _reg_genmove(gtp: GtpSession, arguments: Arguments) -> str:
     player = arguments.player()
+    arguments.skip_seed()
     arguments.expect_end()
     return gtp.board.game.text(gtp.think(player).move)
 
@@ -148,7 +149,9 @@ def _gg_undo(gtp: GtpSession, arguments: Arguments) -> str:
     return ""
 
 
-def _final_score(gtp: GtpSession, _: Arguments) -> str:
+def _final_score(gtp: GtpSession, arguments: Arguments) -> str:
+    arguments.skip_seed()
+    arguments.expect_end()
     return score_text(gtp.board.result())
 
 

@@ -104,6 +104,7 @@ def _moves_from_last(gtp: GtpSession) -> list[str]:
 
 def _final_status(gtp: GtpSession, arguments: Arguments) -> str:
     vertex = gtp.go_board.point(arguments.word())
+    arguments.skip_seed()
     arguments.expect_end()
     return gtp.go_board.final_status(vertex)
 
@@ -114,6 +115,8 @@ def _final_status_list(gtp: GtpSession, arguments: Arguments) -> str:
     if status is None:
         expected = ", ".join(FINAL_STATUSES)
         raise GtpError(f"{SYNTAX_ERROR}: invalid status {word} (expected one of: {expected})")
+    arguments.skip_seed()
+    arguments.expect_end()
     return gtp.go_board.vertices_with_status(status)
 
 
