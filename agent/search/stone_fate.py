@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from agent.games.chain_status import ShouldContinue
 from agent.games.go import Go, evaluate
+from agent.games.go_rules import DEFAULT_RULES
 from agent.search.defaults import MCTS, make_search
 
 PLAYOUTS = 400
@@ -35,7 +36,7 @@ class FateOfStones(Go):
     def __init__(self, game: Go, stones: int) -> None:
         super().__init__(game.size, 0)
         self.__dict__.update(deepcopy(game).__dict__)
-        self.komi = 0.0
+        self.komi, self.rules = 0.0, DEFAULT_RULES
         self.capture_dead_stones = False  # Both sides must be able to pass in a seki.
         self._scored = stones
 

@@ -272,7 +272,7 @@ class GtpGoBoard(GtpBoard):
         statuses, empty = self._current_statuses(), self.game.stones.sets[EMPTY]
         rest = without_stones(self.game.stones, dead_from_statuses(statuses))
         black, white = (area & empty for area in rest.areas())
-        if self.rules.tax == "SEKI":
+        if self.rules.tax != "NONE":
             untaxed = ~rest.shape.flood_fill(stones_with_status("seki", statuses), rest.sets[EMPTY])
             black, white = black & untaxed, white & untaxed
         return {

@@ -262,3 +262,18 @@ def test_result_uses_the_given_judge():
     board.set_rules(read_rules("tromp-taylor"))
     assert board.result() == 0
     assert stones_with_status("dead", judge(board.game)) == 1 << at(board.game, "A1")
+
+
+def test_eyes_in_seki_are_dame_if_the_rules_tax_them():
+    def judge(game):
+        heads = {game.stones.head[at(game, text)] for text in ("B1", "C3")}
+        return {tuple(sorted(game.stones.chains[head])): "seki" for head in heads}
+
+    board = GtpGoBoard(catalogue.find("go"), {"size": 3, "komi": 0}, judge)
+    board.set_position([(0, "B1"), (0, "B2"), (0, "A2"), (1, "C3")])
+    assert board.final_status(at(board.game, "A1")) == "black_territory"
+    assert board.vertices_with_status("dame") == "A3 B3 C2 C1"
+    assert board.vertices_with_status("seki") == "B1 A2 B2\nC3"
+    board.set_rules(read_rules("japanese"))
+    assert board.final_status(at(board.game, "A1")) == "dame"
+    assert board.vertices_with_status("black_territory") == ""
