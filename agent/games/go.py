@@ -1,4 +1,4 @@
-"""Go on boards with up to 19 rows and columns. Player 0 is Black.
+"""Go on boards with up to 25 rows and columns. Player 0 is Black.
 
 Two consecutive passes end the game, and all stones left on the board count as alive. The other
 rules are those of `agent.games.go_rules`, by default area scoring, positional superko, and no
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from agent.games.batch_evaluation import BatchEvaluation
 
 COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
-MAX_SIZE = 19
+MAX_SIZE = 25  # the number of letters in COLUMNS
 MAX_KOMI = 10**9
 MAX_GROUP_TAX = 2
 BUTTON_POINTS = 0.5  # for the player who passes first, if the rules have a button
@@ -419,19 +419,19 @@ class Go:
         return "\n".join([*rows, letters])
 
 
-def parse_size(size: object) -> Size:
+def parse_size(size: object, max_size: int = MAX_SIZE) -> Size:
     """Return (width, height) for a size such as 9 or "9x13". Raise ValueError if it is invalid."""
     edges: Size | None = None
     if isinstance(size, int) and not isinstance(size, bool):
         edges = size, size
     elif isinstance(size, str) and (match := _WIDTH_BY_HEIGHT.fullmatch(size)):
         edges = int(match[1]), int(match[2])
-    if edges is None or not all(1 <= edge <= MAX_SIZE for edge in edges):
+    if edges is None or not all(1 <= edge <= max_size for edge in edges):
         raise ValueError(
             Message(
                 "invalid board size {} (expected 1 to {}, or WIDTHxHEIGHT such as 9x13)",
                 reprlib.repr(size),
-                MAX_SIZE,
+                max_size,
             )
         )
     return edges

@@ -36,11 +36,13 @@ def non_negative_int(text: str) -> int:
 
 
 def board_size(text: str) -> int | str:
-    """Parse a Go board size, such as "9" (returned as an int) or "9x13" (returned as a str)."""
-    from agent.games.go import MAX_SIZE, format_size, parse_size
+    """Parse a board size of compiled Go: "9" (returned as an int) or "9x13" (as a str)."""
+    from agent.games.go import format_size, parse_size
+    from agent.go.parts import MAX_BOARD_SIZE
 
     try:
-        edges = parse_size(int(text) if text.isascii() and text.isdecimal() else text)
+        size = int(text) if text.isascii() and text.isdecimal() else text
+        edges = parse_size(size, MAX_BOARD_SIZE)
     except ValueError:
         edges = (0, 0)
     if min(edges) < MIN_BOARD_SIZE:
@@ -48,7 +50,7 @@ def board_size(text: str) -> int | str:
             Message(
                 "expected a size from {} to {}, or WIDTHxHEIGHT such as 9x13, not {!r}",
                 MIN_BOARD_SIZE,
-                MAX_SIZE,
+                MAX_BOARD_SIZE,
                 text,
             )
         )

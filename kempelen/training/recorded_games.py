@@ -128,7 +128,7 @@ def _pgn_games(path: Path, report: ReadReport) -> Iterator[RecordedGame]:
 
 def _sgf_games(path: Path, options: dict[str, Any], report: ReadReport) -> Iterator[RecordedGame]:
     from agent.games.go import COLUMNS, Go
-    from protocols.gtp import sgf  # lazy import: needs sgfmill
+    from protocols.gtp import sgf
 
     game = Go(**options)
     try:
@@ -137,10 +137,9 @@ def _sgf_games(path: Path, options: dict[str, Any], report: ReadReport) -> Itera
         raise ValueError(Message("{}: {}", path, error)) from None
     for number, tree in enumerate(trees, 1):
         try:
-            if isinstance(tree, sgf.SgfError):
-                raise tree
-            record = sgf.record_from_tree(tree)
-            if record.size != (game.width, game.height) or any(record.stones) or record.first:
+            record = sgf.read_main_section(tree)
+            changed = any(record.stones) or record.first or record.start
+            if record.size != (game.width, game.height) or changed:
                 raise UnusableGameError(
                     "another board or start position", kind="with another start position"
                 )
@@ -151,11 +150,8 @@ def _sgf_games(path: Path, options: dict[str, Any], report: ReadReport) -> Itera
             "pass" if point is None else f"{COLUMNS[point[0]]}{point[1] + 1}"
             for _, point in record.moves
         )
-        winner = tree.get_winner()
-        is_draw = tree.get_root().get_raw("RE").strip() in (b"0", b"Draw") if (
-            tree.get_root().has_property("RE")
-        ) else False  # fmt: skip
-        result = {"b": 1.0, "w": -1.0}.get(winner or "", 0.0 if is_draw else None)
+        text = tree.get("RE").upper()
+        result = {"B+": 1.0, "W+": -1.0}.get(text[:2], 0.0 if text in ("0", "DRAW") else None)
         yield RecordedGame(number, moves, result)
 
 

@@ -19,12 +19,14 @@ from agent.games.chain_status import (
     stones_with_status,
 )
 from agent.games.game_state import MAX_PLIES
-from agent.games.go import COLUMNS, MAX_SIZE, Go, format_size, without_stones
+from agent.games.go import COLUMNS, MAX_SIZE, Go, Size, format_size, without_stones
 from agent.games.go_rules import DEFAULT_RULES, Ruleset, handicap_bonus
 from agent.games.stones import EMPTY, PASS, iter_bits, shape
+from agent.go.parts import MAX_BOARD_SIZE
 from agent.io.files import write_atomically
 from protocols.gtp import sgf
 from protocols.gtp.board import ILLEGAL_MOVE, GtpBoard
+from protocols.gtp.handicap import INVALID_NUMBER, handicap_fits, star_points
 from protocols.gtp.messages import GtpError
 from protocols.rulesets import read_sgf_rules
 
@@ -33,7 +35,6 @@ DEFAULT_SIZE = 19
 EMPTY_FRACTION, MIN_MOVES_LEFT = 0.4, 8
 # Below this number of moves per vertex, it is too early to resign.
 EARLY_FRACTION = 0.25
-INVALID_NUMBER = "invalid number of stones"
 FinalStatus = Status | Literal["black_territory", "white_territory", "dame"]
 
 
@@ -52,6 +53,7 @@ class GtpGoBoard(GtpBoard):
         super().__init__(game_type, {"size": DEFAULT_SIZE, **options})
         self.komi = self.game.komi  # without White's points for handicap stones
         self.rules = rules
+        self.is_compiled = False  # whether the search is the compiled one
         self._judge = judge
         self._handicap_can_be_undone = False
         # The last judgement of dead stones, and the key of its position.
@@ -76,6 +78,24 @@ class GtpGoBoard(GtpBoard):
 
     def _size_options(self, width: int, height: int | None) -> dict[str, Any]:
         return {"size": format_size(width, width if height is None else height)}
+
+    def resize(self, width: int, height: int | None = None) -> None:
+        size = width, width if height is None else height
+        if max(size) <= MAX_SIZE and (reason := self._refuse_size(size)):
+            raise GtpError(f"unacceptable size: {reason}")
+        super().resize(width, height)
+
+    def _refuse_size(self, size: Size) -> str:
+        """Return why a size is not supported, or ""."""
+        text = format_size(*size)
+        if max(size) > MAX_SIZE:
+            return f"unsupported board size {text} (maximum {MAX_SIZE})"
+        if self.is_compiled and max(size) > MAX_BOARD_SIZE:
+            return (
+                f"unsupported board size {text} (maximum {MAX_BOARD_SIZE} in the compiled search; "
+                f"--boardsize {MAX_SIZE} or --algorithm mcts starts one without this limit)"
+            )
+        return ""
 
     def set_komi(self, komi: float) -> None:
         self._options["komi"] = self.komi = komi
@@ -300,7 +320,7 @@ class GtpGoBoard(GtpBoard):
         width, height = self.game.width, self.game.height
         if not 2 <= count < width * height:
             raise GtpError(INVALID_NUMBER)
-        max_fixed = max((n for n in range(2, 10) if _handicap_fits(width, height, n)), default=0)
+        max_fixed = max((n for n in range(2, 10) if handicap_fits(width, height, n)), default=0)
         points = star_points(width, height, min(count, max_fixed)) if max_fixed else []
         return self._set_handicap(self._spread_points(points, count))
 
@@ -401,21 +421,21 @@ class GtpGoBoard(GtpBoard):
         game.set_turn(first)
         return game
 
-    def load(self, file: str, move_number: int | None) -> int:
+    def load(self, file: str, until: int | str | None) -> int:
         """Load an SGF file and return the side to move, or raise `GtpError`.
 
-        Load the position before move `move_number`, or the final position if this is None. The komi
-        and the rules change only if the file has valid ones.
+        Load the position before the move with the number `until`, or before the first move at the
+        vertex `until`, or the final position if this is None. The komi and the rules change only if
+        the file has valid ones.
         """
         try:
-            record = sgf.read(Path(file))
+            record = sgf.read(Path(file), until)
         except sgf.SgfError as error:
             raise GtpError(f"cannot load file: {error}") from None
         size = format_size(*record.size)
-        if max(record.size) > MAX_SIZE:
-            raise GtpError(f"cannot load file: unsupported board size {size} (maximum {MAX_SIZE})")
-        moves = record.moves if move_number is None else record.moves[: max(move_number - 1, 0)]
-        if len(moves) > MAX_PLIES:
+        if reason := self._refuse_size(record.size):
+            raise GtpError(f"cannot load file: {reason}")
+        if len(record.moves) > MAX_PLIES:
             raise GtpError(f"cannot load file: too many moves (maximum {MAX_PLIES})")
         vertex = shape(*record.size).vertex
         black, white = ([vertex(*point) for point in points] for points in record.stones)
@@ -424,8 +444,10 @@ class GtpGoBoard(GtpBoard):
         except GtpError as error:
             raise GtpError(f"cannot load file: {error}") from None
         game.rules = read_sgf_rules(record.rules) or self.rules
-        played = [(player, PASS if point is None else vertex(*point)) for player, point in moves]
-        for number, (player, move) in enumerate(played, 1):
+        played = [
+            (player, PASS if point is None else vertex(*point)) for player, point in record.moves
+        ]
+        for number, (player, move) in enumerate(played, record.start + 1):
             if not game.is_legal(player, move, tolerant=True):
                 raise GtpError(f"cannot load file: move {number} is illegal")
             game.play_as(player, move)
@@ -470,37 +492,6 @@ class GtpGoBoard(GtpBoard):
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             raise GtpError(f"cannot write {file}: {reason}") from None
-
-
-def star_points(width: int, height: int, count: int) -> list[tuple[int, int]]:
-    """Return the columns and rows of `count` handicap stones, in the order that GTP defines.
-
-    A board can have 2 to 9 stones if both edges are odd and at least 9, or else 2 to 4 stones if
-    both edges are at least 7. Raise `GtpError` for any other count. GTP's rule for square boards is
-    applied to each edge.
-    """
-    if not _handicap_fits(width, height, count):
-        raise GtpError(INVALID_NUMBER)
-    (left, middle, right), (low, half, high) = _star_lines(width), _star_lines(height)
-    points = [(left, low), (right, high), (left, high), (right, low)][: min(count, 4)]
-    if count > 5:
-        points += [(left, half), (right, half)]
-    if count > 7:
-        points += [(middle, low), (middle, high)]
-    if count in (5, 7, 9):
-        points.append((middle, half))
-    return points
-
-
-def _star_lines(edge: int) -> tuple[int, int, int]:
-    near = 3 if edge > 12 else 2
-    return near, edge // 2, edge - 1 - near
-
-
-def _handicap_fits(width: int, height: int, count: int) -> bool:
-    edges = width, height
-    has_nine_points = all(edge >= 9 and edge % 2 for edge in edges)
-    return min(edges) >= 7 and 2 <= count <= (9 if has_nine_points else 4)
 
 
 def _distance(point: tuple[int, int], points: list[tuple[int, int]]) -> int:

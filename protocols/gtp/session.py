@@ -473,7 +473,7 @@ class GtpSession:
         backend.start()
 
     def _create_backend(self, settings: Settings) -> GameBackend[Any] | CompiledBackend[Any]:
-        return create_backend(
+        backend = create_backend(
             self.board.game_type,
             lambda: self.board.game,
             self.report,
@@ -481,6 +481,9 @@ class GtpSession:
             evaluation=settings.evaluation,
             search_config=settings.search_config,
         )
+        if isinstance(self.board, GtpGoBoard):
+            self.board.is_compiled = isinstance(backend, CompiledBackend)
+        return backend
 
     # Position learning, for games without chance events.
 

@@ -1,42 +1,48 @@
-"""Read and write SGF files for games of Go with the package sgfmill.
-
-The package supports only square boards of at least 2x2 points. Another board is embedded in the
-upper left corner of a square board, but its property SZ keeps the original size.
-"""
+"""Read and write games of Go in SGF."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice, takewhile
 from math import isnan
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from unicodedata import normalize
 
 from agent.games.go import COLUMNS, MAX_KOMI, Size
+from agent.games.stones import EMPTY, Stones, iter_bits, shape
 from agent.io.files import read_bytes
 from agent.io.message import MessageError
 from agent.io.sanitize import sanitize_line
-from agent.io.text_files import decode_text
+from protocols.gtp.handicap import handicap_fits, star_points
+from protocols.gtp.sgf_tree import COLOURS, Node, decode_sgf, escape, parse
+from protocols.rulesets import read_sgf_rules
 
-MAX_FILE_SIZE = 4 << 20
-GO_GAME_TYPE = 1  # value of GM for Go
-POSITION_PROPERTIES = ("AB", "AW", "AE", "B", "W", "PL")
+# A file of 32 MiB needs up to 3 GB of memory.
+MAX_FILE_SIZE = 32 << 20
+GO_GAME_TYPE = "1"  # value of GM for Go
 MAX_SHOWN_LENGTH = 40  # maximum length of an invalid value in a message
-MIN_SGFMILL_SIZE = 2
+DEFAULT_SIZE = 19
+MAX_PASS_TT_SIZE = 19  # maximum size of a board on which "tt" is a pass
+# Maximum number of places in a game where stones are set up after a move.
+MAX_SECTIONS = 1000
+SETUP_PROPERTIES: dict[str, int | None] = {"AB": 0, "AW": 1, "AE": None}
+PLAYER_NAMES = {"b": 0, "black": 0, "1": 0, "w": 1, "white": 1, "2": 1}
 
 # Some Go servers write komi in hundredths of a point or, under Chinese rules, of a stone (two
 # points). The AP property identifies them.
-PROGRAMS_WITH_KOMI_IN_HUNDREDTHS = (b"foxwq", b"sgfc:2.0")
+PROGRAMS_WITH_KOMI_IN_HUNDREDTHS = ("foxwq", "sgfc:2.0")
 KOMI_IN_HUNDREDTHS: dict[float, float] = {
     50: 0.5, 275: 5.5, 325: 6.5, 350: 7.0, 375: 7.5, 550: 5.5, 650: 6.5, 700: 7.0, 750: 7.5,
 }  # fmt: skip
 
-_WIDTH_HEIGHT = re.compile(rb"\s*([1-9][0-9]?)\s*:\s*([1-9][0-9]?)\s*")
-# A property CA that names another encoding than UTF-8.
-_OTHER_ENCODING = re.compile(rb"CA\[(?!\s*(utf-?8\s*)?\])", re.IGNORECASE)
-_ONE_POINT = re.compile(rb"\s*0*1\s*")
+_SIZE = re.compile(r"0*([1-9][0-9]?)(?:\s*[:x]\s*0*([1-9][0-9]?))?(?!\s*[0-9.:x])", re.IGNORECASE)
+_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_POINTS = re.compile(r"[A-Za-z]{2}(?::[A-Za-z]{2})?")
+# A number with a unit, as in "6.5目", "6目半" (6.5 points) and "3.75子" (3.75 stones, 7.5 points).
+_KOMI = re.compile(r"([-+]?[0-9]+(?:[.,][0-9]+)?)\s*(子)?[^0-9半½반]{0,3}([半½반])?")
 
 Point = tuple[int, int]
 
@@ -47,7 +53,7 @@ class SgfError(MessageError):
 
 @dataclass(frozen=True, slots=True)
 class SgfGame:
-    """The main line of a game. A point is a column and a row, with (0, 0) at the lower left."""
+    """A game, or a section of it. A point is a column and a row, with (0, 0) at the lower left."""
 
     size: Size  # width and height
     komi: float | None
@@ -56,6 +62,7 @@ class SgfGame:
     moves: list[tuple[int, Point | None]]  # players and points, or None for a pass
     rules: str = ""  # property RU
     handicap: int | None = None  # property HA
+    start: int = 0  # number of moves in the file before this section
 
     @property
     def handicap_stones(self) -> int:
@@ -66,115 +73,350 @@ class SgfGame:
         return 0 if white else len(black)
 
 
-def read(file: Path) -> SgfGame:
-    """Return the main line of the first game in a file, or raise `SgfError` if it is invalid."""
-    return record_from_tree(read_trees(file, first=True)[0])
+def read(file: Path, until: int | str | None = None) -> SgfGame:
+    """Return the main line of the first game in a file, or raise `SgfError` if it is invalid.
+
+    `until` ends the game before a move: a number (the first move is 1), or a GTP vertex for the
+    first move there. If stones are set up after a move, the result is the section of the game that
+    starts with them.
+    """
+    (tree,) = islice(_parse_file(file), 1)
+    sections = read_sections(tree)
+    if until is None:
+        return sections[-1]
+    count = _moves_before(sections, until) if isinstance(until, str) else max(until - 1, 0)
+    section = [section for section in sections if section.start <= count][-1]
+    return replace(section, moves=section.moves[: count - section.start])
 
 
-def read_trees(file: Path, *, first: bool = False) -> list[Any]:
-    """Return the games (or only the first) in a file as sgfmill trees, or raise `SgfError`."""
+def _moves_before(sections: Sequence[SgfGame], vertex: str) -> int:
+    point = read_point(vertex)
+    for section in sections:
+        for number, (_, move) in enumerate(section.moves, section.start):
+            if move == point:
+                return number
+    raise SgfError("no move at {}", vertex)
+
+
+def read_trees(file: Path) -> list[Node]:
+    """Return the games in a file, or raise `SgfError`."""
+    return list(_parse_file(file))
+
+
+def _parse_file(file: Path) -> Iterable[Node]:
     try:
         data = read_bytes(file, MAX_FILE_SIZE)
     except (OSError, ValueError) as error:
         raise SgfError(getattr(error, "strerror", None) or str(error)) from None
-    if _OTHER_ENCODING.search(data):
-        return parse_trees(data, first=first)
-    return parse_trees(decode_text(data).encode(), first=first, encoding="UTF-8")
+    return _require_game(parse(decode_sgf(data)))
 
 
-def parse_trees(data: bytes, *, first: bool = False, encoding: str | None = None) -> list[Any]:
-    """Return the games (or only the first) in SGF data as sgfmill trees, or raise `SgfError`.
+def parse_trees(text: str) -> list[Node]:
+    """Return the games in an SGF text, or raise `SgfError`."""
+    return list(_require_game(parse(text)))
 
-    If one of several games is invalid, the list contains an `SgfError` in its place. The `encoding`
-    overrides the SGF property CA.
+
+def _require_game(games: Iterable[Node]) -> Iterable[Node]:
+    game = None
+    for game in games:
+        yield game
+    if game is None:
+        raise SgfError("no SGF data found")
+
+
+def read_main_section(tree: Node) -> SgfGame:
+    """Return the section of a game with the most moves, or raise `SgfError`."""
+    return max(read_sections(tree), key=lambda section: len(section.moves))
+
+
+def read_sections(tree: Node) -> list[SgfGame]:
+    """Return the main line of a game, or raise `SgfError` if it is invalid.
+
+    A section ends where stones are set up after a move. The next one starts with that position.
     """
-    try:
-        from sgfmill import sgf_grammar
-    except ImportError:
-        from agent.io.requirements import missing_packages  # lazy import: for errors only
-
-        raise SgfError(missing_packages("SGF", "gtp")) from None
-    try:
-        if first:
-            games = [sgf_grammar.parse_sgf_game(data)]
-        else:
-            games = sgf_grammar.parse_sgf_collection(data)
-    except (ValueError, KeyError, RecursionError, LookupError) as error:
-        raise SgfError(str(error) or "invalid SGF") from None
-    trees = [_tree_or_error(game, encoding) for game in games]
-    if len(trees) == 1 and isinstance(trees[0], SgfError):
-        raise trees[0]
-    return trees
+    header = list(_header(tree))
+    game_types = [text for text in _texts(header, "GM") if text]
+    if game_types and game_types[0].lstrip("0") != GO_GAME_TYPE:
+        shown = sanitize_line(game_types[0])[:MAX_SHOWN_LENGTH]
+        raise SgfError("GM[{}]: not a game of Go (expected GM[{}])", shown, GO_GAME_TYPE)
+    line = _MainLine(_size(header), _handicap(header))
+    for number, node in enumerate(tree.main_line()):
+        line.add(node, number)
+    komi, rules = _komi(header), _rules(header)
+    return [replace(section, komi=komi, rules=rules) for section in line.sections()]
 
 
-def _tree_or_error(parsed: Any, encoding: str | None) -> Any:
-    try:
-        return _tree(parsed, encoding)
-    except (ValueError, KeyError, RecursionError, LookupError) as error:
-        return SgfError(str(error) or "invalid SGF")
+def main_moves(tree: Node) -> list[Node]:
+    """Return the nodes of the moves in the main line, one for each move."""
+    return [node for node in tree.main_line() if node.colour]
 
 
-def _tree(parsed: Any, encoding: str | None) -> Any:
-    from sgfmill import sgf
-
-    root = parsed.sequence[0]
-    original = root.get("SZ", [b""])
-    size = _unsupported_size(original[0])
-    if size is not None:
-        root["SZ"] = [b"%d" % _sgfmill_size(size)]
-    tree = sgf.Sgf_game.from_coarse_game_tree(parsed, encoding)
-    if size is not None:
-        root["SZ"] = original  # The tree shares this dictionary.
-    return tree
-
-
-def new_tree(size: Size) -> Any:
-    """Return an sgfmill tree for a game on an empty board."""
-    from sgfmill import sgf_grammar
-
-    text = f"(;FF[4]GM[1]CA[UTF-8]SZ[{_size_text(size)}])"
-    return _tree(sgf_grammar.parse_sgf_game(text.encode()), None)
-
-
-def board_size(tree: Any) -> Size:
-    """Return the width and height of the board in an sgfmill tree."""
-    root = tree.get_root()
-    value = root.get_raw("SZ") if root.has_property("SZ") else b""
-    return _unsupported_size(value) or (tree.get_size(), tree.get_size())
-
-
-def _unsupported_size(value: bytes) -> Size | None:
-    if _ONE_POINT.fullmatch(value):
-        return 1, 1
-    match = _WIDTH_HEIGHT.fullmatch(value)
-    return (int(match[1]), int(match[2])) if match else None
-
-
-def _sgfmill_size(size: Size) -> int:
-    return max(*size, MIN_SGFMILL_SIZE)
-
-
-def set_move(node: Any, player: int, point: Point | None) -> None:
-    """Set the move of a node in an sgfmill tree. If `point` is None, the move is a pass."""
-    size = board_size(node.owner)
-    coordinates = None if point is None else (point[1] + _sgfmill_size(size) - size[1], point[0])
-    node.set_move("bw"[player], coordinates)
-
-
-def get_move(node: Any) -> tuple[int, Point | None]:
+def get_move(node: Node, size: Size) -> tuple[int, Point | None]:
     """Return the player and the move of a node that has one. Raise `SgfError` if it is invalid."""
-    colour, coordinates = node.get_move()
-    size = board_size(node.owner)
-    return _player(colour), None if coordinates is None else _point(coordinates, size)
+    return COLOURS.index(node.colour), _move_point(node, size)
 
 
-def _point(coordinates: tuple[int, int], size: Size) -> Point:
-    """Return the point for the coordinates of sgfmill, or raise `SgfError` if it is outside."""
+def board_size(tree: Node) -> Size:
+    """Return the width and height of the board, or raise `SgfError`."""
+    return _size(_header(tree))
+
+
+def _header(tree: Node) -> Iterable[Node]:
+    """Yield the nodes before the first move: some programs write a game's properties into them."""
+    yield tree
+    if not tree.colour:
+        yield from takewhile(lambda node: not node.colour, islice(tree.main_line(), 1, None))
+
+
+def _texts(header: Iterable[Node], name: str) -> Iterable[str]:
+    """Yield all values of a property. Some programs repeat it, or write an empty value first."""
+    for node in header:
+        yield from node.texts(name)
+
+
+def _size(header: Iterable[Node]) -> Size:
+    text = next(filter(None, _texts(header, "SZ")), str(DEFAULT_SIZE))
+    match = _SIZE.match(text)
+    shown = sanitize_line(text)[:MAX_SHOWN_LENGTH]
+    if match is None:
+        raise SgfError("SZ[{}]: invalid board size", shown)
+    width, height = int(match[1]), int(match[2] or match[1])
+    if max(width, height) > len(_LETTERS):
+        raise SgfError("size out of range: {}", shown)
+    return width, height
+
+
+def _handicap(header: Sequence[Node]) -> int | None:
+    width, height = _size(header)
+    for text in _texts(header, "HA"):
+        if (match := re.match(r"[0-9]{1,4}(?![0-9.])", text)) and int(match[0]) <= width * height:
+            return int(match[0])
+    return None
+
+
+def _rules(header: Sequence[Node]) -> str:
+    """Return the first known rules, or else the first text of the property RU."""
+    texts = [text for text in _texts(header, "RU") if text]
+    return next(filter(read_sgf_rules, texts), texts[0] if texts else "")
+
+
+def _komi(header: Sequence[Node]) -> float | None:
+    """Return the komi, or None. Accept decimal commas, units, and hundredths from some programs."""
+    values = map(_komi_from, _texts(header, "KM"))
+    komi = next((value for value in values if value is not None), None)
+    if komi is None:
+        return None
+    programs = " ".join(_texts(header, "AP")).lower()
+    if any(name in programs for name in PROGRAMS_WITH_KOMI_IN_HUNDREDTHS):
+        komi = KOMI_IN_HUNDREDTHS.get(komi, komi)
+    if not abs(komi) < MAX_KOMI:
+        raise SgfError("invalid komi {:g} (must be below {:g})", komi, MAX_KOMI)
+    return komi + 0.0
+
+
+def _komi_from(text: str) -> float | None:
+    text = normalize("NFKC", text.replace("½", "半"))
+    try:
+        komi = float(text.replace(",", "."))
+    except ValueError:
+        match = _KOMI.match(text)
+        if match is None:
+            return None
+        komi = float(match[1].replace(",", ".")) * (2 if match[2] else 1)
+        return komi + (0.5 if match[3] else 0)
+    return None if isnan(komi) else komi
+
+
+class _MainLine:
+    """The sections of a main line, to which nodes are added in order."""
+
+    def __init__(self, size: Size, handicap: int | None) -> None:
+        self._size = size
+        self._handicap = handicap
+        self._done: list[SgfGame] = []
+        self._stones: dict[Point, int] = {}  # players by point, before the first move
+        self._first: int | None = None
+        self._moves: list[tuple[int, Point | None]] = []
+        self._start = 0
+        # A player to move that a node without a move names, until the next move.
+        self._next: int | None = None
+        # The position, or None if it must be computed from the setup stones and the moves.
+        self._board: Stones | None = None
+
+    def sections(self) -> list[SgfGame]:
+        if not self._moves and not self._done:
+            self._place_handicap()
+        if self._moves and self._next not in (None, 1 - self._moves[-1][0]):
+            self._begin_section()
+            self._first = self._next
+        return [*self._done, self._section()]
+
+    def add(self, node: Node, number: int) -> None:
+        """Add the stones and moves of a node. Raise `SgfError` if a value is invalid."""
+        edits = [
+            (point, player)
+            for name, player in SETUP_PROPERTIES.items()
+            for point in _setup_points(node, name, self._size, number)
+        ]
+        if edits:
+            if self._moves:
+                self._begin_section()
+            for point, player in edits:
+                if player is None:
+                    self._stones.pop(point, None)
+                else:
+                    self._stones[point] = player
+            self._board = None
+        if node.colour:
+            move = _move_point(node, self._size, number)
+            self._play(COLOURS.index(node.colour), move, is_forced="KO" in node.properties)
+        elif turn := node.get("PL"):
+            if turn.lower() not in PLAYER_NAMES:
+                raise _invalid(node, "PL", number)
+            self._next = PLAYER_NAMES[turn.lower()]
+            if not self._moves:
+                self._first = self._next
+
+    def _play(self, player: int, point: Point | None, is_forced: bool) -> None:
+        """Add a move. A forced one is played even if it is illegal, see property KO."""
+        if player and not self._moves and not self._done:
+            self._place_handicap()
+        self._next = None
+        if is_forced and self._board is None:
+            self._board = self._position()
+        if self._board is not None and point is not None:
+            vertex = self._board.shape.vertex(*point)
+            if self._board.board[vertex] != EMPTY and not is_forced:
+                raise SgfError("move {} is illegal", self._start + len(self._moves) + 1)
+            if self._board.board[vertex] != EMPTY or self._board.is_suicide(vertex, player + 1):
+                self._force(player, point)
+                return
+            self._board.put(vertex, player + 1)
+        self._moves.append((player, point))
+
+    def _force(self, player: int, point: Point) -> None:
+        """Play a move that cannot be in a section: begin a section with the resulting position."""
+        self._begin_section()
+        self._start += 1
+        self._first = 1 - player
+        self._stones[point] = player
+        geometry = shape(*self._size)
+        for side in (1 - player, player):
+            sets = [0, 0]
+            for (column, row), owner in self._stones.items():
+                sets[owner] |= 1 << geometry.vertex(column, row)
+            rest = sets[side]
+            while rest:
+                chain = rest & -rest
+                chain |= geometry.flood_fill(chain, sets[side])
+                rest &= ~chain
+                if not geometry.adjacent(chain) & ~(sets[0] | sets[1]):
+                    for vertex in iter_bits(chain):
+                        del self._stones[geometry.coordinates(vertex)]
+        self._board = None
+
+    def _begin_section(self) -> None:
+        if len(self._done) == MAX_SECTIONS:
+            raise SgfError("stones are set up too often (at most {} times)", MAX_SECTIONS)
+        board = self._board = self._board or self._position()
+        self._done.append(self._section())
+        if self._moves:
+            self._first = 1 - self._moves[-1][0]
+        self._start += len(self._moves)
+        self._moves = []
+        self._stones = {
+            board.shape.coordinates(vertex): player
+            for player in (0, 1)
+            for vertex in iter_bits(board.sets[player + 1])
+        }
+
+    def _section(self) -> SgfGame:
+        self._position(moves=False)  # checks the stones
+        black, white = (
+            sorted(point for point, owner in self._stones.items() if owner == player)
+            for player in (0, 1)
+        )
+        first = int(bool(black) and not white) if self._first is None else self._first
+        if self._moves:
+            first = self._moves[0][0]
+        handicap = self._done[0].handicap_stones if self._done else self._handicap
+        return SgfGame(
+            self._size, None, (black, white), first, self._moves, "", handicap, self._start
+        )
+
+    def _position(self, moves: bool = True) -> Stones:
+        """Return the position after the setup and the moves. Raise `SgfError` if it is illegal."""
+        board = Stones(*self._size)
+        for point, player in self._stones.items():
+            vertex = board.shape.vertex(*point)
+            if board.is_suicide(vertex, player + 1) or board.put(vertex, player + 1):
+                raise SgfError("stones without liberties are set up")
+        for number, (player, move) in enumerate(self._moves if moves else (), self._start + 1):
+            if move is not None:
+                vertex = board.shape.vertex(*move)
+                if board.board[vertex] != EMPTY or board.is_suicide(vertex, player + 1):
+                    raise SgfError("move {} is illegal", number)
+                board.put(vertex, player + 1)
+        return board
+
+    def _place_handicap(self) -> None:
+        """Place the stones of a handicap that the file names, but does not set up."""
+        if self._handicap and not self._stones and handicap_fits(*self._size, self._handicap):
+            self._stones = dict.fromkeys(star_points(*self._size, self._handicap), 0)
+            self._board = None
+            if self._first is None:
+                self._first = 1
+
+
+def _move_point(node: Node, size: Size, number: int = 0) -> Point | None:
+    text = _lower(node.texts(node.colour)[0], size)
+    if not text or (text == "tt" and max(size) <= MAX_PASS_TT_SIZE):
+        return None
+    points = _read_points(text, size)
+    if len(points) != 1:
+        raise _invalid(node, node.colour, number)
+    return points[0]
+
+
+def _setup_points(node: Node, name: str, size: Size, number: int) -> list[Point]:
+    points = []
+    for text in filter(None, node.texts(name)):
+        found = _read_points(text, size)
+        if not found:
+            raise _invalid(node, name, number)
+        points += found
+    return points
+
+
+def _lower(text: str, size: Size) -> str:
+    """Remove spaces. Capital letters mean small ones on boards that do not need both."""
+    text = re.sub(r"\s", "", text)
+    return text.lower() if max(size) <= len(_LETTERS) // 2 else text
+
+
+def _read_points(text: str, size: Size) -> list[Point]:
+    """Return the points in a value such as "dd" or "dd:pp", or [] if it is invalid."""
     width, height = size
-    row, column = coordinates[0] - _sgfmill_size(size) + height, coordinates[1]
-    if row < 0 or column >= width:
-        raise SgfError("a point is outside the board of {}x{}", width, height)
-    return column, row
+    match = _POINTS.fullmatch(_lower(text, size))
+    if match is None:
+        return []
+    edges = [_LETTERS.index(letter) for letter in match[0] if letter != ":"]
+    columns, rows = sorted(edges[::2]), sorted(edges[1::2])
+    if columns[-1] >= width or rows[-1] >= height:
+        # Only a point that a square board of the same length has is plausible.
+        if max(columns[-1], rows[-1]) < max(width, height, 2):
+            raise SgfError("a point is outside the board of {}x{}", width, height)
+        return []
+    return [
+        (column, height - 1 - row)
+        for column in range(columns[0], columns[-1] + 1)
+        for row in range(rows[0], rows[-1] + 1)
+    ]
+
+
+def _invalid(node: Node, name: str, number: int) -> SgfError:
+    shown = sanitize_line("][".join(node.properties[name]))[:MAX_SHOWN_LENGTH]
+    return SgfError("{}[{}]: invalid value in node {}", name, shown, number)
 
 
 def read_point(vertex: str) -> Point | None:
@@ -184,104 +426,16 @@ def read_point(vertex: str) -> Point | None:
     return COLUMNS.index(vertex[0].upper()), int(vertex[1:]) - 1
 
 
-def record_from_tree(game: Any) -> SgfGame:
-    """Return the main line of an sgfmill tree, or raise `SgfError` if the tree is invalid."""
-    try:
-        size = board_size(game)
-        root = game.get_root()
-        if (game_type := _get_property(root, "GM")) not in (None, GO_GAME_TYPE):
-            raise SgfError(f"GM[{game_type}]: not a game of Go (expected GM[{GO_GAME_TYPE}])")
-        board, plays = _setup_and_moves(game)
-        first = _player(root.get("PL")) if root.has_property("PL") else None
-    except (ValueError, KeyError, RecursionError, LookupError) as error:
-        raise SgfError(_describe_unreadable(game) or str(error) or "invalid SGF") from None
-    komi = _komi(root)
-    if komi is not None and not abs(komi) < MAX_KOMI:
-        raise SgfError("invalid komi {:g} (must be below {:g})", komi, MAX_KOMI)
-
-    stones: tuple[list[Point], list[Point]] = ([], [])
-    for colour, at in board.list_occupied_points():
-        stones[_player(colour)].append(_point(at, size))
-    moves = [(_player(colour), None if at is None else _point(at, size)) for colour, at in plays]
-    if moves:
-        first = moves[0][0]
-    elif first is None:
-        first = int(bool(stones[0]) and not stones[1])
-    rules, handicap = _get_property(root, "RU"), _get_property(root, "HA")
-    if handicap is not None and not 0 <= handicap <= size[0] * size[1]:
-        handicap = None
-    return SgfGame(size, komi, stones, first, moves, rules or "", handicap)
-
-
-def _komi(root: Any) -> float | None:
-    """Return the komi, or None. Accept decimal commas, and hundredths from some programs."""
-    if not root.has_property("KM"):
-        return None
-    try:
-        komi = float(root.get_raw("KM").replace(b",", b"."))
-    except ValueError:
-        return None
-    if isnan(komi):
-        return None
-    program = root.get_raw("AP").lower() if root.has_property("AP") else b""
-    if any(name in program for name in PROGRAMS_WITH_KOMI_IN_HUNDREDTHS):
-        komi = KOMI_IN_HUNDREDTHS.get(komi, komi)
-    return komi + 0.0
-
-
-def _setup_and_moves(game: Any) -> tuple[Any, list[tuple[str, tuple[int, int] | None]]]:
-    """Return the sgfmill board before the first move, and the moves of the main line."""
-    from sgfmill import boards
-
-    board = boards.Board(game.get_size())
-    plays: list[tuple[str, tuple[int, int] | None]] = []
-    for number, node in enumerate(game.get_main_sequence()):
-        if node.has_setup_stones():
-            if plays:
-                raise ValueError(f"stones are set up after a move, in node {number}")
-            if not board.apply_setup(*node.get_setup_stones()):
-                raise ValueError("stones without liberties are set up")
-        colour, at = node.get_move()
-        if colour is not None:
-            plays.append((colour, at))
-    return board, plays
-
-
-def _describe_unreadable(game: Any) -> str:
-    for number, node in enumerate(game.get_main_sequence()):
-        for name in POSITION_PROPERTIES:
-            if not node.has_property(name):
-                continue
-            try:
-                node.get(name)
-            except (ValueError, LookupError):
-                values = b"][".join(node.get_raw_list(name)).decode("utf-8", "replace")
-                shown = sanitize_line(values)[:MAX_SHOWN_LENGTH]
-                return f"{name}[{shown}]: invalid value in node {number}"
-    return ""
-
-
-def _get_property(root: Any, name: str) -> Any:
-    try:
-        return root.get(name) if root.has_property(name) else None
-    except (ValueError, LookupError):
-        return None
-
-
-def _player(colour: str) -> int:
-    return 0 if colour == "b" else 1
-
-
 def write(record: SgfGame, more: Mapping[str, str] = MappingProxyType({})) -> str:
     """Return a game as one line of SGF. The mapping `more` contains additional root properties.
 
     The values in `more` must not be escaped.
     """
-    root = ";FF[4]GM[1]CA[UTF-8]AP[Kempelen]" + f"SZ[{_size_text(record.size)}]"
+    root = ";FF[4]GM[1]CA[UTF-8]AP[Kempelen]" + f"SZ[{size_text(record.size)}]"
     if record.komi is not None:
         root += f"KM[{record.komi:.10g}]"
     properties = {"RU": record.rules, **more} if record.rules else more
-    root += "".join(f"{name}[{_escape(text)}]" for name, text in properties.items())
+    root += "".join(f"{name}[{escape(text)}]" for name, text in properties.items())
     # Write HA unless a reader would infer the same number of stones.
     count = record.handicap_stones
     if count > 1 or count != replace(record, handicap=None).handicap_stones:
@@ -295,11 +449,7 @@ def write(record: SgfGame, more: Mapping[str, str] = MappingProxyType({})) -> st
     return f"({root}{_moves(record.moves, height)})"
 
 
-def _escape(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("]", "\\]")
-
-
-def _size_text(size: Size) -> str:
+def size_text(size: Size) -> str:
     width, height = size
     return f"{width}" if width == height else f"{width}:{height}"
 
@@ -308,9 +458,15 @@ def _moves(moves: Iterable[tuple[int, Point | None]], height: int) -> str:
     return "".join(f";{'BW'[player]}[{sgf_point(point, height)}]" for player, point in moves)
 
 
+def set_move(node: Node, player: int, point: Point | None, size: Size) -> None:
+    """Set the move of a node. A pass is written for old readers as "tt", if possible."""
+    is_pass_tt = point is None and max(size) <= MAX_PASS_TT_SIZE
+    node.set("BW"[player], "tt" if is_pass_tt else sgf_point(point, size[1]))
+
+
 def sgf_point(point: Point | None, height: int) -> str:
     """Return a point in SGF notation, which counts from the upper left corner, or "" for a pass."""
     if point is None:
         return ""
     column, row = point
-    return f"{chr(ord('a') + column)}{chr(ord('a') + height - 1 - row)}"
+    return _LETTERS[column] + _LETTERS[height - 1 - row]

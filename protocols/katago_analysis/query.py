@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from agent.games.go import COLUMNS, MAX_SIZE, Go, Size, format_size
+from agent.games.go import COLUMNS, Go, Size, format_size
 from agent.games.go_rules import HANDICAP_BONUSES, Ruleset, handicap_bonus
 from agent.games.stones import PASS, shape
+from agent.go.parts import MAX_BOARD_SIZE
 from agent.io.message import Message
 from agent.limits import MoveRestriction
 from protocols.katago_analysis.fields import (
@@ -240,9 +241,9 @@ def _interned_placement(player: int, vertex: int) -> Placement:
 
 
 def _size(fields: FieldReader) -> Size:
-    message = f"Must provide an integer from {MIN_BOARD_SIZE} to {MAX_SIZE}"
-    width = fields.integer("boardXSize", MIN_BOARD_SIZE, MAX_SIZE, message)
-    height = fields.integer("boardYSize", MIN_BOARD_SIZE, MAX_SIZE, message)
+    message = f"Must provide an integer from {MIN_BOARD_SIZE} to {MAX_BOARD_SIZE}"
+    width = fields.integer("boardXSize", MIN_BOARD_SIZE, MAX_BOARD_SIZE, message)
+    height = fields.integer("boardYSize", MIN_BOARD_SIZE, MAX_BOARD_SIZE, message)
     return width, height
 
 

@@ -15,7 +15,8 @@ from agent.game import CHANCE
 from agent.games import catalogue
 from agent.games.fen import board_from_fen
 from agent.games.game_state import MAX_PLIES, GameState
-from agent.games.go import MAX_SIZE, Go, format_size, parse_size
+from agent.games.go import Go, format_size, parse_size
+from agent.go.parts import MAX_BOARD_SIZE as MAX_GO_SIZE
 from agent.io.sanitize import sanitize_name
 from protocols.client.uci import SearchRequest
 from protocols.gtp.board import MAX_BOARD_SIZE
@@ -213,9 +214,9 @@ def _size(value: Any, max_size: int) -> int:
 
 def _go_size(value: Any) -> int | str:
     if not isinstance(value, str):
-        return _size(value, MAX_SIZE)
+        return _size(value, MAX_GO_SIZE)
     try:
-        return format_size(*parse_size(value))
+        return format_size(*parse_size(value, MAX_GO_SIZE))
     except ValueError as error:
         raise RequestError(f"kind: {error}") from None
 

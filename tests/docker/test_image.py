@@ -161,9 +161,8 @@ def test_unknown_user_without_home_folder_can_play_and_store_games(image):
 
 
 def test_messages_of_the_image_say_how_to_build_one_with_more_extras(image, container):
-    (container.root() / "data" / "game.sgf").write_text("(;GM[1]SZ[9];B[aa];W[bb])")
-    line = image.line("analyse", "game.sgf")
-    assert "docker build --build-arg EXTRAS=mqtt,gtp ." in failed(container.command(*line))
+    line = image.line("connect", "ws://127.0.0.1:1", "--timeout", "5")
+    assert "docker build --build-arg EXTRAS=mqtt,server ." in failed(container.command(*line))
     doctor = container.run(*image.line("doctor"))
     assert "not web" in doctor
     assert "pip" not in doctor

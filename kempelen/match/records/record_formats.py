@@ -1,7 +1,6 @@
 """Write games as PGN (chess), SGF (Go), text (other games) or JSON (any game).
 
-SGF requires the package sgfmill. In text, a move has the prefix B or W for the player, or * for a
-chance event.
+In text, a move has the prefix B or W for the player, or * for a chance event.
 """
 
 import json
@@ -17,7 +16,8 @@ from kempelen.match.config.game_settings import GameSettings, new_game
 from kempelen.match.config.settings import Settings
 from kempelen.match.game.game_result import Termination
 from kempelen.match.records.game_record import PLAIN_PGN, GameRecord, PgnFormat, to_pgn
-from protocols.gtp.sgf import new_tree, read_point, set_move
+from protocols.gtp.sgf import read_point, set_move, size_text
+from protocols.gtp.sgf_tree import Node, serialise
 
 MAX_LINE_WIDTH = 100
 # The reasons in SGF's RE property for games that were not finished.
@@ -40,8 +40,7 @@ def make_writer(
 ) -> Writer:
     """Return a function that formats a game, depending on the suffix of `path` and the game.
 
-    `event` is the name of the event, by default that of the tournament. `form` is for PGN. Raise
-    SettingsError if a required package is missing.
+    `event` is the name of the event, by default that of the tournament. `form` is for PGN.
     """
     game, event = settings.game, settings.name if event is None else event
     if Path(path).suffix.lower() in (".json", ".jsonl"):
@@ -49,12 +48,6 @@ def make_writer(
     if settings.is_chess:
         return lambda record: to_pgn(record, event, form)
     if game.name == "go":
-        try:
-            import sgfmill  # noqa: F401 - fail before the first game
-        except ImportError:
-            from agent.io.requirements import missing_packages
-
-            raise SettingsError(f"{path}: {missing_packages('SGF', 'gtp')}") from None
         return lambda record: to_sgf(record, game, event)
     return lambda record: to_text(record, game, event)
 
@@ -91,11 +84,14 @@ def to_text(record: GameRecord, game: GameSettings, event: str) -> str:
 def to_sgf(record: GameRecord, game: GameSettings, event: str) -> str:
     go = new_game(game)
     assert isinstance(go, Go)
-    tree = new_tree((go.width, go.height))
-    root = tree.get_root()
+    size = go.width, go.height
+    root = Node()
     for name, value in {
-        "AP": ("Kempelen", ""),
-        "KM": go.komi,
+        "FF": 4,
+        "GM": 1,
+        "AP": "Kempelen",
+        "SZ": size_text(size),
+        "KM": f"{go.komi:.10g}",
         "RU": go.rules.sgf_name,  # the referee uses these rules for scoring
         "EV": sanitize_line(event),
         "RO": f"{record.pair}.{record.game}",
@@ -106,16 +102,16 @@ def to_sgf(record: GameRecord, game: GameSettings, event: str) -> str:
         "C": f"Black {record.black_time}, White {record.white_time}; {_reason(record)}",
     }.items():
         root.set(name, value)
+    node = root
     for number, move in enumerate([*record.opening, *(played.move for played in record.moves)]):
-        node = tree.extend_main_sequence()
-        set_move(node, number % 2, read_point(move))
+        node = Node(node)
+        set_move(node, number % 2, read_point(move), size)
         if number >= len(record.opening):
             played = record.moves[number - len(record.opening)]
             if played.clock is not None:
-                node.set("WL" if number % 2 else "BL", played.clock)
+                node.set("WL" if number % 2 else "BL", f"{played.clock:.3f}")
             node.set("C", f"{played.time:.3f}s")
-    text: str = tree.serialise().decode()
-    return text
+    return serialise(root)
 
 
 def _reason(record: GameRecord) -> str:

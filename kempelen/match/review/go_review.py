@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agent.games.go import COLUMNS, MAX_SIZE
+from agent.games.go import COLUMNS, Size
+from agent.go.parts import MAX_BOARD_SIZE
 from agent.io.read_report import ReadReport
 from agent.io.sanitize import sanitize_line, sanitize_name
 from kempelen.console.settings_codec import SettingsError
@@ -32,12 +33,14 @@ from kempelen.match.review.parsed_game import (
 from protocols.gtp.sgf import (
     SgfError,
     SgfGame,
+    main_moves,
     parse_trees,
+    read_main_section,
     read_point,
     read_trees,
-    record_from_tree,
     set_move,
 )
+from protocols.gtp.sgf_tree import Node, serialise
 from protocols.katago_analysis.fields import FieldReader, QueryError
 from protocols.katago_analysis.protocol import AnalysisEngine, Settings
 from protocols.katago_analysis.query import (
@@ -54,9 +57,9 @@ from protocols.rulesets import find_ruleset, read_sgf_rules
 PLAYERS = "BW"
 DEFAULT_RULES = "chinese"
 MARKS = {
-    MoveQuality.INACCURACY: ("DO", b""),
-    MoveQuality.MISTAKE: ("BM", b"1"),
-    MoveQuality.BLUNDER: ("BM", b"2"),
+    MoveQuality.INACCURACY: ("DO", ""),
+    MoveQuality.MISTAKE: ("BM", "1"),
+    MoveQuality.BLUNDER: ("BM", "2"),
 }
 # Properties of move quality. A review replaces those of earlier reviews.
 QUALITY_PROPERTIES = ("BM", "DO", "TE", "IT")
@@ -66,9 +69,12 @@ CLOSE_TIMEOUT = 5.0
 
 @dataclass(frozen=True)
 class ParsedGoGame(ParsedGame):
-    """A parsed Go game, with `tree` from sgfmill and a KataGo analysis query for the whole game."""
+    """A parsed Go game, with its tree, if any, and a KataGo analysis query for the whole game.
 
-    tree: Any
+    If stones are set up after a move, the game is the longest section without such a change.
+    """
+
+    tree: Node | None
     number: int
     record: SgfGame
     query: dict[str, Any]
@@ -97,11 +103,8 @@ class ParsedGoGame(ParsedGame):
         }
 
     def root_property(self, name: str) -> str:
-        """Return a root property of the tree, or "" if it is missing or invalid."""
-        with suppress(ValueError, LookupError):
-            if self.tree is not None and self.tree.get_root().has_property(name):
-                return str(self.tree.get_root().get(name))
-        return ""
+        """Return a property of the first node, or "" if it is missing."""
+        return self.tree.get(name) if self.tree else ""
 
     def notation(
         self, lines: Sequence[Sequence[str]]
@@ -115,36 +118,36 @@ class ParsedGoGame(ParsedGame):
         V is the lead of Black in points. DO, BM[1] and BM[2] mark inaccuracies, mistakes and
         blunders.
         """
-        review, root = self.review(known), self.tree.get_root()
-        nodes = [node for node in self.tree.get_main_sequence() if node.get_move()[0] is not None]
-        has_marks = any(node.has_property(name) for node in nodes for name in QUALITY_PROPERTIES)
+        assert self.tree is not None
+        review = self.review(known)
+        nodes = main_moves(self.tree)[self.record.start :]
+        has_marks = any(node.properties.keys() & set(QUALITY_PROPERTIES) for node in nodes)
         author = human_annotator(self.root_property("AN"), has_marks)
         if review.moves:
-            names, encoding = f"{author}; {annotator}" if author else annotator, root.get_encoding()
-            root.set("AN", names.encode(encoding, "replace").decode(encoding))
+            self.tree.set("AN", f"{author}; {annotator}" if author else annotator)
         for node, move in zip(nodes, review.moves, strict=False):
             if move.expected is None:
                 continue
             if move.lead is not None:
-                node.set_raw("V", f"{move.lead:z.2f}".encode())
-            node.add_comment_text(_comment(move))
-            marks = [name for name in QUALITY_PROPERTIES if node.has_property(name)]
+                node.set("V", f"{move.lead:z.2f}")
+            node.add_comment(_comment(move))
+            marks = [name for name in QUALITY_PROPERTIES if name in node.properties]
             if not author and move.loss is not None:
                 for name in marks:
-                    node.unset(name)
+                    del node.properties[name]
                 marks = []
             if move.grade is not MoveQuality.GOOD:
                 name, value = MARKS[move.grade]
                 if not marks:
-                    node.set_raw(name, value)
+                    node.set(name, value)
                 if node.parent is not None:
-                    _add_line(node.parent, move)
+                    _add_line(node.parent, move, self.record.size)
         return self.text()
 
     def text(self) -> str:
-        """Return the game in SGF."""
-        text: str = self.tree.serialise().decode(self.tree.get_root().get_encoding(), "replace")
-        return text
+        """Return the game in SGF, for a file in UTF-8."""
+        assert self.tree is not None
+        return serialise(self.tree)
 
 
 def read_sgf(path: Path, report: ReadReport | None = None) -> list[ParsedGoGame]:
@@ -169,14 +172,14 @@ def parse_sgf(
     Raise SettingsError, with the prefix `where`, if there is no game, or no game with moves.
     """
     try:
-        trees = parse_trees(text.encode(), encoding="UTF-8")
+        trees = parse_trees(text)
     except SgfError as error:
         raise SettingsError("{}: {}", where, error) from None
     return _parse_games(trees, where, max_moves, report, require_moves)
 
 
 def _parse_games(
-    trees: Sequence[Any],
+    trees: Sequence[Node],
     where: str,
     max_moves: int,
     report: ReadReport | None,
@@ -186,8 +189,6 @@ def _parse_games(
     games = []
     for number, tree in enumerate(trees, 1):
         try:
-            if isinstance(tree, SgfError):
-                raise tree
             games.append(_parse_game(tree, number, max_moves))
         except (SgfError, QueryError) as error:
             report.skip(number, error)
@@ -199,15 +200,15 @@ def _parse_games(
     return games
 
 
-def _parse_game(tree: Any, number: int, max_moves: int) -> ParsedGoGame:
-    record = record_from_tree(tree)
+def _parse_game(tree: Node, number: int, max_moves: int) -> ParsedGoGame:
+    record = read_main_section(tree)
     if len(record.moves) > max_moves:
         raise SgfError("game too long (at most {} moves)", max_moves)
     width, height = record.size
-    if not all(MIN_BOARD_SIZE <= edge <= MAX_SIZE for edge in record.size):
+    if not all(MIN_BOARD_SIZE <= edge <= MAX_BOARD_SIZE for edge in record.size):
         raise SgfError(
             "unsupported board size {}x{} (must be {} to {} columns and rows)",
-            *(width, height, MIN_BOARD_SIZE, MAX_SIZE),
+            *(width, height, MIN_BOARD_SIZE, MAX_BOARD_SIZE),
         )
     komi = record.komi
     if komi is not None and not is_valid_komi(komi):
@@ -345,8 +346,8 @@ def _comment(move: ReviewedMove) -> str:
     return ", ".join(parts)
 
 
-def _add_line(node: Any, move: ReviewedMove) -> None:
+def _add_line(node: Node, move: ReviewedMove, size: Size) -> None:
     players = itertools.cycle((move.player, 1 - move.player))
     for vertex, player in zip(move.line[:MAX_VARIATION_LENGTH], players, strict=False):
-        node = node.new_child()
-        set_move(node, player, read_point(vertex))
+        node = Node(node)
+        set_move(node, player, read_point(vertex), size)

@@ -5,6 +5,7 @@ The server stores no games. The page sends its game with each request.
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,6 +17,7 @@ from agent.games.fen import board_from_fen
 from agent.io.message import Message, MessageError, library_message
 from agent.io.read_report import ReadReport
 from agent.io.sanitize import sanitize_line
+from agent.io.text_files import decode_text
 from kempelen.console.settings_codec import SettingsError, decode
 from kempelen.match.config.time_control import TimeControl
 from kempelen.match.records.game_record import (
@@ -34,10 +36,12 @@ from kempelen.web.analyse.move_tree import (
     change_go,
     chess_tree,
     go_tree,
+    section_root,
 )
 from openings.names import find_name
 from openings.pgn import TOO_LONG as GAME_TOO_LONG
-from protocols.gtp.sgf import SgfError, SgfGame, parse_trees, read_point, write
+from protocols.gtp.sgf import SgfGame, parse_trees, read_point, write
+from protocols.gtp.sgf_tree import Node, decode_sgf
 from protocols.katago_analysis.fields import FieldReader, QueryError
 from protocols.katago_analysis.query import DEFAULTS, Query, read_query, read_vertex
 from protocols.rulesets import read_ruleset
@@ -128,6 +132,16 @@ def go_query(data: Mapping[str, Any]) -> Query:
     return read_query("study", FieldReader(dict(data)), DEFAULTS)[0]
 
 
+def read_file(content: str) -> str:
+    """Return the text of a file whose bytes are sent in Base64. Raise AnalysisError if invalid."""
+    try:
+        data = base64.b64decode(content, validate=True)
+    except ValueError:
+        raise AnalysisError("file: must be in Base64") from None
+    text = decode_text(data)
+    return decode_sgf(data) if text.lstrip().startswith("(") else text
+
+
 def load_games(text: str, report: ReadReport | None = None) -> list[dict[str, Any]]:
     """Convert the games in a PGN or SGF text, or the position in a FEN, to JSON.
 
@@ -179,7 +193,8 @@ def _go_to_json(score: ParsedGoGame) -> dict[str, Any]:
         query = go_query(score.query)
     except QueryError as error:
         raise AnalysisError(sanitize_line(str(error), 200)) from None
-    tree = go_tree(score.tree, query.game(0))
+    assert score.tree is not None
+    tree = go_tree(section_root(score.tree, score.record), query.game(0))
     return {
         "game": "go",
         "query": score.query,
@@ -241,15 +256,11 @@ def _player_names(data: Mapping[str, Any]) -> tuple[str, str]:
     return first, second
 
 
-def _to_sgf_tree(score: ParsedGoGame, names: tuple[str, str]) -> Any:
+def _to_sgf_tree(score: ParsedGoGame, names: tuple[str, str]) -> Node:
     rules = read_ruleset(score.query["rules"])
-    text = write(dataclasses.replace(score.record, rules=rules.sgf_name))
-    try:
-        (tree,) = parse_trees(text.encode())
-    except SgfError as error:
-        raise AnalysisError(str(error)) from None
+    (tree,) = parse_trees(write(dataclasses.replace(score.record, rules=rules.sgf_name)))
     for key, player in zip(("PB", "PW"), names, strict=True):
-        tree.get_root().set(key, player)
+        tree.set(key, player)
     return tree
 
 
@@ -297,7 +308,9 @@ def _changed_game(data: Mapping[str, Any], source: str) -> AnalysedGame:
     if data.get("game") == "go":
         score = parse_sgf(source, "SGF", MAX_MOVES, require_moves=False)[0]
         if changes is not None:
-            change_go(score.tree, go_query(score.query).game(0), changes)
+            assert score.tree is not None
+            root = section_root(score.tree, score.record)
+            change_go(root, go_query(score.query).game(0), changes)
             score = parse_sgf(score.text(), "SGF", MAX_MOVES, require_moves=False)[0]
         return score
     game = parse_pgn(source, "PGN", 1, MAX_MOVES, require_moves=False)[0]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice, takewhile
 from typing import Any, TypeVar, cast
 
 import chess
@@ -16,7 +17,16 @@ import chess.pgn
 from agent.games.go import COLUMNS, Go
 from kempelen.match.config.game_settings import CHESS, GO
 from kempelen.web.diagrams import diagram
-from protocols.gtp.sgf import SgfError, board_size, get_move, read_point, set_move
+from protocols.gtp.sgf import (
+    SETUP_PROPERTIES,
+    SgfError,
+    SgfGame,
+    get_move,
+    main_moves,
+    read_point,
+    set_move,
+)
+from protocols.gtp.sgf_tree import Node as SgfNode
 from protocols.katago_analysis.query import read_vertex
 
 # Maximum number of moves in the variations of a game, and of nodes in a game from the page.
@@ -27,8 +37,7 @@ MAX_COMMENT_LENGTH = 2000
 PLAYERS = "BW"
 # The NAGs of the marks !, ?, !!, ??, !? and ?!, with the SGF properties that have their meaning.
 SGF_MARKS = {
-    1: ("TE", b"1"), 2: ("BM", b"1"), 3: ("TE", b"2"), 4: ("BM", b"2"), 5: ("IT", b""),
-    6: ("DO", b""),
+    1: ("TE", "1"), 2: ("BM", "1"), 3: ("TE", "2"), 4: ("BM", "2"), 5: ("IT", ""), 6: ("DO", ""),
 }  # fmt: skip
 
 Node = TypeVar("Node")
@@ -130,13 +139,18 @@ def chess_tree(game: chess.pgn.Game) -> MoveTree:
     return tree
 
 
-def go_tree(source: Any, game: Go) -> MoveTree:
+def section_root(tree: SgfNode, section: SgfGame) -> SgfNode:
+    """Return the node after which a section of a game begins: the first, or one with a move."""
+    return main_moves(tree)[section.start - 1] if section.start else tree
+
+
+def go_tree(root: SgfNode, game: Go) -> MoveTree:
     """Return the tree of a game in SGF. `game` is the position before the first move.
 
     An illegal move ends a variation.
     """
     tree = MoveTree()
-    for number, (node, parent) in enumerate(walk(source.get_root(), _go_children(source))):
+    for number, (node, parent) in enumerate(walk(root, _go_children(root))):
         if not tree.shows(parent):
             continue
         entry: dict[str, Any] = {}
@@ -147,16 +161,16 @@ def go_tree(source: Any, game: Go) -> MoveTree:
                 continue
             entry = {"move": played[1], "played": " ".join(played), "last": [played[1]]}
         entry = {**diagram(GO, str(game)), **entry, "prisoners": list(game.prisoners)}
-        comment = "\n".join(filter(None, map(_sgf_comment, _with_remarks(node))))
+        comment = "\n".join(filter(None, (each.comment for each in _with_remarks(node))))
         tree.add(number, parent, entry, comment, [n for n in SGF_MARKS if _has_mark(node, n)])
     return tree
 
 
-def _play(game: Go, node: Any) -> tuple[str, str] | None:
+def _play(game: Go, node: SgfNode) -> tuple[str, str] | None:
     """Play the move of a node. Return the player and the point, or None if it is illegal."""
     try:
-        player, point = get_move(node)
-    except (SgfError, ValueError):
+        player, point = get_move(node, (game.width, game.height))
+    except SgfError:
         return None
     text = "pass" if point is None else f"{COLUMNS[point[0]]}{point[1] + 1}"
     vertex = read_vertex(text, (game.width, game.height))
@@ -195,38 +209,39 @@ def change_chess(game: chess.pgn.Game, changes: Sequence[NodeChange]) -> None:
             node.nags = set(change.nags)
 
 
-def change_go(source: Any, game: Go, changes: Sequence[NodeChange]) -> None:
+def change_go(root: SgfNode, game: Go, changes: Sequence[NodeChange]) -> None:
     """Change a game to the tree of the page. Raise TreeError if the tree is invalid."""
-    size = board_size(source)
+    size = game.width, game.height
 
-    def add(parent: Any, text: str) -> Any:
+    def add(parent: SgfNode, text: str) -> SgfNode:
         player, _, vertex = text.partition(" ")
         if player not in tuple(PLAYERS) or read_vertex(vertex, size) is None:
             raise TreeError("illegal move")
-        node = parent.new_child()
-        set_move(node, PLAYERS.index(player), read_point(vertex))
+        node = SgfNode(parent)
+        set_move(node, PLAYERS.index(player), read_point(vertex), size)
         return node
 
-    old = list(walk(source.get_root(), _go_children(source)))
-    shown = go_tree(source, game).numbers
+    old = list(walk(root, _go_children(root)))
+    shown = go_tree(root, game).numbers
     for node, change, children, deleted in _match(old, shown, changes, add):
         for child in deleted:
-            child.delete()
+            assert child.parent is not None
+            child.parent.children.remove(child)
         for place, child in enumerate(children):
-            if child.parent is children[0].parent:  # not if a node without a move is between them
-                child.reparent(child.parent, place)
+            parent = child.parent
+            if parent and parent is children[0].parent:  # not through a node without a move
+                parent.children.remove(child)
+                parent.children.insert(place, child)
         if change.comment is not None:
             for remark in _with_remarks(node):
-                if remark.has_property("C"):
-                    remark.unset("C")
+                remark.properties.pop("C", None)
             if change.comment:
                 node.set("C", change.comment)
         if change.nags is not None:
             for name, _ in SGF_MARKS.values():
-                if node.has_property(name):
-                    node.unset(name)
+                node.properties.pop(name, None)
             for name, value in (SGF_MARKS[nag] for nag in change.nags if nag in SGF_MARKS):
-                node.set_raw(name, value)
+                node.set(name, value)
 
 
 def _match(
@@ -268,49 +283,38 @@ def _chess_children(node: chess.pgn.GameNode) -> Sequence[chess.pgn.GameNode]:
     return node.variations
 
 
-def _go_children(source: Any) -> Callable[[Any], Sequence[Any]]:
+def _go_children(root: SgfNode) -> Callable[[SgfNode], Sequence[SgfNode]]:
     """Return a function that finds the next moves, through nodes that have none.
 
-    Stones may be set up only before the main line.
+    Stones may be set up only before the first move of the main line.
     """
-    main_line = set(map(id, source.get_main_sequence()))
+    setup = []
+    for node in islice(root.main_line(), 1, None):
+        setup.append(id(node))
+        if node.colour:
+            break
 
-    def children(node: Any) -> list[Any]:
-        found, waiting = [], list(node)[::-1]
+    def children(node: SgfNode) -> list[SgfNode]:
+        found, waiting = [], node.children[::-1]
         while waiting:
             child = waiting.pop()
-            try:
-                is_setup, has_move = child.has_setup_stones(), child.get_move()[0] is not None
-            except ValueError:
+            if child.properties.keys() & SETUP_PROPERTIES.keys() and id(child) not in setup:
                 continue
-            if is_setup and id(child) not in main_line:
-                continue
-            if has_move:
+            if child.colour:
                 found.append(child)
             else:
-                waiting += list(child)[::-1]
+                waiting += child.children[::-1]
         return found
 
     return children
 
 
-def _with_remarks(node: Any) -> Iterator[Any]:
+def _with_remarks(node: SgfNode) -> Iterator[SgfNode]:
     """Yield a node, and those after it that have no move."""
     yield node
-    while len(node):
-        node = node[0]
-        if any(node.has_property(name) for name in PLAYERS):
-            return
-        yield node
+    yield from takewhile(lambda each: not each.colour, islice(node.main_line(), 1, None))
 
 
-def _sgf_comment(node: Any) -> str:
-    try:
-        return str(node.get("C")) if node.has_property("C") else ""
-    except (ValueError, LookupError):
-        return ""
-
-
-def _has_mark(node: Any, nag: int) -> bool:
+def _has_mark(node: SgfNode, nag: int) -> bool:
     name, value = SGF_MARKS[nag]
-    return bool(node.has_property(name) and (node.get_raw(name) or b"1") == (value or b"1"))
+    return name in node.properties and (node.get(name) or "1") == (value or "1")

@@ -35,6 +35,7 @@ from kempelen.web.analyse.game_analysis import (
     describe_position,
     load_games,
     parse_game,
+    read_file,
 )
 from kempelen.web.analyse.live_analysis import (
     ChessAnalysis,
@@ -90,11 +91,12 @@ class AnalysePage(Page):
         await asyncio.to_thread(self.go.close)
 
     async def _load(self, request: Request) -> Response:
-        text = str((await json_object(request) or {}).get("text", ""))
+        data = await json_object(request) or {}
         language = request_language(request)
 
         def load() -> dict[str, Any]:
             report = ReadReport()
+            text = read_file(str(data["file"])) if "file" in data else str(data.get("text", ""))
             games = load_games(text, report)
             return {"games": games, "skipped": translate(report.message(), language)}
 

@@ -132,25 +132,22 @@ function commands(node) {
 
 const shownComment = (node) => (node.comment ?? "").replace(/\[%[^\]]*\]\s*/g, "").trim();
 
-/** Return the text of a file. Old files may not be in UTF-8. SGF files name their encoding. */
-async function textOf(given) {
-  const bytes = await given.arrayBuffer();
-  const read = (encoding) => new TextDecoder(encoding, { fatal: true }).decode(bytes);
-  const latin = new TextDecoder("windows-1252").decode(bytes);
-  for (const encoding of ["utf-8", /CA\[([\w-]+)\]/.exec(latin)?.[1] ?? "windows-1252"]) {
-    try {
-      return read(encoding);
-    } catch { /* try the next encoding */ }
-  }
-  return latin;
+/** Return a file in Base64: the server knows the encodings that browsers do not. */
+function base64Of(given) {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(reader.result.split(",")[1] ?? "");
+    reader.onerror = () => reject(reader.error);
+    reader.readAsDataURL(given);
+  });
 }
 
-/** Open a text of the visitor. `kept`: save it, and give it an address of its own. */
+/** Open a text of the visitor, or a `{file}` in Base64. `kept`: save it, and give it an address of its own. */
 async function load(given, kept = true) {
   trouble.textContent = "";
   let skipped;
   try {
-    ({ games, skipped } = await ask("/analyse/load", { text: given }));
+    ({ games, skipped } = await ask("/analyse/load", typeof given === "string" ? { text: given } : given));
   } catch (error) {
     trouble.textContent = say(error.message);
     return;
@@ -551,7 +548,7 @@ thinking.addEventListener("change", () => { search(); draw(); });
 choice.addEventListener("change", () => show(Number(choice.value)));
 file.addEventListener("change", async () => {
   const [given] = file.files;
-  if (given) load(await textOf(given));
+  if (given) load({ file: await base64Of(given) });
 });
 document.addEventListener("keydown", (event) => {
   if (event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey

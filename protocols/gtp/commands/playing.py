@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.games.go import MAX_KOMI
@@ -12,6 +14,9 @@ from protocols.gtp.messages import COLOURS, Arguments, GtpError
 
 if TYPE_CHECKING:
     from protocols.gtp.session import GtpSession
+
+# The number or the vertex of a move, before which `loadsgf` stops.
+LOADSGF_END = re.compile("[0-9]{1,8}|[A-HJ-Z][1-9][0-9]?|pass", re.IGNORECASE)
 
 
 def _boardsize(gtp: GtpSession, arguments: Arguments) -> str:
@@ -76,10 +81,11 @@ def _clear_cache(gtp: GtpSession, arguments: Arguments) -> str:
 
 def _loadsgf(gtp: GtpSession, arguments: Arguments) -> str:
     words = [arguments.word(), *arguments.rest()]
-    move_number = None
-    if len(words) > 1 and words[-1].isascii() and words[-1].isdecimal() and len(words[-1]) < 9:
-        move_number = int(words.pop())
-    turn = gtp.go_board.load(" ".join(words), move_number)
+    until: int | str | None = None
+    if len(words) > 1 and LOADSGF_END.fullmatch(words[-1]) and not Path(" ".join(words)).exists():
+        until = words.pop()
+        until = int(until) if until.isdecimal() else until
+    turn = gtp.go_board.load(" ".join(words), until)
     gtp.new_game()
     return COLOURS[turn]
 

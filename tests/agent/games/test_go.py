@@ -349,11 +349,11 @@ def test_set_up_stones_must_have_liberties():
 
 @pytest.mark.parametrize(
     "size",
-    [0, 20, -3, "9x20", "20x9", "0x9", "9x0", "9", "9x", "x9", "9x9x9", "-9x9", "big", True, 9.0],
+    [0, 26, -3, "9x26", "26x9", "0x9", "9x0", "9", "9x", "x9", "9x9x9", "-9x9", "big", True, 9.0],
 )
 def test_rejects_invalid_board_sizes(size):
     with pytest.raises(
-        ValueError, match=f"invalid board size {size!r} .expected 1 to 19, or WIDTHxHEIGHT"
+        ValueError, match=f"invalid board size {size!r} .expected 1 to 25, or WIDTHxHEIGHT"
     ):
         Go(size)
 

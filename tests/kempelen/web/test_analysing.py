@@ -1,6 +1,7 @@
 """The analysis page: loading files, live analysis, and reviews of games."""
 
 import asyncio
+import base64
 import json
 import threading
 import time
@@ -309,6 +310,35 @@ def test_review_that_does_not_match_game_is_rejected(page: Analysis) -> None:
     ):
         assert page.post("record", wrong, 422)["error"]
     assert page.post("record", chess)["text"]
+
+
+@pytest.mark.parametrize(
+    ("encoding", "charset"),
+    [("shift_jis", "CA[x-sjis]"), ("shift_jis", ""), ("utf-16", ""), ("utf-8", "CA[Shift_JIS]")],
+)
+def test_sgf_file_is_decoded_as_by_the_commands(
+    page: Analysis, encoding: str, charset: str
+) -> None:
+    text = f"(;GM[1]SZ[5]{charset}PB[ソ表能];B[cc]C[表];W[bb];B[dd]"
+    content = base64.b64encode(text.encode(encoding)).decode()
+    (go,) = page.post("load", {"file": content})["games"]
+    assert go["players"][0] == "ソ表能"
+    assert len(go["positions"]) == 4
+    pgn = base64.b64encode(PGN.encode("utf-8-sig")).decode()
+    assert len(page.post("load", {"file": pgn})["games"]) == 2
+    assert page.post("load", {"file": "?"}, 422)["error"] == "file: must be in Base64"
+
+
+def test_stones_set_up_after_a_move_leave_the_longest_part(page: Analysis) -> None:
+    text = "(;SZ[5]KM[0.5];B[aa]C[left];AB[cc]AW[cd]C[new];W[bb]C[first];B[bc];W[];AE[cc])"
+    (go,) = page.load_games(text)
+    assert go["query"]["initialStones"] == [["B", "A5"], ["B", "C3"], ["W", "C2"]]
+    assert go["query"]["moves"] == [["W", "B4"], ["B", "B3"], ["W", "pass"]]
+    assert [each.get("comment") for each in go["positions"]] == ["left\nnew", "first", None, None]
+    sent = judged(page, go, 20)
+    annotated = page.post("record", sent)["text"]
+    assert annotated.count(";W[bb]") == 1
+    assert "Black" not in annotated.split(";W[bb]")[0]
 
 
 def test_sgf_charset_is_ignored_for_decoded_text(page: Analysis) -> None:

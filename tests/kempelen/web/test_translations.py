@@ -109,6 +109,9 @@ def test_game_form_errors_are_translated(form: dict[str, Any], expected: str) ->
         ("8/8/8/8/8/8/8/8 w - - 0 1", "posición ilegal ("),
         ("(;SZ[5];B[aa];W[aa])", "SGF: partida 1, la jugada 1, A5, no es legal"),
         ("(;SZ[5:9];B[ea];W[fa])", "SGF: partida 1, un punto está fuera del tablero de 5x9"),
+        ("(;SZ[5];B[a])", "SGF: partida 1, B[a]: valor no válido en el nodo 1"),
+        ("(;GM[2];B[aa])", "SGF: partida 1, GM[2]: no es una partida de go (se espera GM[1])"),
+        ("(nothing)", "SGF: no hay datos SGF"),
         (
             '[Variant "Atomic"]\n\n1. e4 *',
             "PGN: partida 1, no se admite la variante Atomic",

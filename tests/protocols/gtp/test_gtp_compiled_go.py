@@ -54,6 +54,18 @@ def test_compiled_search_is_the_default(ready):
     assert faults(talk) == []
 
 
+def test_compiled_search_refuses_boards_over_19_by_name(ready, tmp_path):
+    talk = ready()
+    file = tmp_path / "game.sgf"
+    file.write_text("(;SZ[25];B[ya])")
+    for command in ("boardsize 25", f"loadsgf {file}"):
+        answer = talk.answer(command)
+        assert answer.startswith("? ")
+        assert "unsupported board size 25 (maximum 19 in the compiled search" in answer
+    assert "SZ[7]" in talk.answer("printsgf")
+    assert talk.answer("boardsize 26") == "? unacceptable size\n\n"
+
+
 @pytest.mark.parametrize(
     "command", ["clear_board", "boardsize 5", "loadsgf {file}", "set_position b A1"]
 )

@@ -308,7 +308,7 @@ def test_algorithm_can_be_selected_by_name(start, algorithm):
     [
         ({"game": "chequers"}, "unknown game 'chequers'"),
         ({"algorithm": "thinking"}, "unknown algorithm 'thinking'"),
-        ({"size": 20}, "size 20"),
+        ({"size": 26}, "size 26"),
         ({"game": "pig", "algorithm": "pvs"}, "pvs: games of chance are not supported"),
     ],
 )

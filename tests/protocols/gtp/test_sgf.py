@@ -1,4 +1,5 @@
 """SGF files: round trips, and messages about invalid files."""
+# ruff: noqa: RUF001 - text in many scripts
 
 from dataclasses import replace
 from pathlib import Path
@@ -12,8 +13,8 @@ from agent.games import catalogue
 from agent.games.game_state import MAX_PLIES
 from agent.games.go import format_size
 from agent.games.go_rules import DEFAULT_RULES
-from agent.games.stones import PASS
-from protocols.gtp import sgf
+from agent.games.stones import PASS, iter_bits
+from protocols.gtp import sgf, sgf_tree
 from protocols.gtp.go_board import GtpGoBoard
 from protocols.gtp.messages import GtpError
 from protocols.gtp.rules import read_rules
@@ -136,7 +137,7 @@ def test_loading_a_broken_file_keeps_the_current_game(tmp_path_factory, data):
     ("text", "message"),
     [
         ("", "."),
-        ("(;SZ[25];B[aa])", "unsupported board size 25"),
+        ("(;SZ[26];B[aa])", "unsupported board size 26 .maximum 25"),
         ("(;SZ[9]KM[1e300])", "invalid komi 1e\\+300"),
         ("(;SZ[1];B[aa])", "move 1 is illegal"),
         ("(;SZ[1];B[ba])", "a point is outside the board of 1x1"),
@@ -148,10 +149,13 @@ def test_loading_a_broken_file_keeps_the_current_game(tmp_path_factory, data):
         ("(;SZ[9]AB[aa][zz])", r"AB\[aa\]\[zz\]: invalid value in node 0"),
         ("(;GM[2]SZ[8];B[dc];W[ec])", r"GM\[2\]: not a game of Go"),
         ("(;SZ[3]AB[ab][ba]AW[aa])", "stones without liberties are set up"),
-        ("(;SZ[3];B[aa];AW[bb])", "stones are set up after a move, in node 2"),
+        ("(;SZ[3];B[aa];W[aa];AW[bb])", "move 2 is illegal"),
+        ("(;SZ[3];B[aa];AW[ba][ab])", "stones without liberties are set up"),
         ("(;SZ[3];B[aa];W[aa])", "move 2 is illegal"),
         ("(;SZ[3];B[zz])", "."),
-        ("(;SZ[20:9];B[aa])", "unsupported board size 20x9"),
+        ("(;SZ[26:9];B[aa])", "unsupported board size 26x9"),
+        ("(;SZ[60];B[aa])", "size out of range: 60"),
+        ("(;SZ[big];B[aa])", r"SZ\[big\]: invalid board size"),
         ("(;SZ[9:0];B[aa])", "."),
         ("(;SZ[9:27];B[aa])", "."),
         ("(;SZ[3:5];B[da])", "a point is outside the board of 3x5"),
@@ -233,9 +237,14 @@ def test_unknown_or_unsupported_rules_are_ignored(said, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("said", "komi"), [("6,5", 6.5), ("-0", 0.0), ("", 7.5), ("nan", 7.5), ("much", 7.5)]
+    ("said", "komi"),
+    [
+        *(("6,5", 6.5), ("-0", 0.0), ("", 7.5), ("nan", 7.5), ("much", 7.5), ("6.5目", 6.5)),
+        *(("6目半", 6.5), ("6½", 6.5), ("６．５", 6.5), ("3.75子", 7.5), ("-3,5 points", -3.5)),
+        *(("][5.5", 5.5), ("much]KM[5.5", 5.5), ("6집반", 6.5), ("黑贴目", 7.5)),
+    ],
 )
-def test_unreadable_komi_is_ignored(said, komi, tmp_path):
+def test_komi_may_have_a_unit_and_unreadable_komi_is_ignored(said, komi, tmp_path):
     assert str(loaded(tmp_path, f"(;SZ[9]KM[{said}])").komi) == str(komi)
 
 
@@ -247,6 +256,9 @@ def test_unreadable_komi_is_ignored(said, komi, tmp_path):
         ("AP[SGFC:2.0]KM[0]", 0.0),
         ("AP[foxwq]KM[7.5]", 7.5),
         ("AP[Sabaki]KM[375]", 375.0),
+        ("AP[GNU Go:3.8]AP[foxwq]KM[375]", 7.5),
+        ("AP[foxwq]KM[375]AP[GNU Go:3.8]", 7.5),
+        ("AP[][foxwq]KM[][375]", 7.5),
         ("KM[375]", 375.0),
     ],
 )
@@ -329,15 +341,17 @@ def test_sgf_points_are_counted_from_the_upper_left(written, size, points, tmp_p
     assert text.endswith(f"{moves})")
 
 
-def test_new_tree_round_trips_with_its_board_size():
+def test_written_tree_round_trips_with_its_board_size():
     for size in ((9, 9), (5, 13), (13, 5)):
-        tree = sgf.new_tree(size)
+        tree = node = sgf_tree.Node()
+        tree.set("SZ", sgf.size_text(size))
         points = [(0, 0), (size[0] - 1, size[1] - 1), None, (0, size[1] - 1), (size[0] - 1, 0)]
         for number, point in enumerate(points):
-            sgf.set_move(tree.extend_main_sequence(), number % 2, point)
-        (again,) = sgf.parse_trees(tree.serialise())
-        assert sgf.board_size(again) == size
-        record = sgf.record_from_tree(again)
+            node = sgf_tree.Node(node)
+            sgf.set_move(node, number % 2, point, size)
+        (again,) = sgf.parse_trees(sgf_tree.serialise(tree))
+        record = sgf.read_main_section(again)
+        assert record.size == size
         assert record.moves == [(number % 2, point) for number, point in enumerate(points)]
 
 
@@ -355,3 +369,203 @@ def test_loadsgf_rejects_too_many_moves(tmp_path):
         loaded.load(str(file), None)
     assert loaded.moves == []
     assert loaded.load(str(file), MAX_PLIES) == 1
+
+
+def rows(game):
+    """Return the rows of a board from the top, without coordinates."""
+    return ["".join(line.split()[1:]) for line in str(game.game).splitlines()[:-1]]
+
+
+JAPANESE = "(;GM[1]FF[4]{}SZ[19]PW[ソ表能]KM[6.5];B[pd]C[表ソ];W[dp];B[pq]C[十])"
+CHINESE = "(;GM[1]FF[4]{}SZ[19]PB[柯洁 九段]RE[黑中盘胜]KM[6.5];B[pd]C[赸];W[dp];B[pq])"
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding", "charset"),
+    [
+        *((JAPANESE, "cp932", name) for name in ("Shift_JIS", "x-sjis", "windows-31j", "sjis")),
+        *((JAPANESE, "cp932", name) for name in (None, "", "ANSI", "unknown", "UTF-8", "rot13")),
+        (JAPANESE, "euc_jp", "EUC-JP"),
+        (JAPANESE, "iso2022_jp", None),
+        *((JAPANESE, "utf-16", name) for name in (None, "UTF-16", "Shift_JIS", "UTF-8")),
+        *((JAPANESE, "utf-16-le", name) for name in (None, "UTF-16")),
+        *((JAPANESE, "utf-8", name) for name in (None, "", "utf8", "ANSI", "Shift_JIS", "utf_16")),
+        *((JAPANESE, "utf-8-sig", name) for name in (None, "Shift_JIS")),
+        *((CHINESE, "gb18030", name) for name in ("GB2312", "gbk", "x-gbk", "cp936", None, "ANSI")),
+        (CHINESE, "utf-8", "GBK"),
+    ],
+)
+def test_moves_and_names_are_read_in_all_encodings(text, encoding, charset, tmp_path):
+    text = text.format("" if charset is None else f"CA[{charset}]")
+    file = tmp_path / "game.sgf"
+    file.write_bytes(text.encode(encoding))
+    record = sgf.read(file)
+    assert [point for _, point in record.moves] == [(15, 15), (3, 3), (15, 2)]
+    assert record.komi == 6.5
+    (tree,) = sgf.read_trees(file)
+    assert (tree.get("PW") or tree.get("PB")) in ("ソ表能", "柯洁 九段")
+    written = sgf_tree.serialise(tree)
+    assert "CA[UTF-8]" in written
+    (again,) = sgf.parse_trees(sgf_tree.decode_sgf(written.encode()))
+    assert [node.properties for node in again.main_line()][1:] == [
+        node.properties for node in tree.main_line()
+    ][1:]
+
+
+def test_games_of_a_file_may_have_different_encodings(tmp_path):
+    file = tmp_path / "games.sgf"
+    games = [("Shift_JIS", "ソ表"), ("GB18030", "柯洁"), ("UTF-8", "é"), ("EUC-KR", "이창호")]
+    file.write_bytes(
+        b"\n".join(f"(;CA[{name}]SZ[9]PB[{text}];B[aa])".encode(name) for name, text in games)
+    )
+    trees = sgf.read_trees(file)
+    assert [tree.get("PB") for tree in trees] == [text for _, text in games]
+    assert all(sgf.read_main_section(tree).moves == [(0, (0, 8))] for tree in trees)
+
+
+@pytest.mark.parametrize(
+    ("text", "moves"),
+    [
+        ("(GM[1]SZ[9];B[aa];W[bb])", 2),
+        ("( GM[1]SZ[9];B[aa](W[bb];B[cc])(;W[dd]))", 3),
+        ("(;SZ[9];B[aa];W[bb]", 2),
+        ("(;SZ[9];B[aa];W[bb](;B[cc]", 3),
+        ("(;SZ[9];B[aa];W[bb];B[c", 2),
+        ("(;SZ[9];B[aa];W[bb]C[a comment (;B", 2),
+        ("(;SZ[9];B[aa];W[bb]))", 2),
+        ("From: a (b)\n\n(;SZ[9];B[aa];W[bb])", 2),
+        ("(;SZ[9];Black[aa];W[bb];White[cc];B[tt];W[])", 5),
+        ("(;SZ[9]KM;B [aa]\r\n[bb] ; W\n[ bb ]C[x\\]y];)", 2),
+        ("(;SZ[9]C[(;B\\]];B[aa]C[\\\\];W[bb])", 2),
+        ("(;SZ[9];B[aa]W[bb])", 2),
+        (";SZ[9];B[aa];W[bb])", 2),
+        ("(;SZ[9];B[AA];W[TT];B[ b B ])", 3),
+        ("(;GM[01]SZ[9 x 9];B[aa])", 1),
+        ("(;SZ[9路];B[aa])", 1),
+    ],
+)
+def test_incomplete_and_unusual_files_are_read(text, moves, tmp_path):
+    assert len(loaded(tmp_path, text).moves) == moves
+
+
+def test_truncated_game_spares_the_other_games_of_a_file():
+    trees = sgf.parse_trees(
+        "(;SZ[5];B[aa])(;FF[4]SZ[5];B[bb];W[cc]\n(;FF[4]SZ[5];B[dd])(;SZ[5];B[e"
+    )
+    counts = [len(sgf.read_main_section(tree).moves) for tree in trees]
+    assert counts == [1, 2, 1, 0]
+    assert len(sgf.parse_trees("(;B[aa]C[a comment (;B")) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "turn"),
+    [
+        ("(;SZ[3];B[aa];W[bb];AW[cc]AE[aa];B[ac])", ["...", ".O.", "X.O"], 1),
+        ("(;SZ[3];B[aa];AW[ca];AB[cc])", ["X.O", "...", "..X"], 1),
+        ("(;SZ[3];B[aa];AW[ca]PL[B])", ["X.O", "...", "..."], 0),
+        ("(;SZ[3];B[aa];PL[B])", ["X..", "...", "..."], 0),
+        ("(;SZ[3];B[aa];PL[B];B[cc])", ["X..", "...", "..X"], 1),
+        ("(;SZ[3];PL[W])", ["...", "...", "..."], 1),
+        ("(;SZ[3];AB[aa];PL[2])", ["X..", "...", "..."], 1),
+        ("(;SZ[3]AB[aa:cc]AE[bb];AE[aa:ba];AW[aa])", ["O.X", "X.X", "XXX"], 0),
+        # White captures before the stones are set up.
+        ("(;SZ[3];B[aa];W[ba];B[cc];W[ab];AB[bb])", [".O.", "OX.", "..X"], 0),
+    ],
+)
+def test_stones_may_be_set_up_and_the_turn_changed_in_any_node(text, expected, turn, tmp_path):
+    game = loaded(tmp_path, text)
+    assert rows(game) == expected
+    assert game.turn == turn
+    again = loaded(tmp_path, game.sgf())
+    assert (rows(again), again.turn) == (expected, turn)
+
+
+def test_handicap_bonus_survives_a_setup_in_mid_game(tmp_path):
+    game = loaded(tmp_path, "(;SZ[9]KM[0.5]RU[Chinese]AB[aa][bb];W[cc];AW[dd];B[ee])")
+    assert game.game.komi == 2.5
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("(;SZ[3];B[aa]KO[];W[bb])", ["X..", ".O.", "..."]),
+        ("(;SZ[3];B[aa];W[aa]KO[])", ["O..", "...", "..."]),
+        ("(;SZ[3];B[ba];W[aa];B[ab]KO[];W[aa]KO[];B[cc])", [".X.", "X..", "..X"]),
+    ],
+)
+def test_a_move_with_ko_is_played_even_if_it_is_illegal(text, expected, tmp_path):
+    assert rows(loaded(tmp_path, text)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "stones", "turn"),
+    [
+        ("(;SZ[9]HA[4])", "C3 C7 G3 G7", 1),
+        ("(;SZ[9]HA[4]PL[B])", "C3 C7 G3 G7", 0),
+        ("(;SZ[9]HA[2];W[aa])", "C3 G7 A9", 0),
+        ("(;SZ[9]HA[2];B[aa];B[bb];W[cc])", "A9 B8 C7", 0),
+        ("(;SZ[9]HA[2]AB[aa][bb])", "A9 B8", 1),
+        ("(;SZ[9]HA[2];AB[aa];AB[bb];W[cc])", "A9 B8 C7", 0),
+        ("(;SZ[5]HA[4];W[aa])", "A5", 0),
+        ("(;SZ[9]HA[0];W[aa])", "A9", 0),
+        ("(;SZ[9];HA[2]KM[0.5];W[aa])", "C3 G7 A9", 0),
+    ],
+)
+def test_handicap_without_stones_is_placed_on_star_points(text, stones, turn, tmp_path):
+    game = loaded(tmp_path, text)
+    occupied = game.game.stones.sets[1] | game.game.stones.sets[2]
+    assert set(map(game.game.text, iter_bits(occupied))) == set(stones.split())
+    assert game.turn == turn
+
+
+@pytest.mark.parametrize("size", [20, 25])
+def test_boards_up_to_25_are_read_and_played_by_the_plain_search(size, tmp_path):
+    far = chr(ord("a") + size - 1)
+    game = loaded(tmp_path, f"(;SZ[{size}];B[{far}a];W[tt])")
+    last = sgf.COLUMNS[size - 1]
+    assert game.moves == [f"{last}{size}", f"U{size - 19}"]
+    game.is_compiled = True
+    message = rf"^unacceptable size: unsupported board size {size} \(maximum 19 in the compiled"
+    with pytest.raises(GtpError, match=message):
+        game.resize(size)
+    with pytest.raises(GtpError, match=r"^cannot load file: unsupported board size .* compiled"):
+        game.load(str(tmp_path / "game.sgf"), None)
+
+
+def test_large_file_is_read(tmp_path):
+    file = tmp_path / "large.sgf"
+    file.write_text(f"(;SZ[9]C[{'x' * (5 << 20)}];B[aa];W[bb])")
+    assert len(sgf.read(file).moves) == 2
+
+
+@pytest.mark.parametrize(
+    ("until", "moves"), [("B8", 1), ("c7", 2), ("pass", 3), (1, 0), (0, 0), (3, 2), (9, 4)]
+)
+def test_loading_stops_before_a_move(until, moves, tmp_path):
+    file = tmp_path / "game.sgf"
+    file.write_text("(;SZ[9];B[aa];W[bb];B[cc];W[])")
+    game = board()
+    game.load(str(file), until)
+    assert len(game.moves) == moves
+    assert game.turn == moves % 2
+
+
+def test_loading_stops_before_a_move_around_a_setup(tmp_path):
+    file = tmp_path / "game.sgf"
+    file.write_text("(;SZ[3];B[aa];W[bb];AB[cc];B[ac];W[ca])")
+    game = board()
+    expected = {1: ["...", "...", "..."], 2: ["X..", "...", "..."], 3: ["X..", ".O.", "..X"]}
+    expected |= {4: ["X..", ".O.", "X.X"], "C3": ["X..", ".O.", "X.X"]}
+    for until, shown in expected.items():
+        game.load(str(file), until)
+        assert rows(game) == shown, until
+    with pytest.raises(GtpError, match=r"^cannot load file: no move at B1$"):
+        game.load(str(file), "B1")
+
+
+def test_deep_and_broad_trees_are_read_and_written():
+    text = "(;SZ[5]" + "(;B[aa];W[bb]" * 20_000 + ")" * 20_001
+    (tree,) = sgf.parse_trees(text)
+    assert len(list(tree.main_line())) == 40_001
+    assert len(sgf_tree.serialise(tree)) > len(text) // 2
+    assert len(sgf.parse_trees("(;B[aa])" * 1000)) == 1000

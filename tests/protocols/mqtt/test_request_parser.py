@@ -312,7 +312,7 @@ def _values(container):
     return list(container.values()) if isinstance(container, dict) else container
 
 
-@pytest.mark.parametrize("options", [{"size": 20}, {"colour": 1}])
+@pytest.mark.parametrize("options", [{"size": 26}, {"colour": 1}])
 def test_invalid_bot_options_are_rejected(options):
     with pytest.raises(GameError, match="game go: "):
         go(**options)
