@@ -69,6 +69,7 @@ COMMAND_ARGUMENTS = {
         "wide.sgf {few}",
         "game.sgf",
         "game.sgf {few}",
+        "game.sgf {vertex}",
         "broken.sgf",
     ),
     "printsgf": ("", "", "written.sgf", "folder/written.sgf", "."),

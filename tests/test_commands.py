@@ -230,6 +230,7 @@ TOO_LONG = [
     "python benchmarks/nodes.py --beside FOLDER",
     "python benchmarks/nodes.py --evaluation handcrafted",
     "python benchmarks/perft.py",
+    "python benchmarks/sgf_readers.py --node-modules node_modules",
     "python benchmarks/startup.py --beside FOLDER",
     "python benchmarks/startup.py --no-cold --beside FOLDER",
     "scripts/generate_mates.py",
