@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from kempelen.lab import step_pages
 from kempelen.web.site_context import SiteResources
 from tests.kempelen.web.support import Served, serving
 from tests.waiting import until
@@ -34,7 +35,7 @@ LESSON = "<title>Minimax</title><h1>Minimax</h1>"
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("boards")
     (folder / "minimax.html").write_text(LESSON)
-    offers = SiteResources(lessons=folder)
+    offers = SiteResources(lessons=folder, choices=step_pages.choices, steps=step_pages.render_page)
     with serving(folder / "web.sqlite", offers=offers) as server:
         yield server
 
@@ -532,3 +533,26 @@ def test_pages_load_at_most_150_kb_of_script_until_the_board_is_drawn(
             ".reduce((sum, each) => sum + each.decodedBodySize, 0)"
         )
         assert 0 < size < 150_000, json.dumps(size)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_lessons_follow_the_theme(browser: Browser, served: Served, theme: str) -> None:
+    browser.open(f"{served.base}/learn")
+    browser.run(f"document.cookie = 'theme={theme}; path=/'")
+    browser.open(f"{served.base}/learn")
+    browser.wait("return document.querySelector('form button')")
+    browser.find("form button").click()
+    for page in (None, "minimax.html"):
+        if page is not None:
+            browser.open(f"{served.base}/learn/{page}")
+        browser.wait("return document.querySelector('main iframe')?.checkVisibility()")
+        browser.driver.switch_to.frame(browser.find("main iframe"))
+        dark = browser.wait(
+            "return document.readyState === 'complete' && document.querySelector('h1')"
+            " && String(matchMedia('(prefers-color-scheme: dark)').matches)"
+        )
+        shade = browser.run("return getComputedStyle(document.body).filter")
+        browser.driver.switch_to.default_content()
+        assert dark == str(theme == "dark").lower()
+        if page is None:
+            assert (shade == "none") == (theme == "light")
