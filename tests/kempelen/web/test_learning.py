@@ -238,9 +238,11 @@ def test_lesson_scripts_run_with_null_origin(browser: Any, tmp_path: Path) -> No
         browser.open(f"{served.base}/learn")
         browser.wait("return document.querySelector('main li a')")
         browser.find("main li a").click()
-        assert browser.wait("return document.title.startsWith('drawn') && document.title") == (
-            "drawn null"
-        )
+        browser.wait("return document.querySelector('main iframe')")
+        browser.driver.switch_to.frame(browser.find("main iframe"))
+        title = browser.wait("return document.title.startsWith('drawn') && document.title")
+        browser.driver.switch_to.default_content()
+        assert title == "drawn null"
 
 
 @pytest.mark.thorough
