@@ -12,6 +12,7 @@ incomplete information' (2007); O. Tammelin, 'Solving large imperfect informatio
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isclose, isfinite
 from typing import Any
 
 from agent.game import CHANCE
@@ -137,12 +138,18 @@ class RegretMinimizer:
             raise ValueError(Message("more than {} nodes (use a smaller game)", MAX_NODES))
         outcome = game.outcome()
         if outcome is not None:
+            if not isfinite(outcome):
+                raise ValueError(Message("outcome must be a finite number (got {!r})", outcome))
             return GameNode(_OVER, utility=outcome)
         moves = list(game.moves())
         node = GameNode(game.turn)
         if game.turn == CHANCE:
             events = list(game.chance_outcomes())
             moves, node.chances = [event for event, _ in events], [each for _, each in events]
+            if min(node.chances, default=0) < 0 or not isclose(sum(node.chances), 1, abs_tol=1e-6):
+                raise ValueError(
+                    Message("chances must be at least 0 and add up to 1 (got {})", node.chances)
+                )
         else:
             # A player may have the same information as the other player, such as equal dice.
             node.information = f"{game.turn + 1}: {game.information()}"

@@ -6,6 +6,7 @@ import sys
 from argparse import SUPPRESS, RawDescriptionHelpFormatter
 from importlib import import_module
 from io import TextIOWrapper
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ def configure(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """Run the chosen action. Return its exit status, or 2 after an error."""
     from agent.evaluation import EvaluationError
+    from agent.io import user_code
     from kempelen.console.terminal import print_error
     from kempelen.console.translation import error_message
 
@@ -65,7 +67,27 @@ def run(arguments: Namespace) -> int:
             "the search went too deep: use a smaller --depth, a smaller game (--size) or a later "
             "position (--moves)"
         )
-    except (EvaluationError, OSError, TypeError, ValueError) as error:
-        failed = error
+    except Exception as error:
+        if isinstance(error, EvaluationError | OSError | TypeError | ValueError):
+            failed = error
+        elif _is_raised_by_user(error):  # a game of the user
+            failed = ValueError(user_code.describe(error))
+        else:
+            raise
     print_error(error_message(failed, arguments.lang), "kempelen lab")
     return 2
+
+
+def _is_raised_by_user(error: Exception) -> bool:
+    """Return whether the code of a user takes part in an error."""
+    from agent.io import user_code
+
+    own = [Path(__file__).parents[2] / name for name in user_code.PACKAGES]
+    trace = error.__traceback__
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        is_own = any(map(Path(file).is_relative_to, own))
+        if not (is_own or file.startswith("<") or user_code.is_library(file)):
+            return True
+        trace = trace.tb_next
+    return False

@@ -96,3 +96,38 @@ def test_hidden_and_many_player_games_are_shown_in_spanish(lab):
         status, out, err = lab(*arguments, "--lang", "es")
         assert (status, err) == (0, "")
         assert_spanish(out.replace("kuhn-poker", "").replace("liars-dice", ""))
+
+
+@pytest.mark.parametrize(
+    ("methods", "message"),
+    [
+        ("def information(self): raise KeyError('oops')", "KeyError: 'oops' (mine.py, line 3)"),
+        (
+            "def chance_outcomes(self): return [('JQ', 0.7), ('QJ', 0.7)]",
+            "chances must be at least 0 and add up to 1 (got [0.7, 0.7])",
+        ),
+        (
+            "def outcome(self): return super().outcome() and float('nan')",
+            "outcome must be a finite number (got nan)",
+        ),
+        (
+            "def information(self): return ''\n"
+            "    def moves(self): return super().moves()[self._deal == 'JQ' :]",
+            "1: : positions with different legal moves",
+        ),
+        (
+            "def outcome(self): return None\n"
+            "    def moves(self): return super().moves() or ['bet']",
+            "the search went too deep",
+        ),
+    ],
+)
+def test_errors_of_an_own_game_are_reported(lab, tmp_path, methods, message):
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "from agent.games.hidden.kuhn_poker import KuhnPoker\n"
+        f"class Mine(KuhnPoker):\n    {methods}\n"
+    )
+    status, out, err = lab("cfr", "--game", f"{file}:Mine", "--iterations", "3")
+    assert (status, out) == (2, "")
+    assert message in err

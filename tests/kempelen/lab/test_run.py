@@ -352,3 +352,22 @@ def test_names_that_are_easily_confused_are_explained_where_they_are_listed(lab)
     for names in ("alpha-beta alpha-beta-hard", "sss-star sss-star-mtd", "mcts uct ucb1",
                   "minimax-two-valued and-or", "bns", "pvs negascout-1 negascout-2"):  # fmt: skip
         assert set(names.split()) <= set(REMARKS)
+
+
+@pytest.mark.parametrize("action", [["run"], ["trace"], ["play"], ["solve"]])
+def test_error_in_a_game_of_the_user_is_reported_with_its_line(lab, tmp_path, action):
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "from agent.games.nim import Nim\n\n\nclass Mine(Nim):\n    def moves(self):\n"
+        "        if self.heaps[0] < 2:\n            return {}[self.heaps[0]]\n"
+        "        return list(super().moves())\n"
+    )
+    status, _, err = lab(*action, "--game", f"{file}:Mine")
+    assert status == 2
+    assert err == "kempelen lab: KeyError: 1 (mine.py, line 7)\n"
+
+
+def test_defect_of_the_program_is_not_hidden(lab, monkeypatch):
+    monkeypatch.setattr("kempelen.lab.solve.problems", None)
+    with pytest.raises(AttributeError, match="problem_from"):
+        lab("solve", "--game", "nim")
