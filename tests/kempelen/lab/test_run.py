@@ -1,5 +1,6 @@
 import json
 import re
+from unittest.mock import Mock
 
 import pytest
 
@@ -368,6 +369,6 @@ def test_error_in_a_game_of_the_user_is_reported_with_its_line(lab, tmp_path, ac
 
 
 def test_defect_of_the_program_is_not_hidden(lab, monkeypatch):
-    monkeypatch.setattr("kempelen.lab.solve.problems", None)
-    with pytest.raises(AttributeError, match="problem_from"):
+    monkeypatch.setattr("kempelen.lab.problems.load_game_evaluation", Mock(side_effect=KeyError))
+    with pytest.raises(KeyError):
         lab("solve", "--game", "nim")
