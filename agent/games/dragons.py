@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
+from agent.games.ladders import read_ladder
 from agent.games.stones import EMPTY, Stones, iter_bits
 
 
@@ -25,19 +26,23 @@ def dragon_at(stones: Stones, vertex: int) -> int:
     return next(dragon for dragon in dragons(stones) if dragon >> vertex & 1)
 
 
+def chain_at(stones: Stones, vertex: int) -> int:
+    """Return the chain of the stone at a vertex, as a bitboard."""
+    return sum(1 << stone for stone in stones.chains[stones.head[vertex]])
+
+
 def _are_connected(stones: Stones, one: int, other: int) -> bool:
-    """Return whether two chains share two liberties, or one that the opponent cannot occupy."""
+    """Return whether two chains share two liberties, or one at which a cut is captured."""
     colour = stones.board[one]
     shared = stones.liberties[one] & stones.liberties[other]
     if colour != stones.board[other] or not shared:
         return False
-    return bool(shared & shared - 1) or _is_self_atari(stones, shared, 3 - colour)
+    return bool(shared & shared - 1) or not _can_cut(stones, shared, 3 - colour)
 
 
-def _is_self_atari(stones: Stones, vertices: int, colour: int) -> bool:
+def _can_cut(stones: Stones, vertices: int, colour: int) -> bool:
     (vertex,) = iter_bits(vertices)
     if stones.is_suicide(vertex, colour):
-        return True
+        return False
     after = stones.copy()
-    captured = after.put(vertex, colour)
-    return not captured and after.liberties[after.head[vertex]].bit_count() == 1
+    return bool(after.put(vertex, colour)) or not read_ladder(after, vertex).code

@@ -71,13 +71,23 @@ def read_defence(stones: Stones, vertex: int) -> Reading:
     return _read(stones.board[vertex], lambda reader: reader.find_defence(stones, vertex))
 
 
-def _read(player: int, read: Callable[[_CaptureReader], int]) -> Reading:
-    reader = _CaptureReader(MAX_CAPTURE_MOVES, MAX_LIBERTIES)
+def read_ladder(stones: Stones, vertex: int) -> Reading:
+    """Read whether the opponent can capture the chain at a vertex by moving first, in a ladder."""
+    attacker = 3 - stones.board[vertex]
+    return _read(attacker, lambda reader: reader.attack(stones, vertex), LADDER_LIBERTIES)
+
+
+def _read(
+    player: int,
+    read: Callable[[_CaptureReader], int],
+    max_liberties: Sequence[int] = MAX_LIBERTIES,
+) -> Reading:
+    reader = _CaptureReader(MAX_CAPTURE_MOVES, max_liberties)
     move = read(reader)
     if not reader.met_ko:
         return Reading(int(move != NO_VERTEX), move)
     other = 3 - player if move else player
-    again = read(_CaptureReader(MAX_CAPTURE_MOVES, MAX_LIBERTIES, ko_master=other))
+    again = read(_CaptureReader(MAX_CAPTURE_MOVES, max_liberties, ko_master=other))
     if move:
         return Reading(1 if again else 2, again or move)
     return Reading(3 if again else 0, again)

@@ -19,7 +19,7 @@ FINAL_STATUSES: tuple[FinalStatus, ...] = (
     *("black_territory", "white_territory", "dame"),
 )
 # A point is settled if its expected owner (-1 to 1) is at least this far from 0.
-SETTLED = 0.9
+SETTLED = 0.5
 
 
 def _read_player(arguments: Arguments) -> int:

@@ -7,20 +7,24 @@ Source: 'GTP command reference' in the GNU Go documentation.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from agent.games.dragons import dragon_at
-from agent.games.ladders import Reading, read_attack, read_defence
-from agent.games.stones import BLACK, EMPTY, PASS, WHITE
+from agent.games.dragons import chain_at, dragon_at
+from agent.games.ladders import Reading, read_attack, read_defence, read_ladder
+from agent.games.stones import BLACK, EMPTY, PASS, WHITE, Stones
 from agent.games.unconditional_life import unconditional_life
 from agent.limits import Limits
 from agent.search.stone_fate import FateSearch
 from protocols.gtp.command import Command
+from protocols.gtp.go_board import GtpGoBoard
 from protocols.gtp.messages import COLOURS, Arguments, GtpError
 
 if TYPE_CHECKING:
     from protocols.gtp.session import GtpSession
 
+# Returns the group of the stone at a vertex, as a bitboard.
+GroupAt = Callable[[Stones, int], int]
 # A search decides if its expected outcome (-1 to 1) is at least this far from 0.
 MIN_OUTCOME = 0.25
 
@@ -33,6 +37,11 @@ def _attack(gtp: GtpSession, arguments: Arguments) -> str:
 def _defend(gtp: GtpSession, arguments: Arguments) -> str:
     vertex = gtp.go_board.stone(arguments.word())
     return _reading_text(gtp, read_defence(gtp.go_board.game.stones, vertex))
+
+
+def _ladder_attack(gtp: GtpSession, arguments: Arguments) -> str:
+    vertex = gtp.go_board.stone(arguments.word())
+    return _reading_text(gtp, read_ladder(gtp.go_board.game.stones, vertex))
 
 
 def _reading_text(gtp: GtpSession, reading: Reading) -> str:
@@ -65,16 +74,43 @@ def _dragon_status(gtp: GtpSession, arguments: Arguments) -> str:
         arguments.expect_end()
         with gtp.fate_search() as search:
             return _status(gtp, search, dragon_at(stones, vertex))
-    rest, listed = stones.sets[BLACK] | stones.sets[WHITE], []
-    while rest:
-        dragon = dragon_at(stones, board.from_the_top(rest)[0])
-        listed.append(dragon)
-        rest &= ~dragon
     with gtp.fate_search() as search:
         return "\n".join(
             f"{gtp.board.game.text(board.from_the_top(dragon)[0])}: {_status(gtp, search, dragon)}"
-            for dragon in listed
+            for dragon in _groups(board, stones.sets[BLACK] | stones.sets[WHITE], dragon_at)
         )
+
+
+def _dragon_stones(gtp: GtpSession, arguments: Arguments) -> str:
+    return _stones_of_groups(gtp, arguments, dragon_at)
+
+
+def _worm_stones(gtp: GtpSession, arguments: Arguments) -> str:
+    return _stones_of_groups(gtp, arguments, chain_at)
+
+
+def _stones_of_groups(gtp: GtpSession, arguments: Arguments, group_at: GroupAt) -> str:
+    """Return the stones of one group, or of all groups or those of a player, one on each line."""
+    board, stones = gtp.go_board, gtp.go_board.game.stones
+    player = arguments.optional_player()
+    if player is None and arguments:
+        return board.vertices_text(group_at(stones, board.stone(arguments.word())))
+    _, black, white = stones.sets
+    shown = black | white if player is None else (black, white)[player]
+    return "\n".join(map(board.vertices_text, _groups(board, shown, group_at)))
+
+
+def _groups(board: GtpGoBoard, vertices: int, group_at: GroupAt) -> Iterator[int]:
+    """Generate the groups of some stones, in the order of their first stones from the top."""
+    while vertices:
+        group = group_at(board.game.stones, board.from_the_top(vertices)[0])
+        vertices &= ~group
+        yield group
+
+
+def _same_dragon(gtp: GtpSession, arguments: Arguments) -> str:
+    one, other = (gtp.go_board.stone(arguments.word()) for _ in range(2))
+    return str(dragon_at(gtp.go_board.game.stones, one) >> other & 1)
 
 
 def _status(gtp: GtpSession, search: FateSearch, dragon: int) -> str:
@@ -124,7 +160,11 @@ COMMANDS = {
     "defend": Command(_defend, go_only=True),
     "owl_attack": Command(_owl_attack, go_only=True),
     "owl_defend": Command(_owl_defend, go_only=True),
+    "ladder_attack": Command(_ladder_attack, go_only=True),
     "dragon_status": Command(_dragon_status, go_only=True),
+    "dragon_stones": Command(_dragon_stones, go_only=True),
+    "same_dragon": Command(_same_dragon, go_only=True),
+    "worm_stones": Command(_worm_stones, go_only=True),
     "unconditional_status": Command(_unconditional_status, go_only=True),
     "restricted_genmove": Command(_restricted_genmove, go_only=True),
 }
