@@ -251,6 +251,7 @@ PSEUDOCODE = {
     "ucb1": _UCB1,
 }
 
+_STAND_PAT = "in quiescence search: its value is that of a first child; noisy children follow"
 _MAX_MIN_ALPHA_BETA = """
 enter           | alphabeta(node, α, β):
 remember        |   if the table has a usable entry for node: return it
@@ -400,6 +401,9 @@ def _parse(listing: str, algorithm: AlgorithmSpec) -> tuple[list[str], dict[str,
         for step in steps.split():
             highlighted[step] = (*highlighted.get(step, ()), len(lines))
         lines.append(code[1:])
+        if "evaluate" in steps.split() and algorithm.options.get("continuation"):
+            highlighted["stand"] = (len(lines),)
+            lines.append(f"  {_STAND_PAT}")
     return lines, highlighted
 
 

@@ -16,6 +16,7 @@ SENTENCES = {
     "new-pass": "Pass {0}: is the value at least {1}?",
     "expand": "Expand {0}.",
     "evaluate": "{0} is a leaf with value {1}.",
+    "stand": "{0} has {1} without a move; quiescence search goes on with noisy moves.",
     "remember": "{0} is already in the memory: {1}.",
     "shared": "It is the same position as {0}.",
     "return": "{0} returns {1}.",

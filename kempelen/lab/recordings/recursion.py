@@ -177,12 +177,36 @@ class RecursionRecorder(Recorder):
     def _evaluate(self, event: Evaluated) -> None:
         self._mark_seen(event.label)
         self.count("leaves")
+        if self._goes_on(event):
+            self._stand_pat(event)
+            return
         self._evaluated = event.label
         node = self.node_number(event.label)
         value = recorded_value(event.value)
         self.set_fields(node, value=value, leaf=True)
         lines = [self._in_test("evaluate", self._stack[-1].entered)] if self._stack else []
         self.add_step("evaluate", node, ("evaluate", (NodeName(node), value)), lines=lines)
+
+    def _goes_on(self, event: Evaluated) -> bool:
+        """Return whether quiescence search tries moves at the evaluated node."""
+        following = self.following
+        return isinstance(following, Entered) and following.label[:-1] == event.label
+
+    def _stand_pat(self, event: Evaluated) -> None:
+        node, call = self.node_number(event.label), self._stack[-1]
+        call.best = event.value
+        if call.window is not None:
+            alpha, beta = call.window
+            if event.maximises:
+                call.window = max(alpha, event.value), beta
+            else:
+                call.window = alpha, min(beta, event.value)
+            low, high = map(recorded_value, call.window)
+            self.set_fields(node, alpha=low, beta=high)
+        value = recorded_value(event.value)
+        self.set_fields(node, value=value)
+        self._show_stack()
+        self.add_step("stand", node, ("stand", (NodeName(node), value)), changes_value=True)
 
     def _cut(self, event: CutOff) -> None:
         node = self.node_number(event.label)

@@ -631,3 +631,28 @@ def test_detailed_events_do_not_change_leaf_and_cutoff_counts():
         assert replay.fields[SEARCH_NODE]["leaves"] == leaves
         assert replay.fields[SEARCH_NODE].get("cutoffs", 0) == cuts
         assert replay.lists.get("memory") or name == "bns"
+
+
+@pytest.mark.parametrize("name", ["alpha-beta", "pvs", "negascout-2"])
+def test_quiescence_search_does_not_call_an_inner_node_a_leaf(name):
+    """Standing pat gives a node a first value; captures follow."""
+    chess = catalogue.find("chess")
+    game = chess.new(fen="6k1/8/8/3p1p2/4Q3/8/8/4K3 w - - 0 1")
+    spec = algorithm_spec.parse(f"{name}+continuation")
+    recording = record_search(SearchProblem("chess", game, chess.evaluate, 1), spec, max_nodes=400)
+    said = {}
+    for step in recording.steps:
+        said.setdefault(step.sentences[0][0], []).append(step)
+    for step, following in pairwise(recording.steps):
+        if step.kind in ("evaluate", "stand"):
+            assert following.kind == {"evaluate": "return", "stand": "enter"}[step.kind]
+    assert said["stand"]
+    formatters = [RecordingFormatter(recording, language) for language in ("en", "es")]
+    for step in said["stand"]:
+        (line,) = step.lines
+        english, spanish = (each.line(line).strip() for each in formatters)
+        assert english.startswith("in quiescence search: ")
+        assert spanish.startswith("en la búsqueda de quietud: ")
+        assert " without a move; " in formatters[0].step(step)
+        assert " sin jugar; " in formatters[1].step(step)
+    assert "stand" not in pseudocode.pseudocode(algorithm_spec.parse(name))[1]
