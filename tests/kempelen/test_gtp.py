@@ -109,7 +109,7 @@ def test_user_evaluation_is_used_in_another_game(tmp_path):
             "unknown game 'chequers' (expected one of: backgammon, checkers, chess",
         ),
         (["--algorithm", "luck"], "unknown algorithm 'luck'"),
-        (["--boardsize", "20"], "invalid board size 20"),
+        (["--boardsize", "26"], "invalid board size 26"),
         (["--boardsize", "0x13"], "invalid board size '0x13'"),
         (["--komi", "nan"], "game go: komi must be a number (got nan)"),
         (["--option", "komi=much"], "game go: komi must be a number (got 'much')"),
