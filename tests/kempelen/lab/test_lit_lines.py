@@ -328,7 +328,7 @@ def recorded(name, root, **options):
 
 
 def small_trees(thorough):
-    return [root for root in trees(thorough) if len(str(root)) < 300][: 60 if thorough else 8]
+    return [root for root in trees(thorough) if len(str(root)) < 300][: 60 if thorough else 5]
 
 
 def check(name, recording, steps, ending):
@@ -378,7 +378,7 @@ def movers(node, chances, label=(), side="MAX"):
 @pytest.mark.thorough(keep=1)
 def test_chance_nodes_light_the_line_of_the_sum(thorough):
     found = [(root, chances) for root, chances in chance_trees(thorough) if len(str(root)) < 300]
-    for root, chances in found[: 60 if thorough else 8]:
+    for root, chances in found[: 60 if thorough else 5]:
         log = Log()
         value = expectimax(log, root, chances)
         game = chance_tree(root, chances)
