@@ -23,6 +23,8 @@ from kempelen.web.database import Database
 from kempelen.web.play.boards import GoGame, PlayedGame
 from kempelen.web.play.setup import CHESS, GameSetup
 from protocols.gtp.go_board import GtpGoBoard
+from protocols.gtp.sgf import main_moves, parse_trees
+from protocols.gtp.sgf_tree import serialise
 
 EVENT = "Kempelen's page"
 _COLUMNS = "id, owner, setup, moves, clocks, result, termination, detail, began, changed"
@@ -180,4 +182,12 @@ def _to_sgf(board: GtpGoBoard, record: GameRecord) -> str:
         reason = {Termination.RESIGNATION: "R", Termination.TIME: "T"}.get(record.termination)
         result += reason or record.detail.partition("+")[2]
     fields = {"PB": record.black, "PW": record.white, "DT": record.started[:10], "RE": result}
-    return board.sgf(fields) + "\n"
+    text = board.sgf(fields)
+    clocks = [move.clock for move in record.moves]
+    if all(clock is None for clock in clocks):
+        return text + "\n"
+    (tree,) = parse_trees(text)
+    for node, mover, clock in zip(main_moves(tree), board.movers, clocks, strict=True):
+        if clock is not None:
+            node.set(("BL", "WL")[mover], round(clock, 1))
+    return serialise(tree)

@@ -315,7 +315,8 @@ function drawCourse() {
   const line = lineFrom(study.root);
   const at = path(here).filter((node) => line[node.ply] === node).length;
   graph.append(course(study.game, review.start, review.moves, at,
-    say("course", { count: bad }), (ply) => go(line[ply])));
+    say("course", { count: bad }), (ply) => go(line[ply]),
+    (move) => `${worded(move.move)}: ${say(move.grade)}`));
   const names = [study.players[0], study.players[1]].map((name, place) =>
     (name === "?" ? say(study.game === "chess" ? ["White", "Black"][place] : ["Black", "White"][place]) : name));
   const heads = ["player", "count", "inaccuracies", "mistakes", "blunders", "mean loss"];

@@ -2,7 +2,7 @@
 
 import { createBoard } from "./board.js";
 import { channel } from "./channel.js";
-import { englishSan, localSan } from "./notation.js";
+import { englishSan, lastNumbered, localSan } from "./notation.js";
 import { ask, element } from "./site.js";
 
 /** Show a game. Only the owner of the game may play. */
@@ -168,8 +168,14 @@ export async function showGame(main, id, say) {
 
   function showStatus(view, turn) {
     if (target !== null) {
-      status.textContent = target
-        ? say("at move", { number: target, count: state.ply, move: written(target - 1) }) : say("first");
+      const position = shown?.board ?? {};
+      const move = target && written(target - 1);
+      if (!target) status.textContent = say("first");
+      else if (state.board.kind !== "chess") {
+        status.textContent = say("at move", { number: target, count: state.ply, move });
+      } else if (position.fen) {
+        status.textContent = lastNumbered(position, state.board.text[target - 1], target);
+      }
       return;
     }
     // What has happened since the visitor's last move.

@@ -7,9 +7,9 @@ const HEIGHT = 160;
 
 /**
  * Create the evaluation graph of a game. start: the first player's expected score before the first
- * move. moves: with expected and grade. onPick receives the clicked ply.
+ * move. moves: with expected and grade. onPick receives the clicked ply. titleOf returns the title of a bad move.
  */
-export function course(game, start, moves, at, label, onPick) {
+export function course(game, start, moves, at, label, onPick, titleOf) {
   const drawn = shape("svg", {
     viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img",
     "aria-label": label, class: `course ${game}`,
@@ -35,7 +35,7 @@ export function course(game, start, moves, at, label, onPick) {
       drawn.append(shape("circle", {
         cx: x(place + 1), cy: Math.min(HEIGHT - 5, Math.max(5, y(move.expected))), r: 5,
         class: move.grade,
-      }, shape("title", {}, `${move.move} (${move.grade})`)));
+      }, shape("title", {}, titleOf(move))));
     }
   });
   drawn.append(shape("line", { x1: x(at), x2: x(at), y1: 0, y2: HEIGHT, class: "at" }));

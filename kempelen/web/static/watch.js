@@ -273,6 +273,7 @@ async function showTournament() {
   async function showReplay() {
     const key = new URLSearchParams(location.hash.slice(1)).get("game");
     replay.hidden = !key || Boolean(only);
+    replayKey = () => false;
     if (replay.hidden) return;
     try {
       const game = await ask(`/watch/${number}/games/${encodeURIComponent(key)}`);
@@ -310,6 +311,13 @@ async function showTournament() {
   await showReplay();
 }
 
+// Steps through the shown finished game by a key; returns whether the key has a meaning.
+let replayKey = () => false;
+document.addEventListener("keydown", (event) => {
+  if (event.altKey || event.ctrlKey || event.metaKey || /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)) return;
+  if (replayKey(event.key)) event.preventDefault();
+});
+
 /** Show a finished game, with controls to step through the moves. */
 function replayed(game) {
   const view = createBoard();
@@ -344,12 +352,11 @@ function replayed(game) {
   ].map(([name, place]) => element("button", { type: "button", onclick: () => go(place()) }, say(name))));
   const grid = element("div", { class: "replay" },
     element("div", {}, view.node, steps, said), moves);
-  grid.addEventListener("keydown", (event) => {
-    if (event.key === "ArrowLeft") go(at - 1);
-    else if (event.key === "ArrowRight") go(at + 1);
-    else return;
-    event.preventDefault();
-  });
+  replayKey = (key) => {
+    const place = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: last }[key];
+    if (place !== undefined) go(place);
+    return place !== undefined;
+  };
   go(last);
   return [element("h2", { tabindex: "-1" }, `${game.white} – ${game.black}  ${game.result}`), grid];
 }

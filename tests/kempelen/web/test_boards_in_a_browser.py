@@ -399,6 +399,21 @@ def test_earlier_positions_show_their_own_prisoners_and_no_result(
     browser.wait("return !document.querySelector('svg.go .stone')")
 
 
+def test_earlier_moves_of_chess_have_the_number_of_the_move(
+    browser: Browser, served: Served
+) -> None:
+    browser.open(f"{served.base}/play/{served.begin(game='chess', seconds=0.05)}")
+    browser.wait("return document.querySelector('cg-board piece')")
+    for move, count in (("e4", 2), ("Nf3", 4)):
+        state(browser)
+        browser.find("#move").send_keys(move, Keys.ENTER)
+        browser.wait("return document.querySelectorAll('.moves li').length >= arguments[0]", count)
+    browser.find_all(".moves li button")[2].click()
+    browser.wait("return document.querySelector('.status').textContent === '2. Nf3'")
+    browser.press(Keys.ARROW_LEFT)
+    browser.wait("return document.querySelector('.status').textContent.startsWith('1... ')")
+
+
 def test_end_of_a_game_offers_analysis_rematch_and_new_game(
     browser: Browser, served: Served
 ) -> None:

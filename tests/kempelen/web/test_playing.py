@@ -285,6 +285,19 @@ def test_file_of_a_game_without_clocks_has_no_times(served: Served) -> None:
     line.close()
 
 
+def test_clocks_of_go_are_written_into_sgf(served: Served) -> None:
+    form = {"game": "go", "options": {"size": 5}, "base": 60.0, "increment": 1.0}
+    line = served.watch(game := served.begin(**form))
+    line.turn()
+    line.play("C3")
+    text = served.ask("GET", f"/games/{game}/record")[2]
+    black, white = (re.findall(rf"{name}\[([0-9.]+)\]", text) for name in ("BL", "WL"))
+    assert len(black) == len(white) == 1
+    assert all(30 < float(seconds) <= 61 for seconds in (*black, *white))
+    assert "PB[Visitor]" in text
+    line.close()
+
+
 def test_clock_after_each_move_is_saved_and_taken_back(tmp_path: Path) -> None:
     with serving(tmp_path / "web.sqlite") as first:
         line = first.watch(game := first.begin(game="chess", base=60.0, increment=1.0))
