@@ -199,7 +199,7 @@ def test_variations_of_go_are_shown_and_downloaded(
     path = tmp_path / "game.sgf"
     assert until(lambda: path.exists() and path.stat().st_size)
     written = "".join(path.read_text().split())
-    assert "(;C[otherside]W[gc])" in written
+    assert "(;W[gc]C[otherside])" in written
     assert "(;W[fe])" in written
 
 

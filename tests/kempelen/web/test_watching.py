@@ -12,6 +12,7 @@ import chess
 import pytest
 from websockets.sync.client import connect
 
+from agent.games.go import MAX_SIZE
 from kempelen.match.config.game_settings import GameSettings
 from kempelen.match.game.game_result import Termination
 from kempelen.match.live.live_file import live_file_path
@@ -216,7 +217,7 @@ def test_untrusted_game_files_and_huge_boards_are_rejected(ledger: str) -> None:
         with pytest.raises(ValueError, match=r"only built-in games|out of range"):
             watched.replay(key)
     assert len(diagram("chess", "k" * 10**6)["fen"]) < 200
-    assert len(diagram("go", " 1 X\n" * 10**5)["rows"]) <= 19
+    assert len(diagram("go", " 1 X\n" * 10**5)["rows"]) <= MAX_SIZE
     assert diagram("othello", "X O\n" * 10**5)["type"] == "text"
 
 
