@@ -11,7 +11,8 @@ Each node has ANNEX_WORDS extra words:
 - PRIOR: the number of prior visits and the sum of prior values, as float32.
 - SCORE_SUM: the sum of the playout scores for Black, in units of 1 / SCORE_UNITS_PER_POINT.
 - OWNERS: the number of playouts through the parent in which Black finally owned the vertex (upper
-  32 bits), and in which the winner owned it (lower 32 bits).
+  32 bits), and in which the winner owned it (lower 32 bits). If criticality is not used, instead
+  the number of draws through the node.
 """
 
 import math
@@ -75,6 +76,9 @@ SCORE_UNITS_PER_POINT = 2
 # From SAMPLING_FROM_VISITS visits on, only one in SAMPLING_INTERVAL playouts updates the children's
 # AMAF and owners, with SAMPLING_INTERVAL as weight. This reduces contention between threads.
 SAMPLING_FROM_VISITS, SAMPLING_INTERVAL = 512, 4
+# A child with at least MIN_SETTLED_VISITS visits, of which this share are draws, is a settled draw.
+# One in DETOUR_INTERVAL playouts looks for something better.
+MIN_SETTLED_VISITS, SETTLED_DRAW_SHARE, DETOUR_INTERVAL = 128, 0.75, 4
 # An evaluation of this value counts as halfway between a draw and a win.
 HALF_WIN = 0.5
 # Without playouts, AMAF only covers moves in the tree and does not replace exploration.
@@ -167,6 +171,23 @@ def _select_child(worker: Worker, tree: NodeTree, node: int) -> int:
 
 
 @kernel
+def _is_settled_draw(tree: NodeTree, node: int) -> bool:
+    visits = visits_of(tree, node)
+    draws = int64(load(tree.extra_words, extra_word_index(tree, node, OWNERS)))
+    return visits >= MIN_SETTLED_VISITS and draws >= SETTLED_DRAW_SHARE * visits
+
+
+@kernel
+def _least_visited_child(tree: NodeTree, node: int) -> int:
+    child = best = first_child(tree, node)
+    while child != NO_NODE:
+        if visits_of(tree, child) < visits_of(tree, best):
+            best = child
+        child = next_child(tree, child)
+    return best
+
+
+@kernel
 def _is_repetition(worker: Worker, key: Bits, first_ply: int, ply: int) -> bool:
     """Return whether a key occurs between two plies of the path, or, if the first is 0, before."""
     mask = U64(worker.history_capacity - 1)
@@ -234,8 +255,14 @@ def _expand_node(worker: Worker, tree: NodeTree, board: Board, node: int, ply: i
 
 
 @kernel
-def _descend(worker: Worker, tree: NodeTree, board: Board) -> int:
-    ply, node, placed, after_pass = 0, int64(ROOT), 0, 0
+def _descend(worker: Worker, tree: NodeTree, board: Board) -> tuple[int, int]:
+    """Descend to a leaf. Return its ply, and the ply of the last detour, or -1.
+
+    A settled draw keeps its value of 0, so a better move would never be tried again without RAVE's
+    help. Some playouts make a detour from it to the least visited move.
+    """
+    ply, node, placed, after_pass, detour = 0, int64(ROOT), 0, 0, -1
+    may_draw = _uses_playouts(worker) and worker.settings[CRITICALITY] == 0
     worker.path_nodes[0] = node
     worker.path_keys[0] = _situation_key(worker, board)
     worker.repeated = 0
@@ -252,6 +279,12 @@ def _descend(worker: Worker, tree: NodeTree, board: Board) -> int:
         child = _select_child(worker, tree, node)
         if child == NO_NODE:
             break
+        if (
+            may_draw
+            and visits_of(tree, node) % DETOUR_INTERVAL == 1
+            and _is_settled_draw(tree, child)
+        ):
+            child, detour = _least_visited_child(tree, node), ply
         move = move_to(tree, child)
         play(board, move)
         worker.played_moves[ply] = move
@@ -273,7 +306,7 @@ def _descend(worker: Worker, tree: NodeTree, board: Board) -> int:
             break
     worker.played_count = ply
     worker.placed = placed if worker.territory else 0
-    return ply
+    return ply, detour
 
 
 @kernel
@@ -297,7 +330,10 @@ def _amaf_is_full(tree: NodeTree, node: int) -> bool:
 
 
 @kernel
-def _backpropagate(worker: Worker, tree: NodeTree, ply: int, value: float, score: float) -> None:
+def _backpropagate(
+    worker: Worker, tree: NodeTree, ply: int, detour: int, value: float, score: float
+) -> None:
+    """Add a playout to the nodes of its path. Up to a detour, its value is the settled draw."""
     length = worker.played_count
     first = worker.first_played_ply
     for i in range(length - 1, ply - 1, -1):
@@ -310,8 +346,13 @@ def _backpropagate(worker: Worker, tree: NodeTree, ply: int, value: float, score
         node = worker.path_nodes[i]
         black_to_move = (worker.root.turn == BLACK) == (i % 2 == 0)
         for_mover = value if black_to_move else -value
-        record_value(tree, node, -for_mover)
-        add_int64(tree.extra_words, int64(extra_word_index(tree, node, SCORE_SUM)), points)
+        if i > detour:
+            record_value(tree, node, -for_mover)
+            add_int64(tree.extra_words, int64(extra_word_index(tree, node, SCORE_SUM)), points)
+        else:
+            record_value(tree, node, 0.0)
+        if not critical and (value == 0 or i <= detour):
+            add_int64(tree.extra_words, int64(extra_word_index(tree, node, OWNERS)), 1)
         visits, weight = visits_of(tree, node), 1
         if visits >= SAMPLING_FROM_VISITS:
             weight = 0 if visits % SAMPLING_INTERVAL else SAMPLING_INTERVAL
@@ -377,7 +418,7 @@ def run_simulations(worker: Worker, tree: NodeTree) -> None:
             return
         copy_board(board, worker.root)
         worker.played_count = 0
-        ply = _descend(worker, tree, board)
+        ply, detour = _descend(worker, tree, board)
         if tree.state != GROWING:
             for i in range(ply + 1):
                 cancel_visit(tree, worker.path_nodes[i])
@@ -406,4 +447,4 @@ def run_simulations(worker: Worker, tree: NodeTree) -> None:
             value = share * value + (1 - share) * _sign(score)
         if worker.owner_sums_by_move and ply > 0 and not drawn:
             _record_owners(worker, int64(worker.played_moves[0]))
-        _backpropagate(worker, tree, ply, value, score)
+        _backpropagate(worker, tree, ply, detour, value, score)

@@ -16,6 +16,7 @@ class Node(Generic[Move]):
 
     Rewards are for the player who moved to the node, or who moved before the chance event.
 
+    - `draws`: the number of visits with a reward of 0.
     - `proven`: the exact reward, or None if the solver does not know it.
     - `rave_visits`, `rave_total`: statistics of playouts in which the move was played later.
     - `prior`: the probability that the evaluation assigns to the move, or None.
@@ -26,6 +27,7 @@ class Node(Generic[Move]):
     player: int
     visits: int = 0
     total: float = 0
+    draws: int = 0
     rave_visits: int = 0
     rave_total: float = 0
     proven: float | None = None

@@ -41,6 +41,9 @@ UNLIMITED = 10**9  # plies or playouts
 # The first iteration ends after about FIRST_PLAYOUTS playouts. Over each REPORTS_PER_DOUBLING
 # iterations, the number of playouts doubles.
 FIRST_PLAYOUTS, REPORTS_PER_DOUBLING = 16, 4
+# A move with at least MIN_SETTLED_VISITS visits, of which this share are draws, is a settled draw.
+# With RAVE, one in DETOUR_INTERVAL playouts looks for something better.
+MIN_SETTLED_VISITS, SETTLED_SHARE, DETOUR_INTERVAL = 64, 0.9, 8
 # Maximum number of playouts per leaf in a batch. Several playouts may reach the same pending leaf.
 MAX_PLAYOUTS_PER_LEAF = 2
 
@@ -110,6 +113,8 @@ class UCT(Search[Move]):
         self._batch = as_batch_evaluation(evaluate)
         # Tree of the last or current search, for observers.
         self.tree: Node[Any] | None = None
+        # In a playout, the index in its path of the last node with a detour, or -1.
+        self._detour = -1
         self._simulated: SupportsPlayouts[Move] | None = None
         self._chance: ChanceGame[Move] | None = None
 
@@ -230,6 +235,7 @@ class UCT(Search[Move]):
     def _select(self, game: Game[Move], root: Node[Move]) -> list[Node[Move]]:
         """Phase 1, selection: descend to a leaf of the tree by upper confidence bounds."""
         path = [root]
+        self._detour = -1
         while path[-1].children and path[-1].proven is None:
             self._descend(game, path)
         return path
@@ -298,11 +304,16 @@ class UCT(Search[Move]):
     def _backpropagate(
         self, path: list[Node[Move]], reward: float, played: list[tuple[int, Move]]
     ) -> None:
-        """Phase 4, backpropagation: add the reward of player 0 to all nodes of the path."""
+        """Phase 4, backpropagation: add the reward of player 0 to all nodes of the path.
+
+        Up to a detour, the reward is that of the settled draw.
+        """
         later = set(played)
-        for node in reversed(path):
+        for index in range(len(path) - 1, -1, -1):
+            node, settled = path[index], index <= self._detour
             node.visits += 1
-            node.total += for_player0(node.player, reward)
+            node.total += 0 if settled else for_player0(node.player, reward)
+            node.draws += settled or reward == 0
             if self.solver and node.children:
                 update_proven(node)
             if self.rave:
@@ -426,6 +437,9 @@ class UCT(Search[Move]):
         parent, chance = path[-1], self._chance
         if chance is None or not parent.is_chance_node:
             child = max(parent.children, key=lambda child: self.upper_bound(parent, child))
+            if self._makes_detour(parent, child):
+                child = min(parent.children, key=lambda child: child.visits)
+                self._detour = len(path) - 1
             if self.tracer is not None:
                 self.tracer.selected(parent, child)
             game.play(child.move)
@@ -436,6 +450,19 @@ class UCT(Search[Move]):
             event = sample_event(path[-1].children, self._random.random())
             game.play(event.move)
             path.append(event)
+
+    def _makes_detour(self, parent: Node[Move], best: Node[Move]) -> bool:
+        """Return whether to try the least visited move instead of a settled draw.
+
+        With RAVE, exploration is too weak for that, because the value of a settled draw stays 0.
+        """
+        return (
+            self.rave > 0
+            and self._batch is None
+            and best.visits >= MIN_SETTLED_VISITS
+            and best.draws >= SETTLED_SHARE * best.visits
+            and parent.visits % DETOUR_INTERVAL == 0
+        )
 
     def upper_bound(self, parent: Node[Move], child: Node[Move]) -> float:
         """Return the UCB1 bound on a child's reward, or the PUCT bound if the child has a prior."""

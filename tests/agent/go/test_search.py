@@ -563,6 +563,20 @@ def test_draw_with_integer_komi_has_value_zero() -> None:
     assert info.expected_outcome == pytest.approx(0.0, abs=0.2)
 
 
+# GNU Go's game tiny/4x4a after 8 moves. A2 wins by 1 point, C4 and D2 draw.
+WIN_OR_DRAW = (".X..", "XOX.", ".OX.", ".OO.")
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_settled_draw_does_not_stop_the_search_for_a_win(threads: int) -> None:
+    game = from_diagram(*WIN_OR_DRAW, komi=0.0)
+    info = last_info(searching(threads), game, Limits(nodes=100_000))
+    assert game.text(info.pv[0]) == "A2"
+    assert info.expected_outcome is not None
+    assert info.expected_outcome > 0.5
+    assert info.visits > 50_000
+
+
 def test_amaf_counters_do_not_overflow() -> None:
     search, game = searching(), Go(5)
     last_info(search, game, Limits(nodes=200))

@@ -52,6 +52,17 @@ def test_draws_have_value_zero():
     assert found(Tree([[0, 0], [0, 0]]))[1] == 0
 
 
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_settled_draw_does_not_stop_the_search_for_a_win(seed):
+    """The second move wins by one of 30 replies. The options are those for games with playouts."""
+    game = Tree([0, [[*[-1] * 29, 1]]])
+    search = UCT(
+        evaluate, UCTOptions(seed=seed, rave=500, exploration=0.1, urgency=0.3, playouts=3000)
+    )
+    move, value = found(game, search)
+    assert (move, value > 0.5) == ("2", True)
+
+
 @pytest.mark.thorough
 def test_values_are_from_the_movers_view():
     for heaps, wins in (([1, 2, 4], True), ([1, 2, 3], False)):
