@@ -8,7 +8,7 @@ import re
 
 import chess
 
-from agent.games.fen import board_from_fen
+from agent.games.fen import board_from_fen, position_faults
 
 # An opcode and its operands, which end at a `;` outside of quotes.
 _OPERATION = re.compile(r'\s*([^\s;"]+)((?:"(?:[^"\\]|\\.)*+"?|[^;"])*+);?')
@@ -41,7 +41,7 @@ def parse(line: str, *, chess960: bool = False) -> tuple[chess.Board, dict[str, 
     except IndexError as error:
         raise ValueError(str(error)) from None
     if not board.is_valid():
-        raise ValueError(f"illegal chess position ({board.status()!r})")
+        raise ValueError(f"illegal chess position ({position_faults(board)})")
     return board, operations
 
 

@@ -17,6 +17,7 @@ from agent.agent import MoveProvider
 from agent.game import Game, HasSymmetry, NotatedGame, parse_move
 from agent.games.catalogue import GameType
 from agent.io.read_errors import convert_read_errors
+from agent.io.strict_json import quote_value
 from agent.limits import Cp, Info, Limits
 from openings.book_common import DEFAULT_WEIGHT, MAX_WEIGHT, BookError
 from openings.book_provider import WEIGHTED, choose_entry, is_timed_move
@@ -75,19 +76,19 @@ def read(path: Path, game: NotatedGame[Any]) -> GameBook:
 
 def _add_lines(book: GameBook, game: NotatedGame[Any], lines: Any, weight: int) -> None:
     if not isinstance(lines, list):
-        raise ValueError(f"expected a list of lines (got {lines!r})")
+        raise ValueError(f"expected a list of lines (got {quote_value(lines)})")
     for line in lines:
         _add_line(book, game, line, weight)
 
 
 def _add_line(book: GameBook, game: NotatedGame[Any], line: Any, weight: int) -> None:
     if not isinstance(line, Mapping) or not line.get("moves"):
-        raise ValueError(f"expected a line with moves (got {line!r})")
+        raise ValueError(f"expected a line with moves (got {quote_value(line)})")
     if unknown := [key for key in line if key not in _LINE_KEYS]:
         raise ValueError(f"unknown key {unknown[0]!r} (expected one of: {', '.join(_LINE_KEYS)})")
     weight = line.get("weight", weight)
     if not isinstance(weight, int) or not 1 <= weight <= MAX_WEIGHT:
-        raise ValueError(f"weight of {line['moves']!r} must be from 1 to {MAX_WEIGHT}")
+        raise ValueError(f"weight of {quote_value(line['moves'])} must be from 1 to {MAX_WEIGHT}")
     texts = str(line["moves"]).split()
     played = 0
     try:

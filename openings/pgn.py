@@ -15,6 +15,7 @@ from itertools import islice
 import chess
 import chess.pgn
 
+from agent.games.fen import position_faults
 from agent.io.message import library_message
 from agent.io.read_report import UnusableGameError
 from agent.io.sanitize import sanitize_line
@@ -399,7 +400,7 @@ def _check_start(headers: chess.pgn.Headers) -> None:
         message = library_message(error)
         raise PgnError(message.template, *message.arguments, kind=kind) from None
     if not board.is_valid():
-        raise PgnError("illegal start position ({!r})", board.status(), kind=kind)
+        raise PgnError("illegal start position ({})", position_faults(board), kind=kind)
 
 
 class _GameBuilder(chess.pgn.GameBuilder[chess.pgn.Game]):

@@ -36,6 +36,7 @@ from agent.evaluation_types import (
 from agent.game import CHANCE, Game, NotatedGame
 from agent.io import user_code
 from agent.io.message import Message, MessageError, library_message
+from agent.io.strict_json import quote_value
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -124,7 +125,9 @@ class GameType:
             raise GameError("game {}: {} (options: {})", self.name, reason, options_text) from None
         for name, value in options.items():
             if name in known and isinstance(known[name].default, float) and not _is_number(value):
-                raise GameError("game {}: {} must be a number (got {!r})", self.name, name, value)
+                raise GameError(
+                    "game {}: {} must be a number (got {})", self.name, name, quote_value(value)
+                )
         try:
             game: NotatedGame[Any] = self.game_class(**options)
         except Exception as error:

@@ -7,7 +7,7 @@ import chess
 
 from agent.evaluation_types import Evaluation
 from agent.game import MoveClass
-from agent.games.fen import board_from_fen
+from agent.games.fen import board_from_fen, position_faults
 from agent.games.plain_chess import PlainChess
 from agent.games.plain_chess import evaluate as evaluate_board
 from agent.io.message import Message
@@ -37,7 +37,7 @@ class Chess(PlainChess):
         except ValueError as error:
             raise ValueError(Message("invalid FEN {!r}: {}", fen, error)) from None
         if not board.is_valid():
-            raise ValueError(Message("invalid FEN {!r}: {!r}", fen, board.status()))
+            raise ValueError(Message("invalid FEN {!r}: {}", fen, position_faults(board)))
         super().__init__(board)
 
     def moves(self) -> list[chess.Move]:

@@ -24,3 +24,8 @@ def board_from_fen(fen: str, chess960: bool = False) -> chess.Board:
     if len(fields) > _CASTLING_FIELD:
         fields[_CASTLING_FIELD] = "".join(sorted(set(fields[_CASTLING_FIELD])))
     return chess.Board(" ".join(fields), chess960=chess960)
+
+
+def position_faults(board: chess.Board) -> str:
+    """Return what makes a position illegal, such as "no white king", or "" if it is legal."""
+    return ", ".join(str(fault.name).lower().replace("_", " ") for fault in board.status())

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from agent.io.sanitize import MAX_NAME_LENGTH, sanitize_line
+
 # Larger numbers are invalid: no quantity in a message comes close, and calculations with numbers up
 # to this limit do not overflow.
 MAX_NUMBER = 1e30
@@ -41,3 +43,9 @@ def loads_object(text: str | bytes | bytearray) -> dict[str, Any] | None:
     except ValueError:
         return None
     return value if isinstance(value, dict) else None
+
+
+def quote_value(value: object, max_length: int = MAX_NAME_LENGTH) -> str:
+    """Return a value from JSON or YAML as one printable line: text in quotes, the rest as JSON."""
+    shown = repr(str(value)) if isinstance(value, str) else json.dumps(value, default=str)
+    return sanitize_line(shown, max_length)

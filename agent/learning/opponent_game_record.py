@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from agent.io.sanitize import sanitize_name
+from agent.io.strict_json import quote_value
 from agent.limits import Mate, Score
 
 MAX_NAME_LENGTH = 100
@@ -121,7 +122,7 @@ def from_json(value: object) -> GameRecord:
 
 def _require(value: Mapping[str, Any], name: str, is_valid: object) -> None:
     if not is_valid:
-        raise ValueError(f"invalid {name} {str(value.get(name, 'missing'))[:40]!r}")
+        raise ValueError(f"invalid {name} {quote_value(value.get(name, 'missing'), 40)}")
 
 
 def _is_integer(value: object) -> bool:

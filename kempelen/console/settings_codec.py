@@ -11,6 +11,7 @@ from enum import Enum
 from typing import Any, TypeVar
 
 from agent.io.message import MessageError
+from agent.io.strict_json import quote_value
 from kempelen.console import yaml_scalars
 from kempelen.console.yaml_scalars import UnquotedScalar, plain
 
@@ -133,15 +134,19 @@ def _decode_scalar(word: UnquotedScalar) -> Any:
     return value if str(value).lower() == same else str(word)
 
 
+def _invalid(where: str, data: Any, expected: str) -> SettingsError:
+    return SettingsError(f"{where}: invalid value {quote_value(data)} (expected {expected})")
+
+
 def _decode_tuple(type_: Any, data: Any, where: str) -> tuple[Any, ...]:
     if not isinstance(data, list | tuple):
-        raise SettingsError(f"{where}: invalid value {data!r} (expected a list)")
+        raise _invalid(where, data, "a list")
     return tuple(_decode(type_, item, f"{where}[{n}]") for n, item in enumerate(data, start=1))
 
 
 def _decode_mapping(type_: Any, data: Any, where: str) -> dict[str, Any]:
     if not isinstance(data, Mapping):
-        raise SettingsError(f"{where}: invalid value {data!r} (expected name: value entries)")
+        raise _invalid(where, data, "name: value entries")
     return {str(key): _decode(type_, item, f"{where}.{key}") for key, item in data.items()}
 
 
@@ -149,7 +154,7 @@ def _decode_dataclass(type_: Any, data: Any, where: str) -> Any:
     if isinstance(data, str) and hasattr(type_, "from_text"):
         return type_.from_text(data)
     if not isinstance(data, Mapping):
-        raise SettingsError(f"{where or type_.__name__}: invalid value {data!r} (expected entries)")
+        raise _invalid(where or type_.__name__, data, "entries")
     hints = typing.get_type_hints(type_)
     fields = {field.name: field for field in dataclasses.fields(type_)}
     for key in data:
@@ -173,7 +178,7 @@ def _decode_enum(type_: type[Enum], data: Any, where: str) -> Enum:
         return type_(data)
     except ValueError:
         names = ", ".join(str(item.value) for item in type_)
-        raise SettingsError(f"{where}: invalid value {data!r} (expected one of: {names})") from None
+        raise _invalid(where, data, f"one of: {names}") from None
 
 
 def _decode_plain(type_: Any, data: Any, where: str) -> Any:
@@ -182,10 +187,10 @@ def _decode_plain(type_: Any, data: Any, where: str) -> Any:
             return data
         if str(data).lower() in _BOOLEANS:
             return _BOOLEANS[str(data).lower()]
-        raise SettingsError(f"{where}: invalid value {data!r} (expected true or false)")
+        raise _invalid(where, data, "true or false")
     if type_ in (int, float):
         if isinstance(data, bool):
-            raise SettingsError(f"{where}: invalid value {data!r} (expected a number)")
+            raise _invalid(where, data, "a number")
         try:
             number = _number(data)
             if type_ is int and number == int(number):
@@ -195,13 +200,13 @@ def _decode_plain(type_: Any, data: Any, where: str) -> Any:
         except (TypeError, ValueError, OverflowError):
             pass
         expected = "a whole number" if type_ is int else "a number"
-        raise SettingsError(f"{where}: invalid value {data!r} (expected {expected})")
+        raise _invalid(where, data, expected)
     if type_ is str:
         if isinstance(data, str) and "\0" in data:
-            raise SettingsError(f"{where}: invalid value {data!r} (expected text without NUL)")
+            raise _invalid(where, data, "text without NUL")
         if isinstance(data, str | int | float) and not isinstance(data, bool):
             return str(data)
-        raise SettingsError(f"{where}: invalid value {data!r} (expected text)")
+        raise _invalid(where, data, "text")
     return data
 
 

@@ -2,12 +2,12 @@
 
 import json
 import re
-import reprlib
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
 from agent.io import strict_json
+from agent.io.strict_json import quote_value
 from protocols.mqtt import topics
 
 _BOUNDS = {
@@ -65,7 +65,7 @@ def _place(name: str) -> str:
 
 
 def _problem(rule: str, expected: Any, value: Any) -> str:
-    shown = reprlib.repr(value)
+    shown = quote_value(value)
     match rule:
         case "type":
             names = [expected] if isinstance(expected, str) else expected

@@ -1,12 +1,12 @@
 """Encode and decode move requests and replies as JSON payloads."""
 
 import math
-import reprlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from agent.io.sanitize import sanitize_line, sanitize_name
+from agent.io.strict_json import quote_value
 from agent.limits import Cp, Info, Mate, SideClock
 from protocols.client.engine import EngineTimeoutError
 from protocols.client.process import EngineError
@@ -78,7 +78,7 @@ def incompatibility(kind: Mapping[str, Any], variant: GameVariant) -> str:
         own = own_options[name]
         if not options_equal(value, own):
             return sanitize_line(
-                f"plays {plays} with {name}={reprlib.repr(own)}, not {reprlib.repr(value)}",
+                f"plays {plays} with {name}={quote_value(own)}, not {quote_value(value)}",
                 MAX_ERROR_LENGTH,
             )
     return ""

@@ -4,7 +4,6 @@ Requests never load code. They may change only the board size and the komi of th
 """
 
 import re
-import reprlib
 import time
 from collections.abc import Collection, Mapping
 from typing import Any, Protocol
@@ -18,6 +17,7 @@ from agent.games.game_state import MAX_PLIES, GameState
 from agent.games.go import Go, format_size, parse_size
 from agent.go.parts import MAX_BOARD_SIZE as MAX_GO_SIZE
 from agent.io.sanitize import sanitize_name
+from agent.io.strict_json import quote_value
 from protocols.client.uci import SearchRequest
 from protocols.gtp.board import MAX_BOARD_SIZE
 from protocols.mqtt.request_codec import (
@@ -87,7 +87,7 @@ class ChessRequestParser:
                 _check_deadline(deadline)
                 if not _CHESS_MOVE.fullmatch(text):
                     raise RequestError(
-                        f"move {number}: invalid move {reprlib.repr(text)} (expected UCI notation)"
+                        f"move {number}: invalid move {quote_value(text)} (expected UCI notation)"
                     )
                 move = board.parse_uci(text)
                 moves.append(board.uci(move))
@@ -191,8 +191,8 @@ class GameRequestParser:
                 options[option] = _komi(value)
             else:
                 raise RequestError(
-                    f"kind: {option}: this bot plays {name} with {reprlib.repr(own)}, "
-                    f"not {reprlib.repr(value)}"
+                    f"kind: {option}: this bot plays {name} with {quote_value(own)}, "
+                    f"not {quote_value(value)}"
                 )
         return options
 
@@ -206,9 +206,9 @@ def _check_name(kind: Mapping[str, Any], own: str) -> None:
 
 def _size(value: Any, max_size: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):
-        raise RequestError(f"kind: size: must be a whole number (got {reprlib.repr(value)})")
+        raise RequestError(f"kind: size: must be a whole number (got {quote_value(value)})")
     if not 1 <= value <= max_size:
-        raise RequestError(f"kind: size: must be from 1 to {max_size} (got {reprlib.repr(value)})")
+        raise RequestError(f"kind: size: must be from 1 to {max_size} (got {quote_value(value)})")
     return int(value)
 
 
@@ -224,7 +224,7 @@ def _go_size(value: Any) -> int | str:
 def _komi(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > MAX_KOMI:
         raise RequestError(
-            f"kind: komi: must be from -{MAX_KOMI:g} to {MAX_KOMI:g} (got {reprlib.repr(value)})"
+            f"kind: komi: must be from -{MAX_KOMI:g} to {MAX_KOMI:g} (got {quote_value(value)})"
         )
     return float(value)
 

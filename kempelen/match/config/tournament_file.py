@@ -1,5 +1,6 @@
 from typing import Any
 
+from agent.io.strict_json import quote_value
 from kempelen.console.settings_codec import SettingsError, read_settings
 from kempelen.match.config.settings import Settings, parse_settings
 
@@ -15,7 +16,9 @@ def read_tournament(file: str) -> Settings:
 def _from_entries(data: dict[str, Any]) -> Settings:
     each = data.pop("each", None) or {}
     if not isinstance(each, dict):
-        raise SettingsError(f"each: invalid value {each!r} (expected entries for all engines)")
+        raise SettingsError(
+            f"each: invalid value {quote_value(each)} (expected entries for all engines)"
+        )
     engines = data.get("engines")
     if isinstance(engines, list):
         data["engines"] = [{**each, **e} if isinstance(e, dict) else e for e in engines]

@@ -15,6 +15,7 @@ from agent.evaluation import HANDCRAFTED, EvaluationError, load
 from agent.evaluation_loading import load_game_evaluation
 from agent.game import CHANCE
 from agent.games import catalogue
+from agent.io.strict_json import quote_value
 from agent.kernel.backend import DEFAULT_SEARCH_CONFIG, SearchConfig
 from agent.search.defaults import make_search
 from kempelen.console.settings_codec import SettingsError
@@ -103,5 +104,5 @@ def _int_option(settings: EngineSettings, name: str) -> int | None:
         return None if value is None else int(str(value))
     except ValueError:
         raise SettingsError(
-            f"engine {settings.name}: {name}: must be an integer (got {value!r})"
+            f"engine {settings.name}: {name}: must be an integer (got {quote_value(value)})"
         ) from None

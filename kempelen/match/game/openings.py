@@ -20,6 +20,7 @@ import numpy as np
 
 from agent.evaluation import evaluation_digest
 from agent.game import CHANCE
+from agent.games.fen import position_faults
 from agent.games.game_state import GameState
 from agent.io.files import iter_lines, open_file
 from agent.io.sanitize import sanitize_line
@@ -428,7 +429,7 @@ def _checked(
 ) -> Opening:
     """Return the opening if it can be played. Raise ValueError otherwise."""
     if not board.is_valid():
-        raise ValueError(f"illegal chess position ({board.status()!r})")
+        raise ValueError(f"illegal chess position ({position_faults(board)})")
     fen = board.fen()
     if start_only and fen != chess.STARTING_FEN:
         raise ValueError(f"GTP engines and lab agents only support the start position (got {fen})")

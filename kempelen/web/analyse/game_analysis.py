@@ -13,7 +13,7 @@ from typing import Any
 import chess
 import chess.pgn
 
-from agent.games.fen import board_from_fen
+from agent.games.fen import board_from_fen, position_faults
 from agent.io.message import Message, MessageError, library_message
 from agent.io.read_report import ReadReport
 from agent.io.sanitize import sanitize_line
@@ -89,7 +89,7 @@ def _parse_chess(data: Mapping[str, Any]) -> ParsedChessGame:
     try:
         board = board_from_fen(start or chess.STARTING_FEN, chess960)
         if not board.is_valid():
-            raise AnalysisError("illegal position ({!r})", board.status())
+            raise AnalysisError("illegal position ({})", position_faults(board))
         game = chess.pgn.Game()
         game.setup(board)
         node: chess.pgn.GameNode = game

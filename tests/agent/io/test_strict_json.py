@@ -1,8 +1,10 @@
 """JSON from an untrusted source: numbers are bounded, and all errors are ValueErrors."""
 
+from datetime import date
+
 import pytest
 
-from agent.io.strict_json import MAX_NUMBER, loads, loads_object
+from agent.io.strict_json import MAX_NUMBER, loads, loads_object, quote_value
 
 
 @pytest.mark.parametrize(
@@ -24,3 +26,21 @@ def test_other_numbers_keep_their_value_and_type() -> None:
 def test_deep_nesting_is_invalid() -> None:
     with pytest.raises(ValueError, match="nested too deeply"):
         loads("[" * 100_000)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("x", "'x'"),
+        ("a\nb", r"'a\nb'"),
+        (True, "true"),
+        (None, "null"),
+        (9.5, "9.5"),
+        ([1, "x"], '[1, "x"]'),
+        ({"a": None}, '{"a": null}'),
+        (date(2024, 3, 1), '"2024-03-01"'),
+        ("x" * 200, "'" + "x" * 98 + "…"),
+    ],
+)
+def test_values_in_messages_are_shown_as_json(value: object, shown: str) -> None:
+    assert quote_value(value) == shown

@@ -169,7 +169,7 @@ def test_missing_options_default_to_those_of_the_bot():
             r"^kind: invalid board size '9x20' \(expected 1 to 19",
         ),
         (about_go(options={"size": [9, 13]}), "size: must be a whole number"),
-        (about_go(options={"size": True}), r"size: must be a whole number \(got True\)"),
+        (about_go(options={"size": True}), r"size: must be a whole number \(got true\)"),
         (about_go(options={"komi": 1e300}), "komi: must be from -1000 to 1000"),
         (about_go(options={"komi": [7.5]}), "komi: must be from"),
         (
