@@ -6,8 +6,9 @@ from dataclasses import replace
 import numpy as np
 
 from agent.evaluation_types import Evaluation
-from agent.games.go import Go
-from agent.games.stones import PASS
+from agent.games.chain_status import dead_from_statuses, stones_with_status
+from agent.games.go import Go, without_stones
+from agent.games.stones import BLACK, PASS, WHITE
 from agent.go.kernel_board import KernelBoard, from_kernel_move, to_kernel_move
 from agent.go.mcts import (
     ANNEX_WORDS,
@@ -16,7 +17,7 @@ from agent.go.mcts import (
     expand_root,
     run_simulations,
 )
-from agent.go.ownership import Ownership
+from agent.go.ownership import SETTLED_SHARE, Ownership
 from agent.go.playout import run_playouts
 from agent.go.records import BOARD_CELLS, MAX_TREE_PLIES, Worker
 from agent.go.settings import EVALUATION_SHARE, SETTING_INDEX, check_setting
@@ -44,6 +45,8 @@ _MAX_REUSE_PLIES = 4
 MIN_PASS_VALUE = 0.5
 _MIN_PLAYOUTS = 200  # minimum before a pass is considered
 _PASS_CHECK_PLAYOUTS = 200  # number of playouts with the opponent moving first
+# On a finished board, a vertex with a mean owner closer to 0 may still change hands.
+_FINISHED_SHARE = 0.5
 
 
 class GoSearch(ParallelSearch[KernelBoard]):
@@ -309,19 +312,49 @@ class GoSearch(ParallelSearch[KernelBoard]):
 
         All vertices must be settled, unless the opponent has just passed.
         """
-        game, board = self._game, self._pass_board
-        if game.capture_dead_stones or self._workers.first.worker.restricted:
+        game, board, worker = self._game, self._pass_board, self._workers.first.worker
+        answers_pass = game.last_move == PASS and bool(np.asarray(worker.scored_vertices).all())
+        if worker.restricted or (game.capture_dead_stones and not answers_pass):
             return False
         if game.rules.tax == "ALL":  # not considered below
             return False
-        if self._pool.mean(ROOT) > -MIN_PASS_VALUE:  # mean for the side that moved last
+        value = -self._pool.mean(ROOT)  # the root has the view of the side that moved last
+        if value < (0 if answers_pass else MIN_PASS_VALUE):
             return False
         board.load(game)
         board.worker.root.turn = 3 - board.worker.root.turn
         ownership = Ownership([board])
         ownership.reset(game)
         run_playouts(board.worker, _PASS_CHECK_PLAYOUTS, 1)
-        return ownership.secured_score() > 0 and (game.passes > 0 or ownership.is_settled())
+        if answers_pass and self._is_finished_and_won(ownership):
+            return True
+        if game.capture_dead_stones or value < MIN_PASS_VALUE or ownership.secured_score() <= 0:
+            return False
+        return game.passes > 0 or ownership.is_settled()
+
+    def _is_finished_and_won(self, ownership: Ownership) -> bool:
+        """Return whether all borders are closed except in seki, and the score is a win.
+
+        If one side has no living stones, no border is open, so all vertices must be settled. Dead
+        stones must not remain if they have to be captured.
+        """
+        game, statuses, owners = self._game, ownership.chain_statuses(), ownership.mean_owners()
+        dead, seki = dead_from_statuses(statuses), stones_with_status("seki", statuses)
+        points = game.score(dead, seki)
+        score = -points if game.turn else points
+        if score <= 0 or (game.capture_dead_stones and dead):
+            return False
+        rest = without_stones(game.stones, dead)
+        black, white = rest.areas()
+        in_seki = seki | rest.shape.adjacent(seki)
+        if rest.shape.on_board & ~(black | white | in_seki):
+            return False
+        both_live = rest.sets[BLACK] and rest.sets[WHITE]
+        share = _FINISHED_SHARE if both_live else SETTLED_SHARE
+        return all(
+            in_seki >> vertex & 1 or abs(owners[vertex]) >= share
+            for vertex in game.stones.shape.vertices
+        )
 
 
 def _apply_restriction(board: KernelBoard, restriction: MoveRestriction[int]) -> None:

@@ -75,7 +75,8 @@ def configure(parser: ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE,...",
-        help="settings: reportAnalysisWinratesAs, maxVisits, maxTime; others are ignored",
+        help="settings: reportAnalysisWinratesAs, maxVisits, maxTime, conservativePass; others are "
+        "ignored",
     )
 
 

@@ -49,11 +49,15 @@ class GtpGoBoard(GtpBoard):
         options: Mapping[str, Any],
         judge: StatusEstimator = chain_statuses,
         rules: Ruleset = DEFAULT_RULES,
+        *,
+        conservative_pass: bool = True,
     ) -> None:
         super().__init__(game_type, {"size": DEFAULT_SIZE, **options})
         self.komi = self.game.komi  # without White's points for handicap stones
         self.rules = rules
         self.is_compiled = False  # whether the search is the compiled one
+        # Whether searches ignore earlier passes (see `player_to_move`).
+        self.conservative_pass = conservative_pass
         self._judge = judge
         self._handicap_can_be_undone = False
         # The last judgement of dead stones, and the key of its position.
@@ -200,8 +204,13 @@ class GtpGoBoard(GtpBoard):
 
     @contextmanager
     def player_to_move(self, player: int) -> Iterator[None]:
-        """Make `player` the side to move inside the block, even after the end of the game."""
-        if self.game.turn == player and not self.game.is_over():
+        """Make `player` the side to move inside the block, even after the end of the game.
+
+        With `conservative_pass`, earlier passes do not count inside the block, as in KataGo. A
+        search then considers what the opponent would play after another pass.
+        """
+        ended = self.game.passes > 0 if self.conservative_pass else self.game.is_over()
+        if self.game.turn == player and not ended:
             yield
             return
         self.game.set_turn(player)
@@ -212,11 +221,16 @@ class GtpGoBoard(GtpBoard):
 
     @contextmanager
     def cleaning_up(self) -> Iterator[None]:
-        """Make searches inside the block capture all dead stones before they pass."""
+        """Make searches inside the block capture all dead stones before they pass.
+
+        All passes count, because the server ends the game after two of them.
+        """
+        conservative, self.conservative_pass = self.conservative_pass, False
         self.game.capture_dead_stones = True
         try:
             yield
         finally:
+            self.conservative_pass = conservative
             self._apply_rules()
 
     def result(self, statuses: Statuses | None = None) -> float:

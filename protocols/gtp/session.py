@@ -86,6 +86,7 @@ class Settings:
     ponders: bool = False
     rules: Ruleset = DEFAULT_RULES
     max_pv_length: int = 15  # moves in each variation of an analysis
+    conservative_pass: bool = True  # in Go (see `GtpGoBoard.player_to_move`)
     habits: str = ""  # file of the opponent model, or "" to disable it (not for Go)
 
 
@@ -130,7 +131,13 @@ class GtpSession:
         game_type = catalogue.find(settings.game)
         is_go = issubclass(game_type.game_class, Go)
         self.board = (
-            GtpGoBoard(game_type, settings.options, self._judge, settings.rules)
+            GtpGoBoard(
+                game_type,
+                settings.options,
+                self._judge,
+                settings.rules,
+                conservative_pass=settings.conservative_pass,
+            )
             if is_go
             else GtpBoard(game_type, settings.options)
         )
@@ -220,6 +227,8 @@ class GtpSession:
         if settings.search_config != self.settings.search_config:
             self._replace_backend(settings)
         self.settings = settings
+        if isinstance(self.board, GtpGoBoard):
+            self.board.conservative_pass = settings.conservative_pass
         self._last_listener = None
 
     def _reserve_memory(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from copy import deepcopy
@@ -38,6 +39,13 @@ IGNORED_FIELD_MESSAGE = "Not supported by this engine, ignored"
 # KataGo fields that have no effect here.
 _IGNORED_NUMBERS = ("rootFpuReductionMax", "rootPolicyTemperature")
 _IGNORED_FLAGS = ("includeOwnershipStdev", "includeMovesOwnershipStdev", "includeNoResultValue")
+# Settings that tune KataGo's search, with their maximum. KaTrain sends some with every query.
+_IGNORED_SETTINGS = {
+    "wideRootNoise": 5,
+    "analysisWideRootNoise": 5,
+    "rootNumSymmetriesToSample": 8,
+    "numSearchThreads": 4096,
+}
 PERSPECTIVES = {"BLACK": 0, "B": 0, "WHITE": 1, "W": 1, "SIDETOMOVE": None}
 _SECONDS_MESSAGE = "Must be number of seconds from 0.001 to 1000000.0"
 _RESTRICTION_MESSAGE = "Must be a list of dicts with subfields 'player', 'moves', 'untilDepth'"
@@ -57,6 +65,7 @@ class Query:
     - `pv_length`: the maximum length of a variation, without its first move.
     - `first_report_after`: seconds until the first report during the search, or None.
     - `report_every`: seconds between later reports, or None.
+    - `conservative_pass`: whether passes before the analysed position do not count.
     """
 
     id: str
@@ -78,6 +87,7 @@ class Query:
     restrictions: tuple[MoveRestriction[int], ...]
     moves_ownership: bool = False
     pv_visits: bool = False
+    conservative_pass: bool = True
 
     @property
     def deep_restrictions(self) -> tuple[MoveRestriction[int], ...]:
@@ -112,10 +122,21 @@ class Query:
             game.play_as(player, move)
 
     def game(self, turn: int) -> Go:
-        """Return the game after `turn` moves. A finished game is reopened for analysis."""
+        """Return the game after `turn` moves, `reopened` for analysis."""
         game = self.start()
         self.play(game, 0, turn)
-        return reopened(game)
+        return self.reopened(game)
+
+    def reopened(self, game: Go) -> Go:
+        """Return the game, or a copy in which the passes so far do not count.
+
+        Without `conservative_pass`, only a finished game is copied.
+        """
+        if not (game.passes if self.conservative_pass else game.is_over()):
+            return game
+        game = deepcopy(game)
+        game.set_turn(game.turn)
+        return game
 
     def root_moves(self, game: Go) -> tuple[int, ...] | None:
         """Return the moves to search, or None if no restriction applies to the side to move."""
@@ -137,6 +158,7 @@ class QueryDefaults:
     visits: int = 500
     seconds: float | None = None
     perspective: int | None = 0
+    conservative_pass: bool = True
 
 
 DEFAULTS = QueryDefaults()
@@ -153,7 +175,7 @@ def read_query(
     fields.get("action")  # Like KataGo, ignore an action that is not a string.
     warnings: list[tuple[str, str]] = []
     size = _size(fields)
-    stones = {vertex: player for player, vertex in _read_placements(fields, "initialStones", size)}
+    stones = _stones(fields, size)
     moves = _moves(fields, size)
     first = _first(fields, stones, moves)
     turns = _turns(fields, len(moves))
@@ -190,6 +212,7 @@ def read_query(
         restrictions=_restrictions(fields, size),
         moves_ownership=fields.boolean("includeMovesOwnership"),
         pv_visits=fields.boolean("includePVVisits"),
+        conservative_pass=settings.conservative_pass,
     )
     warnings += [(field, UNUSED_FIELD_MESSAGE) for field in fields.unknown()]
     query.game(len(moves))
@@ -226,15 +249,6 @@ def read_perspective(value: object) -> int | None:
     return PERSPECTIVES[word]
 
 
-def reopened(game: Go) -> Go:
-    """Return the game, or a copy that can be continued if the game is over."""
-    if not game.is_over():
-        return game
-    game = deepcopy(game)
-    game.set_turn(game.turn)
-    return game
-
-
 @cache
 def _interned_placement(player: int, vertex: int) -> Placement:
     return player, vertex
@@ -266,6 +280,19 @@ def _read_placements(
                 Message("Could not parse board location: {}", shortened(pair[1])), field
             )
         yield _interned_placement(player, vertex)
+
+
+def _stones(fields: FieldReader, size: Size) -> dict[int, int]:
+    """Return the player of each initial stone, by vertex."""
+    stones: dict[int, int] = {}
+    for player, vertex in _read_placements(fields, "initialStones", size):
+        if vertex in stones:
+            point = Go(format_size(*size)).text(vertex)
+            raise QueryError(
+                Message("Overlapping stones: more than one on {}", point), "initialStones"
+            )
+        stones[vertex] = player
+    return stones
 
 
 def _moves(fields: FieldReader, size: Size) -> tuple[Placement, ...]:
@@ -401,9 +428,20 @@ def read_settings(
             defaults = replace(defaults, seconds=seconds)
         elif name == "reportAnalysisWinratesAs":
             defaults = replace(defaults, perspective=read_perspective(value))
+        elif name == "conservativePass":
+            defaults = replace(defaults, conservative_pass=_boolean(name, value))
+        elif name in _IGNORED_SETTINGS:
+            _number(name, value, 0, _IGNORED_SETTINGS[name])
         else:
             unknown.append(name)
     return defaults, unknown
+
+
+def _boolean(name: str, value: object) -> bool:
+    word = value.strip().lower() if isinstance(value, str) else json.dumps(value)
+    if word not in ("true", "false"):
+        raise QueryError(f"{name}: invalid value {shortened(value)} (expected true or false)")
+    return word == "true"
 
 
 def _number(name: str, value: object, minimum: float, maximum: float) -> float:

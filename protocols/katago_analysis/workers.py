@@ -18,7 +18,7 @@ from agent.threads.scheduler import SearchScheduler
 from agent.threads.serial_executor import Job
 from protocols.katago_analysis import responses
 from protocols.katago_analysis.fields import QueryError
-from protocols.katago_analysis.query import MAX_SECONDS, Query, reopened
+from protocols.katago_analysis.query import MAX_SECONDS, Query
 from protocols.katago_analysis.visit_limited_backend import SearchSettings, VisitLimitedBackend
 
 # Reading pauses while this many positions are queued. This also delays `terminate` actions.
@@ -150,7 +150,7 @@ class AnalysisWorker:
         query.play(game, played, turn)
         if turn < query.turns[-1][0]:
             self._last = query, game, turn
-        return reopened(game)
+        return query.reopened(game)
 
     def _unsupported_fields(
         self, query: Query, lines: responses.Lines

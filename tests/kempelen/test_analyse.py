@@ -184,6 +184,18 @@ def test_go_games_are_annotated(tmp_path, warm_cache):
     assert len(lines) == 3
 
 
+def test_a_pass_is_reviewed_as_a_lost_move_and_not_as_the_end(tmp_path, warm_cache):
+    """White's pass would end the game if Black passed too, and Black would have the whole board."""
+    file = tmp_path / "game.sgf"
+    file.write_text("(;GM[1]FF[4]SZ[13]KM[7.5]RU[Japanese];B[jd];W[];B[dd];W[jj];B[dj])", "utf-8")
+    done = analyse(file, "--nodes", 300, "--json")
+    assert done.returncode == 0, done.stderr
+    (review,) = json.loads(done.stdout)["games"]
+    leads = [move["lead"] for move in review["moves"]]
+    assert all(abs(lead) < 60 for lead in leads)
+    assert review["moves"][2]["grade"] == ""
+
+
 def test_interrupted_analysis_is_resumed(file, tmp_path, monkeypatch):
     """The engine is interrupted after three positions; the next run searches only the others."""
     from kempelen.match.suites.epd_suite import EngineRunner

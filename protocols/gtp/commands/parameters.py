@@ -138,6 +138,12 @@ PARAMETERS = {
         lambda settings, text: replace(settings, max_pv_length=_parse_integer(text, 1000)),
         "an integer from 1 to 1000",
     ),
+    "conservativePass": SessionParameter(
+        lambda settings: _format_bool(settings.conservative_pass),
+        lambda settings, text: replace(settings, conservative_pass=_parse_bool(text)),
+        "true or false",
+        go_only=True,
+    ),
     "allowResignation": SessionParameter(
         lambda settings: _format_bool(settings.resigns),
         lambda settings, text: replace(settings, resigns=_parse_bool(text)),

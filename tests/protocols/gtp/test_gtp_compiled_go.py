@@ -312,6 +312,53 @@ def test_engine_plays_by_the_ko_rule_that_it_does_not_ask_of_others(ready):
         assert talk.answer("undo") == "=\n\n"
 
 
+@pytest.mark.parametrize("rules", ["chinese", "japanese", "tromp-taylor"])
+def test_plays_on_after_a_pass_on_an_unfinished_board(ready, rules):
+    """Two passes would end the game and win it by the whole board."""
+    talk = ready(size=13)
+    for line in (f"kata-set-rules {rules}", "play b K10", "play w pass"):
+        assert talk.answer(line) == "=\n\n"
+    assert vertex(talk, "b") != "pass"
+    for line in ("undo", "kata-set-param conservativePass false"):
+        assert talk.answer(line) == "=\n\n"
+    assert vertex(talk, "b") == "pass"
+
+
+def test_analysis_after_a_pass_shows_the_moves_of_an_unfinished_game(ready):
+    talk = ready(size=13)
+    talk.say("play b K10", "play w pass", "kata-analyze b 5 minmoves 5")
+    assert [talk.hear(), talk.hear(), talk.hear()] == ["=", "=", "="]
+    line = talk.hear()
+    talk.say("stop")
+    moves = [part.split()[0] for part in line.split("info move ")[1:]]
+    assert len(moves) >= 5
+    assert moves[0] != "pass"
+
+
+# The chains that share E5 and E6 live in seki, and White wins by 4 points.
+SEKI = (
+    *(". . O X . O", ". O O X . O", ". O X O O O"),
+    *(". O X X X X", ". O X . X .", ". O X . X ."),
+)
+
+
+@pytest.mark.parametrize(
+    ("rows", "komi", "colour", "rules"),
+    [
+        (FINISHED, -30.5, "b", "chinese"),
+        (FINISHED, -30.5, "b", "tromp-taylor"),
+        (FINISHED, 6.5, "w", "japanese"),
+        (SEKI, 0.5, "w", "chinese"),
+    ],
+)
+def test_answers_a_pass_on_a_finished_board_with_a_pass(ready, rows, komi, colour, rules):
+    talk = ready(size=len(rows), komi=komi, playouts=1000, resigns=False)
+    set_up(talk, *rows)
+    for line in (f"kata-set-rules {rules}", f"play {'bw'[colour == 'b']} pass"):
+        assert talk.answer(line) == "=\n\n"
+    assert vertex(talk, colour) == "pass"
+
+
 def test_pass_check_search_fits_within_the_overtime_period(ready, monkeypatch):
     """The time of the probe is deducted from the time of the move."""
     talk = ready(size=9, komi=0.5, resigns=False)

@@ -437,6 +437,41 @@ def test_does_not_ponder_after_game_end_or_reg_genmove(scripted):
     assert not any(limits.infinite for _, limits in oracle.limits)
 
 
+@pytest.mark.parametrize("rules", ["chinese", "japanese", "tromp-taylor"])
+@pytest.mark.parametrize("command", ["genmove b", "reg_genmove b", "kata-genmove_analyze b"])
+def test_searches_ignore_earlier_passes(scripted, command, rules):
+    seen = []
+
+    def infos(game):
+        seen.append(game.passes)
+        return first_move(game)
+
+    talk, _ = scripted(infos, size=5)
+    for line in (f"kata-set-rules {rules}", "play b C3", "play w pass"):
+        assert talk.answer(line) == "=\n\n"
+    talk.answer(command)
+    assert seen[0] == 0
+    for line in ("clear_board", "kata-set-param conservativePass false", "play w pass"):
+        assert talk.answer(line) == "=\n\n"
+    seen.clear()
+    talk.answer(command)
+    assert seen[0] == 1
+
+
+def test_passes_count_in_the_cleanup_phase(scripted):
+    seen = []
+
+    def infos(game):
+        seen.append(game.passes)
+        return first_move(game)
+
+    talk, _ = scripted(infos, size=5)
+    for line in ("play b C3", "play w pass", "kgs-genmove_cleanup b", "play w pass"):
+        assert talk.answer(line).startswith("=")
+    talk.answer("genmove b")
+    assert seen == [1, 0]
+
+
 def test_changing_thread_count_replaces_the_search(start):
     talk = start(size=3)
     before = talk.gtp.session.backend

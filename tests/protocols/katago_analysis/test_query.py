@@ -155,6 +155,17 @@ def test_query_settings_override_engine_settings():
     assert read(usual, overrideSettings=settings, maxVisits=15).visits == 15
 
 
+@pytest.mark.parametrize("rules", ["chinese", "japanese", "tromp-taylor"])
+def test_a_pass_in_the_record_does_not_count_towards_the_end(rules):
+    fields = {"moves": [["B", "C3"], ["W", "pass"]], "rules": rules}
+    game = read(**fields).game(2)
+    assert (game.passes, game.turn, game.last_move) == (0, 0, PASS)
+    for value in (False, "false"):
+        query = read(**fields, overrideSettings={"conservativePass": value})
+        assert query.game(2).passes == 1
+    assert read(QueryDefaults(conservative_pass=False), **fields).game(2).passes == 1
+
+
 def lines(game):
     """Lines of a search on a 3x3 board; the first has no visits."""
     b2, c1 = (game.stones.shape.vertex(*place) for place in ((1, 1), (2, 0)))
