@@ -1,9 +1,9 @@
 """Search backends for all games: compiled searches, and the Python searches of `agent.search`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agent.connect_four.backend import compiled_backend as connect_four
 from agent.connect_four.parts import fits as fits_connect_four
@@ -27,6 +27,9 @@ from agent.search.backend import Evaluate, GameBackend
 from agent.search.defaults import default_algorithm, make_search
 from agent.search.searcher import GameSearcher
 from agent.search.stone_fate import FateSearch
+
+if TYPE_CHECKING:
+    from agent.go.life_and_death import RegionSearch
 
 Report = Callable[[str], None]
 BackendFactory = Callable[
@@ -153,6 +156,18 @@ def stone_fate_search(
 
         return life_and_death.fate_search(game, should_continue)
     return stone_fate.fate_search(game, should_continue)
+
+
+def region_search(
+    source: GameBackend[Any] | CompiledBackend[Any], game: Go, player: int, region: Iterable[int]
+) -> "RegionSearch | None":
+    """Return a compiled search of a region of the board, or None if it is not loaded."""
+    wait_until_loaded(source)
+    if not _can_judge_compiled(source, game):
+        return None
+    from agent.go import life_and_death
+
+    return life_and_death.RegionSearch(game, player, region)
 
 
 def _can_judge_compiled(source: GameBackend[Any] | CompiledBackend[Any], game: Go) -> bool:

@@ -7,7 +7,7 @@ determines the status.
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -17,6 +17,7 @@ from agent.games.chain_status import ShouldContinue
 from agent.games.go import Go
 from agent.games.go_rules import DEFAULT_RULES
 from agent.games.stones import BLACK, EMPTY, PASS, WHITE, iter_bits
+from agent.go.records import BOARD_CELLS
 from agent.go.search import GoSearch
 from agent.kernel.backend import SearchConfig
 from agent.limits import Info, Limits
@@ -41,6 +42,8 @@ MIN_PLAYOUTS, MAX_PLAYOUTS = 2000, 16000
 PLAYOUT_BUDGET = 48000
 # The same for a `fate_search`, which also stops after CLEAR_PLAYOUTS at CLEAR_VALUE.
 FATE_BUDGET, CLEAR_PLAYOUTS, CLEAR_VALUE = 100_000, 1000, 0.9
+# Playouts of a `RegionSearch` for the expected score.
+_REGION_PROBE = 500
 _MEGABYTES = 32
 
 
@@ -228,9 +231,53 @@ def _search_trial(
     search: GoSearch, game: Go, player: int, komi: float, max_playouts: int
 ) -> Iterator[Info[int]]:
     """Search a copy of a game with another komi, in which `player` moves first."""
+    search.new_game()
+    limits: Limits[int] = Limits(nodes=min(MAX_PLAYOUTS, max_playouts))
+    yield from search.search(_trial(game, player, komi), limits)
+
+
+def _trial(game: Go, player: int, komi: float) -> Go:
     trial = deepcopy(game)
     trial.komi, trial.rules = komi, DEFAULT_RULES
     trial.capture_dead_stones = True
     trial.set_turn(player)
-    search.new_game()
-    yield from search.search(trial, Limits(nodes=min(MAX_PLAYOUTS, max_playouts)))
+    return trial
+
+
+class RegionSearch:
+    """A search that scores only the vertices of a region, for problems of life and death.
+
+    Komi lies between the scores if one side moves first and if the other one does, so the win rate
+    tells whether a move succeeds.
+    """
+
+    def __init__(self, game: Go, player: int, region: Iterable[int], seed: int = 1) -> None:
+        self._search = GoSearch(SearchConfig(threads=1, megabytes=_MEGABYTES, seed=seed))
+        self._search.score_only(region)
+        self._game = game
+        self._player = player
+
+    def stop(self) -> None:
+        self._search.stop()
+
+    def levels(self, limits: Limits[int]) -> Iterator[list[Info[int]]]:
+        """Yield all lines after each level of the search. Leads are points in the region."""
+        komi = 0.0  # the mean of Black's scores if each side moves first
+        probe = replace(limits, nodes=_REGION_PROBE, infinite=False, search_moves=())
+        for player in (0, 1):
+            *_, (best, *_) = self._levels(player, 0.0, probe)
+            komi += (best.lead or 0.0) * (-0.5 if player else 0.5)
+        for level in self._levels(self._player, komi, limits):
+            more = -komi if self._player else komi
+            yield [replace(line, lead=(line.lead or 0.0) + more) for line in level]
+
+    def _levels(self, player: int, komi: float, limits: Limits[int]) -> Iterator[list[Info[int]]]:
+        trial = _trial(self._game, player, komi)
+        level: list[Info[int]] = []
+        for line in self._search.search(trial, limits, BOARD_CELLS):
+            if line.multipv == 1 and level:
+                yield level
+                level = []
+            level.append(line)
+        if level:
+            yield level

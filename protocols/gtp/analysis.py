@@ -188,6 +188,10 @@ class AnalysisReporter:
             self.lines = [replace(first, ownership=self._progress_lines[0].ownership), *others]
         self._report_lines(self.lines)
 
+    def show(self, lines: Sequence[Info[Any]]) -> None:
+        """Send variations, best first."""
+        self._report_lines(lines)
+
     def _report_lines(self, lines: Sequence[Info[Any]]) -> None:
         if self._send is not None and any(line.visits for line in lines):
             self._send(lines)

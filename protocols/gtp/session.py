@@ -14,6 +14,7 @@ from agent.backends import (
     create_backend,
     dead_stone_judge,
     quick_dead_stone_judge,
+    region_search,
     stone_fate_search,
     wait_until_loaded,
 )
@@ -37,6 +38,7 @@ from agent.search.backend import GameBackend
 from agent.search.learned_positions import LearnedPositions
 from agent.search.searcher import GameSearcher
 from agent.search.stone_fate import FateSearch
+from agent.threads.one_shot_event import wait_for_any
 from agent.threads.scheduler import NoDeadline
 from agent.threads.serial_executor import Job
 from openings.game_book import ProviderChain, move_providers
@@ -413,6 +415,35 @@ class GtpSession:
             search = self._prepare_search(limits, listener, report_interval)
             with others_may_run():
                 search.run(self._job)
+
+    def analyze_region(
+        self,
+        player: int,
+        listener: AnalysisReporter,
+        report_interval: ReportInterval,
+        limits: Limits[Any],
+        region: Sequence[str],
+    ) -> None:
+        """Analyse a region of the Go board until the next input, as if it were the whole board."""
+        board, job = self.go_board, self._job
+        assert job is not None
+        vertices = [board.vertex(text) for text in region]
+        search = region_search(self.backend, board.game, player, vertices)
+        if search is None:  # The Python search scores the whole board.
+            self.analyze(player, listener, report_interval, limits)
+            return
+        self.stop_on_input()
+        job.stop.add_callback(search.stop)
+        next_report, level = time.monotonic() + report_interval.first, []
+        with self._computing() as should_continue:
+            for level in search.levels(replace(limits, infinite=True)):
+                if time.monotonic() >= next_report:
+                    listener.show(level)
+                    next_report = time.monotonic() + report_interval.every
+                if not should_continue():
+                    break
+        listener.show(level)
+        wait_for_any(job.stop)
 
     def analysis_lines(self, player: int) -> Sequence[Info[Any]]:
         """Return the lines from the last search, or from a new search if the position is new."""

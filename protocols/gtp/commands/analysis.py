@@ -62,7 +62,10 @@ def _kata_search_analyze_cancellable(gtp: GtpSession, arguments: Arguments) -> N
 
 
 def _kata_problem_analyze(gtp: GtpSession, arguments: Arguments) -> None:
-    """Analyse a problem of life and death: both sides play in a rectangle or pass."""
+    """Analyse a problem of life and death: both sides play in a rectangle or pass.
+
+    Only the rectangle is scored. The win rate tells whether a move succeeds.
+    """
     corners, others = dict.fromkeys(("topleft", "bottomright"), ""), []
     while arguments:
         word = arguments.word()
@@ -147,6 +150,9 @@ def _analyze(
         if finish is not None:
             result = gtp.think(player, reporter, report_interval, limits)
             gtp.send(f"play {finish(player, result)}")
+        elif region:
+            points = [text for text in region if text != board.game.text(PASS)]
+            gtp.analyze_region(player, reporter, report_interval, limits, points)
         else:
             gtp.analyze(player, reporter, report_interval, limits)
     except Exception as error:  # noqa: BLE001 - the response has started and must be completed

@@ -4,10 +4,10 @@ import pytest
 
 from agent.games.chain_status import stones_with_status
 from agent.games.go import Go
-from agent.games.stones import iter_bits
+from agent.games.stones import PASS, iter_bits
 from agent.go.dead_stones import chain_statuses, playout_chain_statuses
-from agent.go.life_and_death import DECISIVE_VALUE, fate_search
-from agent.limits import Limits
+from agent.go.life_and_death import DECISIVE_VALUE, RegionSearch, fate_search
+from agent.limits import Limits, MoveRestriction
 from tests.agent.games.contest_positions import CONTESTS, contest
 from tests.agent.go.positions import from_diagram, symmetry, turned
 from tests.agent.go.test_search import HALVES, last_info, searching
@@ -179,3 +179,16 @@ def test_fate_of_stones_depends_on_the_side_that_moves_first(
     group, owner = sum(1 << at for at in stones.chains[head]), stones.board[head] - 1
     assert search(group, 1 - owner).value * (1 if attack else -1) > DECISIVE_VALUE
     assert search(group, owner).value * (1 if defence else -1) > DECISIVE_VALUE
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_search_of_a_region_finds_the_vital_point_for_either_side(player: int) -> None:
+    game = from_diagram(*THREE, turn=player)
+    region = [game.stones.shape.vertex(column, row) for column in range(5) for row in range(3)]
+    allowed = frozenset([*region, PASS])
+    restrictions = tuple(MoveRestriction(side, allowed, True, plies=99) for side in (0, 1))
+    search = RegionSearch(game, player, region)
+    *_, level = search.levels(Limits(nodes=500, restrictions=restrictions))
+    assert game.text(level[0].pv[0]) == "B1"
+    assert (level[0].expected_outcome or 0.0) > DECISIVE_VALUE
+    assert all(set(line.pv) <= allowed for line in level)

@@ -469,3 +469,24 @@ def test_analysis_reports_pv_visits_and_moves_ownership(ready):
     assert said.count(" ownership ") == 1
     plain = talk.answer("kata-genmove_analyze w").splitlines()[-3]
     assert not {"pvVisits", "movesOwnership"} & set(plain.split())
+
+
+@pytest.mark.parametrize("colour", ["b", "w"])
+def test_problem_analysis_finds_the_vital_point_in_its_rectangle(ready, colour):
+    talk = ready(size=9)
+    stones = "b A3 b B3 b C3 b D3 b E3 b E2 b E1 w A2 w B2 w C2 w D2 w D1"
+    assert talk.answer(f"set_position {stones}") == "=\n\n"
+    talk.say(f"kata-problem_analyze {colour} 10 topleft A3 bottomright E1")
+    assert talk.hear() == "="
+    assert talk.hear().startswith("info move B1 ")
+    assert all(line.startswith("info move B1 ") for line in talk.rest())
+    assert faults(talk) == []
+
+
+def test_status_of_a_dragon_is_searched(ready):
+    talk = ready(size=9)
+    stones = "b A3 b B3 b C3 b D3 b E3 b E2 b E1 w A2 w B2 w C2 w D2 w D1"
+    assert talk.answer(f"set_position {stones}") == "=\n\n"
+    assert talk.answer("dragon_status A2") == "= critical B1 B1\n\n"
+    assert talk.answer("owl_defend A2") == "= 1 B1\n\n"
+    assert talk.answer("owl_attack A3") == "= 0\n\n"
