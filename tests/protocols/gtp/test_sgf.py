@@ -236,6 +236,23 @@ def test_unknown_or_unsupported_rules_are_ignored(said, tmp_path):
     assert loaded(tmp_path, "(;SZ[9])", aga).rules == aga
 
 
+def test_moves_that_only_ko_or_the_ban_on_suicide_forbids_are_loaded(tmp_path):
+    repeating = board(5, 0)
+    black = ("A5", "C5", "A4", "B4", "C4", "A3", "B3", "C3", "A2", "B2")
+    white = ("D5", "D4", "D3", "E3", "C2", "D2", "B1", "D1")
+    repeating.set_up([*((0, text) for text in black), *((1, text) for text in white)])
+    repeating.play_all([(1, "A1"), (0, "C1"), (1, "B1")])
+    suicide = board(3, 0)
+    suicide.play_all([(0, "A1"), (1, "A2"), (1, "B2"), (1, "C1"), (0, "B1")])
+    assert "A1" in {suicide.game.text(move) for move in suicide.game.moves()}
+    for game in (repeating, suicide):
+        for rules in ("chinese-ogs", "japanese", "aga"):
+            game.set_rules(read_rules(rules))
+            again = loaded(tmp_path, game.sgf())
+            assert str(again.game) == str(game.game)
+            assert (again.moves, again.rules) == (game.moves, game.rules)
+
+
 @pytest.mark.parametrize(
     ("said", "komi"),
     [
