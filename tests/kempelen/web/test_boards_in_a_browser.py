@@ -164,6 +164,7 @@ def test_edited_comments_and_marks_are_downloaded(
     browser.run("document.getElementById('editing').open = true")
     go(browser, "2. Nf3")
     assert browser.find(".comment").text == "natural"
+    assert browser.barriers() == []
     browser.find("#note").clear()
     browser.find("#note").send_keys("best by test", Keys.TAB)
     browser.run(
@@ -225,8 +226,11 @@ def test_reload_and_back_keep_the_game_and_the_position(browser: Browser, served
 
 def test_position_in_the_address_is_analysed(browser: Browser, served: Served) -> None:
     fen = "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3"
+    browser.open(f"{served.base}/analyse")
+    browser.run("document.cookie = 'theme=dark; path=/'")
     browser.open(f"{served.base}/analyse?fen={fen.replace(' ', '%20')}")
     browser.wait("return document.querySelector('.lines li')")
+    assert browser.barriers() == []
     assert piece_at(browser, "f3") == "white knight"
     play(browser, "Bb5")
     assert current(browser) == "3. Bb5"
