@@ -3,6 +3,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from agent.io.strict_json import MAX_NUMBER
 from kempelen.match.config.time_control import TimeControl
@@ -100,12 +101,18 @@ class ParsedGame(ABC):
         """Return the plies of the positions that must be verified, with their keys.
 
         These are the positions before and after mistakes and blunders, unless their keys are in
-        `verified`, or they were searched beyond the `limits` already.
+        `verified`, or they were searched beyond the `limits` already. A move that the search before
+        it preferred may be a blunder, too.
         """
         if limits.nodes is None and limits.movetime is None:
             return {}
-        keys = self.keys(known)
-        bad = [move.ply for move in self.review(known).moves if move.grade in VERIFIED_QUALITIES]
+        keys, evals, bad = self.keys(known), self.evals(known), []
+        for ply, (before, after) in enumerate(pairwise(evals)):
+            if before is not None and after is not None:
+                same_mover = self.mover(ply) == self.mover(ply + 1)
+                loss = move_loss(replace(before, line=()), after, self.moves[ply], same_mover)
+                if quality_of_loss(loss) in VERIFIED_QUALITIES:
+                    bad.append(ply + 1)
         return {
             ply: keys[ply]
             for ply in sorted({*bad, *(ply - 1 for ply in bad)})

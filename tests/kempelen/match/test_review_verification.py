@@ -21,19 +21,29 @@ OPERA = """[FEN "3rkb1r/p2nqppp/5n2/1B2p1B1/4P3/1Q6/PPP2PPP/2KR3R w k - 3 13"]
 
 13. Rxd7 Rxd7 14. Rd1 Qe6 15. Bxd7+ Nxd7 16. Qb8+ Nxb8 17. Rd8# 1-0
 """
+# The end of Réti - Tartakower, Vienna 1910.
+RETI = """[FEN "rnb1kb1r/pp3ppp/2p2n2/4q3/4N3/3Q4/PPPB1PPP/R3KBNR w KQkq - 0 8"]
+[SetUp "1"]
+
+8. O-O-O Nxe4 9. Qd8+ Kxd8 10. Bg5+ Kc7 11. Bd8# 1-0
+"""
 
 
 async def review(
-    text: str, evals: Any, monkeypatch: pytest.MonkeyPatch
+    text: str, evals: Any, monkeypatch: pytest.MonkeyPatch, preferred: int = -1
 ) -> tuple[list[MoveQuality], list[tuple[int, int | None]]]:
-    """Review a game with a fake engine. Return the grades, and the plies and nodes of searches."""
+    """Review a game with a fake engine. Return the grades, and the plies and nodes of searches.
+
+    The short search prefers the move that was played after `preferred` plies.
+    """
     searched: list[tuple[int, int | None]] = []
 
     async def evaluate(
         runner: Any, game: Any, ply: int, outcome: Any, limits: TimeControl
     ) -> PositionEval:
         searched.append((ply, limits.nodes))
-        return PositionEval(evals(ply, limits.nodes), nodes=limits.nodes or 0)
+        line = (game.moves[ply],) if ply == preferred and limits.nodes == 100 else ()
+        return PositionEval(evals(ply, limits.nodes), line=line, nodes=limits.nodes or 0)
 
     monkeypatch.setattr(chess_review, "_evaluate", evaluate)
     (game,) = parse_pgn(text, "PGN")
@@ -64,6 +74,16 @@ async def test_confirmed_blunder_is_shown(monkeypatch: pytest.MonkeyPatch) -> No
     assert sorted(searched[4:]) == [(2, 1000), (3, 1000)]
 
 
+async def test_blunder_that_the_short_search_preferred_is_shown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    grades, searched = await review(
+        "1. e4 e5 2. Ba6 *", lambda ply, nodes: 0.9 if ply == 3 else 0.5, monkeypatch, preferred=2
+    )
+    assert grades[2] is MoveQuality.BLUNDER
+    assert sorted(searched[4:]) == [(2, 1000), (3, 1000)]
+
+
 async def test_search_is_not_verified_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     """A resumed analysis knows the results of the verification."""
     known = AnalysisFile(None, "")
@@ -90,6 +110,15 @@ async def test_mistakes_in_go_are_verified() -> None:
         found = known.get(keys[ply])
         assert found is not None
         assert found.nodes >= 400
+
+
+@pytest.mark.thorough
+async def test_move_that_allows_a_sacrifice_with_mate_is_a_blunder() -> None:
+    (game,) = parse_pgn(RETI, "PGN")
+    known = AnalysisFile(None, "")
+    await analyse_chess([game], OWN, TimeControl(nodes=150_000), known)
+    capture = game.review(known).moves[1]
+    assert (capture.move, capture.grade) == ("Nxe4", MoveQuality.BLUNDER)
 
 
 @pytest.mark.thorough
