@@ -111,7 +111,7 @@ def test_user_evaluation_is_used_in_another_game(tmp_path):
         (["--algorithm", "luck"], "unknown algorithm 'luck'"),
         (["--boardsize", "26"], "invalid board size 26"),
         (["--boardsize", "0x13"], "invalid board size '0x13'"),
-        (["--komi", "nan"], "game go: komi must be a number (got nan)"),
+        (["--komi", "nan"], "game go: komi must be a number (got NaN)"),
         (["--option", "komi=much"], "game go: komi must be a number (got 'much')"),
         (["--game", "checkers", "--boardsize", "10"], "game checkers has no --size"),
         (["--game", "nim", "--komi", "3"], "game nim: got an unexpected keyword argument 'komi'"),

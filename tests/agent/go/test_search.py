@@ -563,6 +563,16 @@ def test_draw_with_integer_komi_has_value_zero() -> None:
     assert info.expected_outcome == pytest.approx(0.0, abs=0.2)
 
 
+def test_other_moves_are_tried_while_the_best_move_draws() -> None:
+    """Black wins all of 3x3 from the centre, so komi 9 makes a draw."""
+    search, game = searching(), Go(3, komi=9.0)
+    last_info(search, game, Limits(nodes=20_000))
+    visits = visits_by_move(search)
+    assert max(visits, key=lambda move: visits[move]) == at(game, "B2")
+    assert visits.pop(at(game, "B2")) > 12_000
+    assert min(visits.values()) > 200
+
+
 # GNU Go's game tiny/4x4a after 8 moves. A2 wins by 1 point, C4 and D2 draw.
 WIN_OR_DRAW = (".X..", "XOX.", ".OX.", ".OO.")
 

@@ -195,7 +195,7 @@ async def test_bot_resignation_ends_game(mosquitto):
     [
         (GameSettings("othello"), ("chess", "chess"), "bot chess plays chess, not othello"),
         (GameSettings(), ("chess", "go"), "engine go: bot go plays go, not chess"),
-        (GameSettings("nim"), ("nim", "nim"), r"nim with heaps=\[2, 1\], not \(3, 4, 5\)"),
+        (GameSettings("nim"), ("nim", "nim"), r"nim with heaps=\[2, 1\], not \[3, 4, 5\]"),
     ],
 )
 async def test_match_rejects_bots_that_play_another_game(mosquitto, game, names, message):
