@@ -297,6 +297,10 @@ export async function showGame(main, id, say) {
   }
   setInterval(tick, 200);
 
+  // In chess, the move is kept as a premove.
+  board.node.addEventListener("click", () => {
+    if (live() && !myTurn() && state.board.kind !== "chess") refuse("it is not your turn");
+  });
   moveForm.addEventListener("submit", (event) => {
     event.preventDefault();
     const typed = input.value.trim();

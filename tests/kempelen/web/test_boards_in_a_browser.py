@@ -364,6 +364,19 @@ def test_click_on_an_occupied_point_is_explained(browser: Browser, served: Serve
     assert browser.find(".error").text == "There is already a stone there."
 
 
+def test_click_during_the_turn_of_the_opponent_is_explained(
+    browser: Browser, served: Served
+) -> None:
+    browser.open(f"{served.base}/play/{served.begin(game='othello', seconds=5)}")
+    state(browser)
+    browser.find("rect.press").click()
+    browser.wait("return document.querySelector('main').dataset.ply === '1'")
+    browser.find("svg.grid .cell").click()
+    assert browser.find(".error").text == "It is not your turn."
+    browser.wait("return document.querySelector('main').dataset.ply >= '2'")
+    browser.wait("return !document.querySelector('.error').textContent")
+
+
 # Replay
 
 
