@@ -38,7 +38,7 @@ from agent.kernel.decorators import entry_point, kernel
 from agent.kernel.intrinsics import U64, Bits, int64, multiply_high
 
 MAX_EYE_SIZE = 6
-# From this size on, self-atari must be a nakade. Smaller chains may be sacrificed for liberties.
+# From this size on, self-atari must kill. Smaller chains may be sacrificed for liberties.
 MIN_NAKADE_SIZE = 3
 
 
@@ -75,8 +75,8 @@ def _add_candidate(worker: Worker, move: int) -> None:
 @kernel
 def _is_acceptable(worker: Worker, board: Board, move: int) -> bool:
     size = self_atari_size(board, move, board.turn)
-    if size < MIN_NAKADE_SIZE:
-        return size == 0 or not random_event(worker, SELF_ATARI)
+    if size == 0 or (size < MIN_NAKADE_SIZE and not random_event(worker, SELF_ATARI)):
+        return True
     return size <= MAX_EYE_SIZE and _is_nakade(worker, board, move)
 
 
@@ -120,7 +120,10 @@ def _is_nakade(worker: Worker, board: Board, move: int) -> bool:
                     enemy_sum = liberty_sum
     if enemy_sum not in (0, move + liberty):
         return False
-    return _vital_vertex(worker, board, size) != NO_VERTEX or _is_one_eye(worker, board, size)
+    is_square = size == 4 and _count_marked(worker, board, move) == 2
+    for i in range(size):
+        is_square &= _count_marked(worker, board, int64(worker.queue[i])) == 2
+    return size < 3 or is_square or _vital_vertex(worker, board, size) != NO_VERTEX
 
 
 @kernel
@@ -245,10 +248,11 @@ def _vital_vertex(worker: Worker, board: Board, size: int) -> int:
     """Return the vital point of the shape of `size` marked vertices in the queue, or NO_VERTEX.
 
     A stone on the vital point decides between one eye and two. The shape must have 3 to 6 vertices.
+    A bent four in the corner, with the bend in the corner, has one too: it is killed by a ko.
     """
     if size < 3:
         return NO_VERTEX
-    max_degree, vital, twos = 0, NO_VERTEX, 0
+    max_degree, vital, twos, bend = 0, NO_VERTEX, 0, NO_VERTEX
     for i in range(size):
         vertex = int64(worker.queue[i])
         degree = _count_marked(worker, board, vertex)
@@ -256,6 +260,17 @@ def _vital_vertex(worker: Worker, board: Board, size: int) -> int:
             max_degree, vital = degree, vertex
         if degree == 2:
             twos += 1
+            borders = 0
+            for side in range(4):
+                if board.colours[vertex + board.neighbour_offsets[side]] == BORDER:
+                    borders += 1
+            if borders == 2:
+                bend = vertex
+    if size == 4 and twos == 2 and bend != NO_VERTEX:
+        for i in range(size):
+            vertex = int64(worker.queue[i])
+            if vertex != bend and _count_marked(worker, board, vertex) == 2:
+                return vertex
     if size == 3 or (size == 4 and max_degree == 3):
         return vital
     # Five-vertex eyes have a vital point only as a plus or bulky five, and six-vertex eyes only as
@@ -265,27 +280,6 @@ def _vital_vertex(worker: Worker, board: Board, size: int) -> int:
     if size == 6 and max_degree == 4 and twos == 3:
         return vital
     return NO_VERTEX
-
-
-@kernel
-def _is_one_eye(worker: Worker, board: Board, size: int) -> bool:
-    """Return whether the four marked vertices in the queue are a square or a bent four.
-
-    A bent four, which is dead by a ko, lies in a corner, with the bend in the corner.
-    """
-    if size != 4:
-        return False
-    twos, has_bend_in_corner = 0, False
-    for i in range(size):
-        vertex = int64(worker.queue[i])
-        if _count_marked(worker, board, vertex) == 2:
-            twos += 1
-            borders = 0
-            for side in range(4):
-                if board.colours[vertex + board.neighbour_offsets[side]] == BORDER:
-                    borders += 1
-            has_bend_in_corner |= borders == 2
-    return twos == 4 or has_bend_in_corner
 
 
 @kernel
