@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from importlib import resources
@@ -15,9 +16,8 @@ from agent.io.files import replace_atomically
 from agent.io.message import Message
 from agent.io.sanitize import sanitize_line
 from kempelen.console.argument_types import positive_seconds
-from kempelen.console.terminal import with_progress
 from kempelen.lab import language
-from kempelen.lab.assignments.grader import NAME_FILE, Grade, assigned_tasks, grade
+from kempelen.lab.assignments.grader import NAME_FILE, Grade, grade, has_solution
 from kempelen.lab.assignments.tasks import TASKS, Task
 from kempelen.lab.language import Translator
 from kempelen.lab.output import print_plain, table
@@ -39,7 +39,7 @@ def configure(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--task", action="append", choices=tuple(TASKS),
-        help="task; may be repeated (default: all tasks, or those found in the folders)",
+        help="task; may be repeated (default: all tasks)",
     )  # fmt: skip
     parser.add_argument(
         "--csv", type=Path, metavar="FILE", help="write the points of all students to a CSV file"
@@ -54,25 +54,24 @@ def configure(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """Make or grade folders. Return 1 if a folder could not be graded."""
     translate = language.translator(arguments.lang)
-    tasks = [TASKS[name] for name in dict.fromkeys(arguments.task or ())]
+    tasks = [TASKS[name] for name in dict.fromkeys(arguments.task or TASKS)]
     if arguments.output is not None:
         if arguments.csv is not None:
             raise ValueError("--csv requires --grade")
-        make_folder(arguments.output, tasks or list(TASKS.values()), arguments.lang)
+        make_folder(arguments.output, tasks, arguments.lang)
         print(arguments.output)
         return 0
     folders = [folder for folder in arguments.grade if folder.is_dir()]
     missing = [folder for folder in arguments.grade if not folder.is_dir()]
-    if arguments.csv is not None and not arguments.csv.absolute().parent.is_dir():
-        raise ValueError(
-            Message("{}: folder {} does not exist", arguments.csv, arguments.csv.parent)
-        )
-    tasks = tasks or assigned_tasks(folders)
-    if folders and not tasks:
-        files = ", ".join(task.file for task in TASKS.values())
-        raise ValueError(Message("{}: no solutions found (expected {})", folders[0], files))
-    progress = with_progress(folders, len(folders), translate("students"))
-    grades = [grade(folder, tasks, arguments.lang, arguments.timeout) for folder in progress]
+    if arguments.csv is not None:
+        _check_new_file(arguments.csv)
+    if folders and not any(has_solution(folder, tasks) for folder in folders):
+        raise ValueError(_no_solutions(folders[0], tasks))
+    grades = []
+    for number, folder in enumerate(folders, 1):
+        grades.append(grade(folder, tasks, arguments.lang, arguments.timeout))
+        if len(folders) > 1:
+            _report_progress(f"{number}/{len(folders)}", grades[-1], translate)
     if arguments.csv is not None:
         replace_atomically(arguments.csv, csv_table(grades).encode())
     if arguments.json:
@@ -85,6 +84,27 @@ def run(arguments: Namespace) -> int:
     if missing:
         raise ValueError(Message("folder {} does not exist", missing[0]))
     return 0
+
+
+def _check_new_file(file: Path) -> None:
+    if not file.absolute().parent.is_dir():
+        raise ValueError(Message("{}: folder {} does not exist", file, file.parent))
+    if file.exists():
+        raise ValueError(Message("{} already exists (use another file)", file))
+
+
+def _no_solutions(folder: Path, tasks: Sequence[Task]) -> Message:
+    files = ", ".join(task.file for task in tasks)
+    if any(has_solution(child, tasks) for child in folder.iterdir() if child.is_dir()):
+        return Message(
+            "{}: no solutions found (expected {}); did you mean {}?", folder, files, folder / "*"
+        )
+    return Message("{}: no solutions found (expected {})", folder, files)
+
+
+def _report_progress(count: str, each: Grade, translate: Translator) -> None:
+    text = f"{count} {each.folder}: {each.points}/{each.maximum} {translate('points')}"
+    print(sanitize_line(text, MAX_EXPLANATION_LENGTH), file=sys.stderr, flush=True)
 
 
 def make_folder(folder: Path, tasks: Sequence[Task], language: str) -> None:
@@ -138,7 +158,9 @@ def _cell(text: str) -> str:
 
 def _readme(tasks: Sequence[Task], name: str) -> str:
     translate = language.translator(name)
-    parts = [_template(f"{README}.txt", name)]
+    # A folder with some of the tasks is graded on these only.
+    options = "" if len(tasks) == len(TASKS) else "".join(f" --task {task.name}" for task in tasks)
+    parts = [_template(f"{README}.txt", name).replace("--grade .", f"--grade .{options}")]
     for task in tasks:
         points = ", ".join(f"{translate(test.name)} {test.points}" for test in task.tests)
         parts.append(
@@ -162,24 +184,37 @@ def _print_results(each: Grade, translate: Translator) -> None:
     print_plain(rows)
     by_explanation: dict[tuple[str, str], list[str]] = {}
     for result in each.results:
-        if result.explanation:
+        if result.explanation and result.task not in each.missing:
             alike = by_explanation.setdefault((result.task.name, result.explanation), [])
             alike.append(translate(result.test.name))
     for (task, explanation), names in by_explanation.items():
         print_plain("", f"{task}, {', '.join(names)}:", explanation)
+    if each.missing:
+        print_plain("", translate(_missing_files(each)))
     print_plain("", f"{each.name}: {each.points}/{each.maximum} {translate('points')}")
 
 
 def _print_students(grades: Sequence[Grade], tasks: Sequence[Task], translate: Translator) -> None:
     names = [task.name for task in tasks]
-    rows = table("", translate("name"), *names, translate("points"), right=1)
+    headings = translate("name"), translate("folder"), *names, translate("points")
+    rows = table("", *headings, right=2)
     for each in grades:
         sums = [
             sum(result.points for result in each.results if result.task is task) for task in tasks
         ]
         cells = (f"{points}/{task.points}" for points, task in zip(sums, tasks, strict=True))
-        rows.add_row(each.name, *cells, f"{each.points}/{each.maximum}")
+        rows.add_row(each.name, str(each.folder), *cells, f"{each.points}/{each.maximum}")
     print_plain(rows)
+    for each in grades:
+        if each.missing:
+            print_plain(f"{each.folder}: {translate(_missing_files(each))}")
+
+
+def _missing_files(each: Grade) -> Message:
+    files = ", ".join(task.file for task in each.missing)
+    if len(each.missing) == 1:
+        return Message("1 file is missing: {}", files)
+    return Message("{} files are missing: {}", len(each.missing), files)
 
 
 def _as_json(each: Grade) -> dict[str, Any]:

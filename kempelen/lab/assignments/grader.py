@@ -16,7 +16,7 @@ from agent.io.message import Message
 from agent.io.sanitize import sanitize_name
 from agent.io.text_files import read_text
 from kempelen.console.translation import translate
-from kempelen.lab.assignments.tasks import TASKS, GradedTest, Task
+from kempelen.lab.assignments.tasks import GradedTest, Task
 from protocols.client.process import EngineDiedError, EngineProcess
 
 NAME_FILE = "name.txt"
@@ -24,6 +24,8 @@ MAX_NAME_BYTES = 1000
 WORKER = "kempelen.lab.assignments.worker"
 # Time limit to start a process, in seconds.
 START_TIMEOUT_S = 60.0
+# After this number of timeouts, the other tests of a task are not run.
+MAX_TIMEOUTS = 2
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,7 @@ class Grade:
     folder: Path
     name: str
     results: tuple[GradedResult, ...]
+    missing: tuple[Task, ...] = ()  # tasks whose file is missing
 
     @property
     def points(self) -> int:
@@ -55,12 +58,9 @@ class Grade:
         return sum(result.test.points for result in self.results)
 
 
-def assigned_tasks(folders: Iterable[Path]) -> list[Task]:
-    """Return the tasks of which at least one folder contains the file."""
-    folders = list(folders)
-    return [
-        task for task in TASKS.values() if any((folder / task.file).is_file() for folder in folders)
-    ]
+def has_solution(folder: Path, tasks: Iterable[Task]) -> bool:
+    """Return whether a folder contains the file of at least one task."""
+    return any((folder / task.file).is_file() for task in tasks)
 
 
 def grade(folder: Path, tasks: Sequence[Task], language: str, timeout: float) -> Grade:
@@ -73,12 +73,14 @@ def grade(folder: Path, tasks: Sequence[Task], language: str, timeout: float) ->
         else:
             missing = translate(Message("{} is missing", task.file), language)
             results += [GradedResult(task, test, 0, missing) for test in task.tests]
-    return Grade(folder, _student_name(folder), tuple(results))
+    absent = tuple(task for task in tasks if not (folder / task.file).is_file())
+    return Grade(folder, _student_name(folder), tuple(results), absent)
 
 
 async def _grade_task(task: Task, file: Path, language: str, timeout: float) -> list[GradedResult]:
     """Run the tests in a process. If one of them ends it, run the others in another process."""
     results: list[GradedResult] = []
+    timeouts = 0
     while len(results) < len(task.tests):
         is_loaded = False
         with tempfile.TemporaryDirectory(
@@ -104,6 +106,7 @@ async def _grade_task(task: Task, file: Path, language: str, timeout: float) -> 
                         if len(results) == len(task.tests):
                             return results
             except TimeoutError:
+                timeouts += 1
                 reason = Message("not finished after {:g} s (an endless loop?)", timeout)
             except (EngineDiedError, TypeError, ValueError):
                 reason = Message("your program {}", await process.describe_end())
@@ -115,6 +118,10 @@ async def _grade_task(task: Task, file: Path, language: str, timeout: float) -> 
         results += [
             GradedResult(task, test, 0, explanation) for test in rest[: 1 if is_loaded else None]
         ]
+        if timeouts == MAX_TIMEOUTS:
+            skipped = translate(Message("not run, after {} timeouts", timeouts), language)
+            rest = task.tests[len(results) :]
+            results += [GradedResult(task, test, 0, skipped) for test in rest]
     return results
 
 
@@ -138,10 +145,14 @@ def _environment() -> dict[str, str]:
 
 
 def _student_name(folder: Path) -> str:
-    """Return the first line of the student's name file, or else the name of the folder."""
+    """Return the first line of the student's name file, or the name of the folder.
+
+    The latter is used too if the name is not text in UTF-8, Windows-1252, or UTF-16 with a mark.
+    """
     try:
         lines = read_text(folder / NAME_FILE, MAX_NAME_BYTES).strip().splitlines()
     except (OSError, ValueError):
         lines = []
-    name = sanitize_name(lines[0]) if lines else ""
+    line = lines[0] if lines else ""
+    name = "" if {"\0", "\ufffd"} & set(line) else sanitize_name(line)
     return name or folder.absolute().name

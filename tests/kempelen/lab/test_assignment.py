@@ -12,7 +12,7 @@ import pytest
 
 from kempelen.console.translation import translate
 from kempelen.lab.assignment import csv_table, make_folder
-from kempelen.lab.assignments.grader import Grade, GradedResult
+from kempelen.lab.assignments.grader import Grade, GradedResult, grade
 from kempelen.lab.assignments.tasks import TASKS, minimax, random_tree
 from kempelen.lab.assignments.worker import run_test
 from tests.kempelen.lab.test_spanish import assert_spanish
@@ -207,6 +207,62 @@ def test_folders_without_solutions_are_rejected(lab, tmp_path):
     assert "--csv requires --grade" in lab("assignment", "-o", tmp_path, "--csv", "x.csv")[2]
 
 
+def test_did_you_mean_names_the_folders_inside_a_class(lab, tmp_path):
+    shutil.copytree(SOLUTIONS, tmp_path / "class" / "ana")
+    err = lab("assignment", "--grade", tmp_path / "class")[2]
+    assert f"did you mean {tmp_path / 'class' / '*'}?" in err
+
+
+def test_csv_file_is_not_overwritten(lab, tmp_path):
+    table = tmp_path / "points.csv"
+    table.write_text("mine")
+    status, _, err = lab("assignment", "--grade", SOLUTIONS, "--csv", table)
+    assert status == 2
+    assert f"{table} already exists (use another file)" in err
+    assert table.read_text() == "mine"
+
+
+def test_name_is_read_in_common_encodings_or_else_the_folder_gives_it(tmp_path):
+    def name(data):
+        (tmp_path / "name.txt").write_bytes(data)
+        return grade(tmp_path, [], "en", 1).name
+
+    for encoding in ("utf-8", "utf-8-sig", "utf-16", "windows-1252"):
+        assert name("Ana García".encode(encoding)) == "Ana García"
+    for data in (b"\x81\x8d\x90 Bo", "Bo".encode("utf-16-le"), b"\n"):
+        assert name(data) == tmp_path.name
+
+
+def test_readme_of_some_tasks_grades_these_tasks(tmp_path):
+    make_folder(tmp_path / "some", [TASKS["mcts"]], "en")
+    make_folder(tmp_path / "all", list(TASKS.values()), "en")
+    some, whole = ((tmp_path / name / "README.md").read_text("utf-8") for name in ("some", "all"))
+    assert "assignment --grade . --task mcts\n" in some
+    assert "assignment --grade .\n" in whole
+
+
+@pytest.mark.thorough
+def test_maximum_is_the_same_alone_and_in_a_class_with_missing_files(lab, tmp_path):
+    shutil.copy(SOLUTIONS / "mcts.py", tmp_path)
+    missing = "4 files are missing: evaluation.py, minimax.py, alpha_beta.py, expectiminimax.py"
+    out = lab("assignment", "--grade", tmp_path)[1]
+    assert out.endswith(f"\n{missing}\n\n{tmp_path.name}: 10/50 points\n")
+    assert "minimax.py is missing" not in out
+    out = lab("assignment", "--grade", tmp_path, tmp_path)[1]
+    assert out.count("10/50") == 2
+    assert out.count(f"{tmp_path}: {missing}") == 2
+
+
+@pytest.mark.thorough
+def test_task_is_abandoned_after_two_timeouts(lab, tmp_path):
+    (tmp_path / "minimax.py").write_text("def minimax(game, depth, evaluate):\n while True: pass\n")
+    given = ["--task", "minimax", "--timeout", "0.5", "--json"]
+    tests = json.loads(lab("assignment", "--grade", tmp_path, *given)[1])["tests"]
+    texts = [test["explanation"] for test in tests]
+    assert [text.partition(" (")[0] for text in texts[:2]] == ["not finished after 0.5 s"] * 2
+    assert texts[2:] == ["not run, after 2 timeouts"] * 4
+
+
 @pytest.mark.thorough
 def test_class_is_graded_and_collected(lab, tmp_path):
     for name in ("ana", "bo"):
@@ -217,7 +273,12 @@ def test_class_is_graded_and_collected(lab, tmp_path):
     folders = [tmp_path / "ana", tmp_path / "bo"]
     given = ["--task", "minimax", "--task", "mcts"]
     status, out, err = lab("assignment", "--grade", *folders, *given, "--csv", table)
-    assert (status, err) == (0, "")
+    assert status == 0
+    first, second = err.splitlines()  # the progress
+    assert first == f"1/2 {folders[0]}: 20/20 points"
+    assert second.startswith(f"2/2 {folders[1]}: 1")
+    assert [line.split()[0] for line in out.splitlines()] == ["name", "Ana", "bo"]
+    assert all(str(folder) in out for folder in folders)
     rows = list(csv.DictReader(table.read_text(encoding="utf-8").splitlines()))
     assert [(row["name"], row["maximum"]) for row in rows] == [("Ana García", "20"), ("bo", "20")]
     assert rows[0]["points"] == "20"
@@ -255,7 +316,8 @@ def test_code_that_loops_crashes_prints_or_exits_does_not_hurt_the_grader(lab, t
     shutil.copytree(SOLUTIONS, good)
     given = ["--task", "mcts", "--timeout", "2", "--json"]
     status, out, err = lab("assignment", "--grade", bad, good, *given)
-    assert (status, err) == (0, "")
+    assert status == 0
+    assert [line.split()[0] for line in err.splitlines()] == ["1/2", "2/2"]
     first, second = map(json.loads, out.splitlines())
     assert reason in first["tests"][0]["explanation"]
     assert first["points"] < 5
@@ -271,7 +333,7 @@ def test_file_that_does_not_load_fails_all_tests_at_once(lab, tmp_path):
         ("x = 1", "mcts.py: function select is missing"),
     ):
         (tmp_path / "mcts.py").write_text(code)
-        given = ["--timeout", "1", "--json"]
+        given = ["--task", "mcts", "--timeout", "1", "--json"]
         tests = json.loads(lab("assignment", "--grade", tmp_path, *given)[1])["tests"]
         assert all(reason in test["explanation"] for test in tests)
         assert [test["points"] for test in tests] == [0, 0, 0]
