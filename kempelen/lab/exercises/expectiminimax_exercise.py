@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 from random import Random
 
@@ -25,8 +26,10 @@ from kempelen.lab.traced_search import trace_search
 
 # The levels of a random tree, from the root, then from its beginning again.
 LEVELS = ("MAX", "chance", "MIN", "chance")
-# Significant digits of values: quarters and eighths have few decimals.
+# Significant digits and decimals of exact values.
 DIGITS = 8
+# If a value has more decimals than this, all values are rounded to the second number of decimals.
+MAX_DECIMALS, ROUNDED_DECIMALS = 4, 3
 
 
 @dataclass(frozen=True)
@@ -45,8 +48,14 @@ class ExpectiminimaxValues(Exercise):
             translate(
                 "What are the values of the inner nodes? Write each as NODE=VALUE. The value of a "
                 "chance node is the mean of its children, weighted by their probabilities."
-            )
+            ),
+            *([translate("Round the values to 3 decimals.")] if self.is_rounded else []),
         ]
+
+    @property
+    def is_rounded(self) -> bool:
+        """Whether the answer has rounded values, because exact ones have too many decimals."""
+        return _needs_rounding(_values(self.events))
 
     def visible_nodes(self) -> list[VisibleNode]:
         """Return the nodes with their movers and probabilities."""
@@ -113,9 +122,11 @@ def expectiminimax_exercise(
 ) -> ExpectiminimaxValues:
     problem = SearchProblem("tree", ChanceTree(root, notes), evaluate, UNLIMITED_DEPTH)
     events = tuple(trace_search(problem, algorithm_spec.parse("expectiminimax")).events)
+    values = _values(events)
+    is_rounded = _needs_rounding(values)
     key = tuple(
-        f"{format_label(path)}={format_number(value)}"
-        for path, value in sorted(_values(events))
+        f"{format_label(path)}={format_number(_round(value) if is_rounded else value)}"
+        for path, value in sorted(values)
         if child_numbers(root, path)
     )
     return ExpectiminimaxValues(spec, root, events, key, notes)
@@ -123,10 +134,20 @@ def expectiminimax_exercise(
 
 def _values(events: tuple[Event, ...]) -> list[tuple[Label, float]]:
     return [
-        (event.label, float(f"{event.value:.{DIGITS}g}"))
+        (event.label, round(event.value, DIGITS))  # without errors such as 0.30000000000000004
         for event in events
         if isinstance(event, Returned)
     ]
+
+
+def _needs_rounding(values: list[tuple[Label, float]]) -> bool:
+    return any(round(value, MAX_DECIMALS) != value for _, value in values)
+
+
+def _round(value: float) -> float:
+    """Round halves away from zero, as students do."""
+    step = Decimal(1).scaleb(-ROUNDED_DECIMALS)
+    return float(Decimal(repr(value)).quantize(step, ROUND_HALF_UP))
 
 
 def _random_chances(count: int, random: Random) -> tuple[float, ...]:

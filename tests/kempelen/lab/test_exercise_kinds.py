@@ -373,3 +373,15 @@ def test_windows_are_those_of_the_algorithm(algorithm):
         if isinstance(event, Entered) and event.label and len(event.label) < 3
     ]
     assert each.key == tuple(windows)
+
+
+def test_means_with_many_decimals_are_asked_for_in_three_decimals():
+    tree = "[{chances: equal, children: [1, 2, 4]}, {chances: [1/16, 15/16], children: [3, 2]}]"
+    each = make_exercise(ExerciseSpec("expectiminimax", tree=tree))
+    assert each.question(str)[-1] == "Round the values to 3 decimals."
+    assert each.key == ("ε=2.333", "1=2.333", "2=2.063")
+    assert each.mark("1=2.333, 2=2.063, e=2.333").right
+    exact = make_exercise(ExerciseSpec("expectiminimax", seed=5))
+    assert len(exact.question(str)) == 1
+    large = "{chances: [1/16, 15/16], children: [12345, 12346]}"
+    assert make_exercise(ExerciseSpec("expectiminimax", tree=large)).key == ("ε=12345.9375",)
