@@ -47,12 +47,13 @@ class SearchProblem:
     _names: dict[Label, str] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        game: Any = self.game
-        while isinstance(game, (BeamLimitedGame, SymmetryReducedGame)):
-            game = game.game
+        game = innermost_game(self.game)
         if isinstance(game, Tree):
             object.__setattr__(self, "depth", min(self.depth, max(1, game.height())))
-            object.__setattr__(self, "_names", game.names())
+            names = game.names()
+            if names and self.game is not game:
+                names = _names_in_order(self.game, game)
+            object.__setattr__(self, "_names", names)
 
     def node_name(self, label: Label) -> str:
         """Return the name of a node in the tree file, or else its label, such as "1.2"."""
@@ -68,6 +69,29 @@ class SearchProblem:
         return algorithm.new(
             self.game, self.evaluate, scale=self.scale, seed=seed, node_limit=node_limit
         )
+
+
+def innermost_game(game: Any) -> Any:
+    """Return the game inside wrappers that limit its moves."""
+    while isinstance(game, (BeamLimitedGame, SymmetryReducedGame)):
+        game = game.game
+    return game
+
+
+def _names_in_order(game: NotatedGame[Any], tree: Tree) -> dict[Label, str]:
+    """Return the names of nodes by their place among the moves that a wrapped tree offers."""
+    names: dict[Label, str] = {}
+
+    def visit(label: Label) -> None:
+        if tree.name:
+            names[label] = tree.name
+        for place, move in enumerate(list(game.moves()), 1):
+            game.play(move)
+            visit((*label, place))
+            game.undo()
+
+    visit(())
+    return names
 
 
 def configure(parser: ArgumentParser, *, game: str | None = None, depth: bool = True) -> None:

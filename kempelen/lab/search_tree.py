@@ -30,6 +30,7 @@ from agent.search.tracing import (
 from agent.search.tree_cursor import Label
 from kempelen.lab import language
 from kempelen.lab.board_data import board_data
+from kempelen.lab.problems import innermost_game
 
 NodeKind = Literal["MAX", "MIN", "OR", "AND", "chance"]
 
@@ -140,8 +141,9 @@ def position_text(game: NotatedGame[Any]) -> str:
     return "\n".join(lines) if 0 < len(lines) <= MAX_POSITION_LINES else ""
 
 
-def _node_name(game: NotatedGame[Any]) -> str:
+def _node_name(game: Any) -> str:
     """Return the name and the static value of a node in a tree file."""
+    game = innermost_game(game)
     if not isinstance(game, Tree):
         return ""
     value = game.note.static_value

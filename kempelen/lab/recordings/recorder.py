@@ -15,6 +15,7 @@ from agent.search.tracing import Event
 from agent.search.tree_cursor import Label, TreeCursor
 from kempelen.lab import language
 from kempelen.lab.board_data import board_data
+from kempelen.lab.problems import innermost_game
 from kempelen.lab.pseudocode import CALLER_STEPS, other_form, other_step, pseudocode
 from kempelen.lab.recordings.recording import (
     SEARCH_NODE,
@@ -112,7 +113,7 @@ class Recorder(ABC):
             move = "pass"
         self._go_to(label)
         number = self.numbers[label] = len(self.nodes)
-        name = getattr(self._game, "name", None)
+        name = getattr(innermost_game(self._game), "name", None)
         known_value = self._game.outcome() if isinstance(self._game, Tree) else None
         static_value = self._game.note.static_value if isinstance(self._game, Tree) else None
         self.nodes.append(

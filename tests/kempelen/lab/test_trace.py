@@ -306,3 +306,21 @@ def test_order_exercise_of_negascout_1_has_the_order_of_the_listing(lab):
     leaves = [".".join(map(str, each.label)) for each in log.entries if each.kind == "leaf"]
     assert told["key"] == leaves
     assert lab(*arguments, "--answer", " ".join(leaves))[0] == 0
+
+
+def test_names_follow_the_order_of_heuristic_pruning(lab, tmp_path):
+    file = tmp_path / "named.yaml"
+    file.write_text(
+        "{name: R, children: [{name: A, value: 2, children: [5, {name: x, value: 4}]}, "
+        "{name: B, value: 3, children: [2, 7]}]}"
+    )
+    arguments = ["--tree", file, "--beam", "2"]
+    _, out, _ = lab("trace", *arguments)
+    rows = [row[1:3] for row in columns(out)]
+    assert rows[1:8:2] == [["B", "2"], ["B", "2"], ["x", "2"], ["R", "MAX"]]
+    _, out, _ = lab("step", *arguments, "--text")
+    assert "the best move is A (1), with the value 4." in out
+    picture = tmp_path / "tree.svg"
+    lab("draw", *arguments, "-o", picture)
+    names = re.findall(">(R|[ABx](?: h=[0-9])?)<", picture.read_text(encoding="utf-8"))
+    assert names == ["R", "B h=3", "A h=2", "x"]
