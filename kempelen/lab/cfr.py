@@ -38,6 +38,8 @@ RULES = (
     "the opponent lead there, times the value after the move",
     "regret += value of the move - mean value of the strategy; "
     "next strategy: in proportion to the positive regrets",
+    "the players take turns in each iteration: the values of player 2 are against the next "
+    "strategy of player 1",
 )
 # Points of the curve per power of ten.
 POINTS_PER_DECADE = 10
@@ -189,8 +191,7 @@ def _print_result(
         if point.iterations in decades or point is curve[-1]:
             rows.add_row(
                 str(point.iterations),
-                format_value(point.exploitability),
-                format_value(point.value),
+                *(format_value(round(each, 12)) for each in (point.exploitability, point.value)),
             )
     print_plain(rows, "")
     strategy = minimizer.average_strategy()

@@ -131,3 +131,11 @@ def test_errors_of_an_own_game_are_reported(lab, tmp_path, methods, message):
     status, out, err = lab("cfr", "--game", f"{file}:Mine", "--iterations", "3")
     assert (status, out) == (2, "")
     assert message in err
+
+
+def test_rules_say_that_the_players_take_turns_in_an_iteration(lab):
+    _, out, _ = lab("cfr", "--iterations", "2", "--steps", "1")
+    assert "the values of player 2 are against the next strategy of player 1" in out
+    row = next(line for line in out.splitlines() if line.startswith("2: J pass"))
+    assert " ".join(row.split()[7:11]) == "pass 0.000 bet 0.000"  # player 1 no longer passes with K
+    assert re.search(r"^ +2 +0\.2708 +0$", out, re.MULTILINE)
