@@ -26,7 +26,7 @@ REMARKS = {
     "negascout-2": "searches again with the original alpha",
     "pvs": "searches again from the value found, at all depths",
     "sss-star": "SSS* with Stockman's open list",
-    "sss-star-mtd": "SSS* by null windows and a memory: the same leaves in the same order",
+    "sss-star-mtd": "SSS* by null windows and a memory: on trees the same leaves in order",
     "ucb1": "Monte Carlo without a tree: UCB1 among the moves at the root",
     "uct": "Monte Carlo tree search with UCB1 at every node",
 }

@@ -38,6 +38,9 @@ COUNTS = (
     ("memory", "peak_open"),
 )
 
+# Of Pearl's factor, which is found by bisection.
+ROUNDING_ERROR = 1e-9
+
 
 @dataclass(frozen=True)
 class CompletedIteration:
@@ -302,9 +305,11 @@ def _theory_lines(known: dict[str, float], translate: language.Translator) -> It
     b, d, factor = known["branching"], int(known["depth"]), known["branching_factor"]
     yield f"{translate('theory')}: b = {b:.4g}, d = {d}"
     yield f"  minimax b^d = {_leaves(known['all_leaves'], translate)}"
+    inner, per_node = (f"{known['inner_nodes']:.6g}", f"{known['leaves_a_node']:.4g}")
     yield (
-        f"  (b^d - 1) / (b - 1) = {known['inner_nodes']:.6g} {translate('inner nodes')}, "
-        f"{known['leaves_a_node']:.4g} {translate('leaves per inner node')} "
+        f"  (b^d - 1) / (b - 1) = {inner} "
+        f"{translate('inner node' if inner == '1' else 'inner nodes')}, {per_node} "
+        f"{translate('leaf per inner node' if per_node == '1' else 'leaves per inner node')} "
         f"(b - 1 = {b - 1:.4g})"
     )
     yield (
@@ -315,7 +320,7 @@ def _theory_lines(known: dict[str, float], translate: language.Translator) -> It
         f"  b^(3d/4) = {_leaves(known['random_order_leaves'], translate)}"
         f" ({translate('random order')})"
     )
-    if factor**d >= known["least_leaves"]:
+    if factor**d >= known["least_leaves"] - ROUNDING_ERROR:
         yield f"  Pearl R = {factor:.4g}, R^d = {factor**d:.6g}"
     else:
         why = translate("valid for deep trees only; here R^d is below the minimum")

@@ -52,7 +52,8 @@ def test_formulas_are_printed_with_the_counts(lab):
     assert "(b - 1 = 2)" in out
     assert f"b^(3d/4) = {3**4.5:.6g} leaves (random order)" in out
     _, out, _ = lab("run", "--game", "nim", "--size", "1", "--algorithm", "minimax")
-    assert "(b^d - 1) / (b - 1) = 1 inner nodes, 1 leaves per inner node" in out
+    assert "(b^d - 1) / (b - 1) = 1 inner node, 1 leaf per inner node" in out
+    assert "Pearl R = 1, R^d = 1" in out
 
 
 def test_each_level_of_deepening_is_shown(lab):
@@ -372,3 +373,17 @@ def test_defect_of_the_program_is_not_hidden(lab, monkeypatch):
     monkeypatch.setattr("kempelen.lab.problems.load_game_evaluation", Mock(side_effect=KeyError))
     with pytest.raises(KeyError):
         lab("solve", "--game", "nim")
+
+
+def test_null_window_sss_star_has_the_leaves_of_sss_star_on_trees_only(lab, tmp_path):
+    file = tmp_path / "tree.yaml"
+    file.write_text("[[[3, 5], [2, 9]], [[0, 1], [7, 4]]]")
+    names = ["--algorithm", "sss-star,sss-star-mtd"]
+    one, other = (
+        each["counts"]["leaves"] for each in results(lab, "--tree", file, *names)["results"]
+    )
+    assert one == other == 6
+    nim = ["--game", "nim", "--size", "3,4,5", "--depth", "3"]
+    one, other = (each["counts"]["leaves"] for each in results(lab, *nim, *names)["results"])
+    assert one > other
+    assert "on trees" in REMARKS["sss-star-mtd"]

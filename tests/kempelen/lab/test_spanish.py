@@ -16,6 +16,8 @@ from kempelen.cli import COMMANDS
 from kempelen.commands.lab import ACTIONS
 from kempelen.console.translation import error_message
 from kempelen.lab import language
+from kempelen.lab.exercises.exercise import ExerciseSpec
+from kempelen.lab.exercises.generator import KINDS, make_exercise
 from kempelen.lab.localized_parser import LocalizedParser
 from kempelen.lab.notes import figures, reproductions
 from tests.kempelen.lab.sources import sources
@@ -126,7 +128,7 @@ def test_plot_is_in_spanish(lab, tmp_path):
 
 @pytest.mark.thorough
 def test_figures_of_the_lecture_notes_are_in_spanish():
-    translate = language.translator("es")
+    translate = language.language.translator("es")
     told = [
         text
         for figure in reproductions.build_figures(translate)
@@ -360,3 +362,11 @@ def test_progress_labels_are_in_spanish(monkeypatch, lab, capsys):
 def test_unknown_option_is_rejected_in_english(lab):
     assert "unrecognized arguments: --nothing" in lab("trace", "--nothing")[2]
     assert issubclass(LocalizedParser, argparse.ArgumentParser)
+
+
+def test_questions_address_students_formally():
+    for kind in KINDS:
+        each = make_exercise(ExerciseSpec(kind, seed=5))
+        question = " ".join(each.question(language.translator("es")))
+        assert not re.search(r"\b([Ee]scribe|[Oo]mite|añade|escríbelo)\b", question)
+        assert "nodos internos" not in question
