@@ -6,7 +6,7 @@ from agent.games.go import Go
 from tests.agent.go.positions import from_diagram
 
 # A group with two obvious eyes takes part, so that there is no contest to search.
-OBVIOUS = {"three stones in a row, with another eye"}
+OBVIOUS = {"three stones in a row, with another eye", "an eye against no eye"}
 CONTESTS = {
     "a chain between two groups": (
         "..OX.O",
