@@ -70,6 +70,8 @@ SENTENCES = {
     "ends-bounds": "It may end, because {0} is worth at least {1}, and the others at most {2}.",
     "ends-only": "It may end, because the bounds of the only move {0} have met.",
     "ends-visits": "The search ends: {0} is chosen, which has the most visits, N = {1}.",
+    "ends-tied": "Of the moves with as many visits, none has a greater mean reward.",
+    "ends-kept": "The search ends: {0} is chosen; moves that rank higher are proven to lose.",
     "ends-mean": "The search ends: {0} is chosen, which has the greatest mean reward, W/N = {1}.",
     "ends-ucb": "The search ends: {0} is chosen, which has the greatest upper bound, {1}.",
     "ends-proven": "The search ends: {0} is chosen, which is proven to win.",

@@ -70,7 +70,7 @@ class PlayoutRecorder(Recorder):
     def finish(self) -> None:
         self._select_pending()
         self._show_children((), self._root_children)
-        self.add_step("done", 0, self.end_sentence())
+        self.add_step("done", 0, self.end_sentence(), *self._tie_sentences())
 
     def end_sentence(self) -> Sentence:
         label = self.ending.chosen
@@ -80,12 +80,29 @@ class PlayoutRecorder(Recorder):
         chosen = next(child for child in self._root_children if child.place == label[0])
         if self.ending.is_proven:
             return "ends-proven", (name,)
-        value = {
-            "visits": chosen.visits,
-            "mean": _rounded_value(chosen.total / max(1, chosen.visits)),
-            "ucb": _rounded_value(chosen.bound),
-        }[self._final]
+        if any(self._merit(each) > self._merit(chosen) for each in self._root_children):
+            return "ends-kept", (name,)  # moves that are proven to lose rank last
+        value = chosen.visits if self._final == "visits" else _rounded_value(self._merit(chosen))
         return f"ends-{self._final}", (name, value)
+
+    def _merit(self, child: ChildStats) -> float:
+        """Return the number by which the final move is chosen."""
+        if self._final == "visits":
+            return child.visits
+        if not child.visits:
+            return -inf
+        return child.bound if self._final == "ucb" else child.total / child.visits
+
+    def _tie_sentences(self) -> list[Sentence]:
+        """Tell what decides among equally many visits."""
+        label = self.ending.chosen
+        if label is None or self.ending.is_proven or self._final != "visits":
+            return []
+        chosen = next(child for child in self._root_children if child.place == label[0])
+        tied = [each for each in self._root_children if each.visits == chosen.visits]
+        if len(tied) == 1 or any(each.total > chosen.total for each in tied):
+            return []
+        return [("ends-tied", ())]
 
     def _select_pending(self) -> None:
         event, self._selected = self._selected, None

@@ -588,6 +588,11 @@ CHOSEN = (
     "La búsqueda termina: se elige {}, que tiene más visitas, N = {}.",
 )
 
+TIED = (
+    "Of the moves with as many visits, none has a greater mean reward.",
+    "Entre las jugadas con las mismas visitas, ninguna tiene mayor recompensa media.",
+)
+
 
 @pytest.mark.thorough(keep=3)
 @pytest.mark.parametrize("name", PLAYOUTS)
@@ -639,7 +644,11 @@ def test_phases_of_playouts_follow_from_the_reference(name, thorough):
         chosen = texts[0].removeprefix("The search ends: ").partition(" ")[0]
         most = max(visits.values())
         assert visits[(int(chosen),)] == most
-        assert texts == [template.format(chosen, most) for template in CHOSEN]
+        tied = list(visits.values()).count(most) > 1
+        assert texts == [
+            f"{template.format(chosen, most)}{f' {reason}' if tied else ''}"
+            for template, reason in zip(CHOSEN, TIED, strict=True)
+        ]
         assert lit[0] == {PLAYOUTS[name]["done"]}
         assert next(steps, None) is None
 

@@ -656,3 +656,15 @@ def test_quiescence_search_does_not_call_an_inner_node_a_leaf(name):
         assert " without a move; " in formatters[0].step(step)
         assert " sin jugar; " in formatters[1].step(step)
     assert "stand" not in pseudocode.pseudocode(algorithm_spec.parse(name))[1]
+
+
+def test_move_with_most_visits_is_not_said_to_be_chosen_if_it_is_proven_to_lose():
+    root = [
+        [[1, -1], [-1, -1], [1, -1, 1]],
+        [[-1, -1], [1, -1, 1]],
+        [[-1, 1], [-1, -1]],
+    ]
+    recording = playouts(root, "uct+playouts=12+solver", seed=5)
+    assert RecordingFormatter(recording, "en").step(recording.steps[-1]) == (
+        "The search ends: 2 is chosen; moves that rank higher are proven to lose."
+    )
