@@ -188,7 +188,7 @@ def _print(played: PlayedGame, number: int, translate: language.Translator) -> N
         "",
         *([translate("player")] if shows_players else []),
         translate("move"),
-        translate("value"),
+        translate("expected result"),
         translate("learned"),
     )
     for ply, played_move in enumerate(played.moves, 1):

@@ -88,3 +88,15 @@ def test_invalid_games_and_algorithms_are_rejected(lab, arguments, message):
     status, out, err = lab("play", *arguments)
     assert (status, out) == (2, "")
     assert message in err
+
+
+@pytest.mark.parametrize(
+    ("option", "heading"), [("en", "expected result"), ("es", "resultado esperado")]
+)
+def test_column_of_expected_results_is_not_headed_as_values(lab, tmp_path, option, heading):
+    file = tmp_path / "tree.yaml"
+    file.write_text("[[3, 5], [2, 9]]")
+    lines = lab("play", "--tree", file, "--lang", option)[1].splitlines()
+    assert heading in lines[1]
+    assert lines[2].split() == ["1", "1", f"{1 - 0.25 / 3:.4g}"]
+    assert lines[-1].split()[-1] == "3"
