@@ -31,6 +31,7 @@ SWITCHES = (
     "--disable-default-apps",
     "--disable-extensions",
     "--disable-sync",
+    "--force-prefers-reduced-motion",
     "--metrics-recording-only",
     "--no-first-run",
     "--no-proxy-server",

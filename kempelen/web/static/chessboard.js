@@ -24,7 +24,7 @@ export function chessBoard(say, play) {
   const holder = element("div", { class: "chess" });
   const node = element("div", { class: "chess-frame" }, holder);
   const ground = Chessground(holder, {
-    animation: { duration: 150 },
+    animation: { enabled: !matchMedia("(prefers-reduced-motion: reduce)").matches, duration: 150 },
     draggable: { showGhost: true },
     disableContextMenu: true,
     coordinates: true,
