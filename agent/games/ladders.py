@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Literal, NamedTuple
 
+from agent.games.chain_status import ShouldContinue
 from agent.games.stones import EMPTY, NO_VERTEX, PASS, Stones, iter_bits
 
 # Maximum number of moves read for one ladder, and for one capture of any kind. At the limit the
@@ -56,38 +58,54 @@ def ladder_status(stones: Stones, vertex: int) -> LadderStatus:
     return "lost" if defence == NO_VERTEX else "threatened"
 
 
-def read_attack(stones: Stones, vertex: int) -> Reading:
-    """Read whether the opponent can capture the chain at a vertex by moving first."""
+def _always() -> bool:
+    return True
+
+
+def read_attack(stones: Stones, vertex: int, should_continue: ShouldContinue = _always) -> Reading:
+    """Read whether the opponent can capture the chain at a vertex by moving first.
+
+    This and the other functions stop when `should_continue` returns False. The chain then counts as
+    escaping.
+    """
     attacker = 3 - stones.board[vertex]
-    return _read(attacker, lambda reader: reader.attack(stones, vertex))
+    return _read(attacker, lambda reader: reader.attack(stones, vertex), should_continue)
 
 
-def read_defence(stones: Stones, vertex: int) -> Reading:
+def read_defence(stones: Stones, vertex: int, should_continue: ShouldContinue = _always) -> Reading:
     """Read whether the owner can save the chain at a vertex by moving first."""
     passed = stones.copy()
     passed.ko = NO_VERTEX
-    if not read_attack(passed, vertex).code:
+    if not read_attack(passed, vertex, should_continue).code:
         return Reading(1, PASS)
-    return _read(stones.board[vertex], lambda reader: reader.find_defence(stones, vertex))
+    return _read(
+        stones.board[vertex], lambda reader: reader.find_defence(stones, vertex), should_continue
+    )
 
 
-def read_ladder(stones: Stones, vertex: int) -> Reading:
+def read_ladder(stones: Stones, vertex: int, should_continue: ShouldContinue = _always) -> Reading:
     """Read whether the opponent can capture the chain at a vertex by moving first, in a ladder."""
     attacker = 3 - stones.board[vertex]
-    return _read(attacker, lambda reader: reader.attack(stones, vertex), LADDER_LIBERTIES)
+    return _read(
+        attacker, lambda reader: reader.attack(stones, vertex), should_continue, LADDER_LIBERTIES
+    )
 
 
 def _read(
     player: int,
     read: Callable[[_CaptureReader], int],
+    should_continue: ShouldContinue,
     max_liberties: Sequence[int] = MAX_LIBERTIES,
 ) -> Reading:
-    reader = _CaptureReader(MAX_CAPTURE_MOVES, max_liberties)
+    create = partial(
+        _CaptureReader, MAX_CAPTURE_MOVES, max_liberties, should_continue=should_continue
+    )
+    reader = create()
     move = read(reader)
     if not reader.met_ko:
         return Reading(int(move != NO_VERTEX), move)
     other = 3 - player if move else player
-    again = read(_CaptureReader(MAX_CAPTURE_MOVES, max_liberties, ko_master=other))
+    again = read(create(ko_master=other))
     if move:
         return Reading(1 if again else 2, again or move)
     return Reading(3 if again else 0, again)
@@ -101,12 +119,17 @@ class _CaptureReader:
     """
 
     def __init__(
-        self, max_moves: int, max_liberties: Sequence[int], ko_master: int = EMPTY
+        self,
+        max_moves: int,
+        max_liberties: Sequence[int],
+        ko_master: int = EMPTY,
+        should_continue: ShouldContinue = _always,
     ) -> None:
         self.met_ko = False  # whether the ko rule has excluded a move
         self._remaining_moves = max_moves
         self._max_liberties = max_liberties
         self._ko_master = ko_master
+        self._should_continue = should_continue
         self._known: dict[tuple[int, ...], int] = {}
 
     def attack(self, stones: Stones, vertex: int, ply: int = 0) -> int:
@@ -179,6 +202,8 @@ class _CaptureReader:
     ) -> Iterator[tuple[int, Stones]]:
         """Generate each legal move in `vertices` with the position after it, ignoring superko."""
         for vertex in vertices:
+            if self._remaining_moves > 0 and not self._should_continue():
+                self._remaining_moves = 0
             if self._remaining_moves <= 0:
                 return
             if stones.is_suicide(vertex, colour):

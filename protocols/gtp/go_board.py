@@ -113,8 +113,15 @@ class GtpGoBoard(GtpBoard):
         super().clear()
         self._set_start(([], []), 0, 0)
 
-    def _set_start(self, stones: tuple[list[int], list[int]], handicap: int, first: int) -> None:
+    def _set_start(
+        self,
+        stones: tuple[list[int], list[int]],
+        handicap: int,
+        first: int,
+        prisoners: tuple[int, int] = (0, 0),
+    ) -> None:
         self._setup_stones = stones
+        self._earlier_prisoners = prisoners
         self._handicap = handicap
         self._handicap_can_be_undone = False
         self._first_player = first
@@ -122,8 +129,15 @@ class GtpGoBoard(GtpBoard):
 
     def _apply_rules(self) -> None:
         self.game.komi = self.komi + handicap_bonus(self.rules.handicap_bonus_rule, self._handicap)
+        if self.rules.territory:
+            by_black, by_white = self._earlier_prisoners
+            self.game.komi += by_white - by_black
         self.game.rules = self.rules
         self.game.capture_dead_stones = self.rules.all_stones_live
+
+    def prisoners(self, player: int) -> int:
+        """Return how many stones a player has captured, also before stones were set up."""
+        return self._earlier_prisoners[player] + self.game.prisoners[player]
 
     def vertex(self, text: str) -> int:
         """Parse `pass` or a vertex such as D4, or raise `GtpError` if it is invalid."""
@@ -242,6 +256,10 @@ class GtpGoBoard(GtpBoard):
     def dead_stones(self) -> int:
         """Return the estimated set of dead stones."""
         return dead_from_statuses(self._current_statuses())
+
+    def forget_statuses(self) -> None:
+        """Forget the last judgement of dead stones, which was stopped before its end."""
+        self._last_statuses = None
 
     def _current_statuses(self) -> Statuses:
         key = self.size, self.game.key()
@@ -389,7 +407,8 @@ class GtpGoBoard(GtpBoard):
         for player, own in enumerate(added):
             before = iter_bits(self.game.stones.sets[player + 1])
             own[:0] = [vertex for vertex in before if vertex not in changed]
-        self._restart_with_stones(added, self.game.turn, self._handicap)
+        prisoners = self.prisoners(0), self.prisoners(1)
+        self._restart_with_stones(added, self.game.turn, self._handicap, prisoners)
 
     def set_position(self, stones: Sequence[tuple[int, str]]) -> None:
         """Set up stones for a new game with Black to move. Raise `GtpError` if they are illegal."""
@@ -405,10 +424,14 @@ class GtpGoBoard(GtpBoard):
         return vertices
 
     def _restart_with_stones(
-        self, vertices: tuple[list[int], list[int]], first: int, handicap: int = 0
+        self,
+        vertices: tuple[list[int], list[int]],
+        first: int,
+        handicap: int = 0,
+        prisoners: tuple[int, int] = (0, 0),
     ) -> None:
         self.restart(self._game_with_stones(self.game.size, vertices, first))
-        self._set_start(vertices, handicap, first)
+        self._set_start(vertices, handicap, first, prisoners)
 
     def set_player_to_move(self, player: int) -> None:
         """Set the side that makes the first move, or raise `GtpError` after the first move."""
@@ -470,7 +493,7 @@ class GtpGoBoard(GtpBoard):
             self.komi = record.komi
         self.rules = game.rules
         self._options |= {"size": size, "komi": self.komi}
-        self._set_start((black, white), record.handicap_stones, record.first)
+        self._set_start((black, white), record.handicap_stones, record.first, record.prisoners)
         self.moves = [game.text(move) for _, move in played]
         self.movers = [player for player, _ in played]
         return game.turn

@@ -37,7 +37,7 @@ from agent.search import algorithm_spec
 from agent.search.backend import GameBackend
 from agent.search.learned_positions import LearnedPositions
 from agent.search.searcher import GameSearcher
-from agent.search.stone_fate import FateSearch
+from agent.search.stone_fate import Fate, FateSearch
 from agent.threads.one_shot_event import wait_for_any
 from agent.threads.scheduler import NoDeadline
 from agent.threads.serial_executor import Job
@@ -192,6 +192,8 @@ class GtpSession:
 
     def end_command(self) -> None:
         """Learn from the game if it is over, and think on the opponent's time after a move."""
+        if isinstance(self.board, GtpGoBoard) and self._job is not None and self._job.stop.is_set():
+            self.board.forget_statuses()
         self._learn()
         try:
             self.opponent.record_if_over(self.board.game)
@@ -435,7 +437,7 @@ class GtpSession:
         self.stop_on_input()
         job.stop.add_callback(search.stop)
         next_report, level = time.monotonic() + report_interval.first, []
-        with self._computing() as should_continue:
+        with self.computing() as should_continue:
             for level in search.levels(replace(limits, infinite=True)):
                 if time.monotonic() >= next_report:
                     listener.show(level)
@@ -573,17 +575,22 @@ class GtpSession:
             self._learned_moves = self._create_learned_moves()
 
     def _judge(self, game: Go) -> Statuses:
-        with self._computing() as should_continue:
+        with self.computing() as should_continue:
             return dead_stone_judge(self.backend, game, should_continue)(game)
 
     @contextmanager
     def fate_search(self) -> Iterator[FateSearch]:
         """Provide a search for the fate of stones in the current game of Go."""
-        with self._computing() as should_continue:
-            yield stone_fate_search(self.backend, self.go_board.game, should_continue)
+        with self.computing() as should_continue:
+            search = stone_fate_search(self.backend, self.go_board.game, should_continue)
+
+            def search_unless_stopped(stones: int, player: int) -> Fate:
+                return search(stones, player) if should_continue() else Fate(0.0, PASS)
+
+            yield search_unless_stopped
 
     @contextmanager
-    def _computing(self) -> Iterator[ShouldContinue]:
+    def computing(self) -> Iterator[ShouldContinue]:
         """Provide the function that a long computation polls, and share the processor meanwhile."""
         assert self._job is not None
         stop = self._job.stop

@@ -63,6 +63,7 @@ class SgfGame:
     rules: str = ""  # property RU
     handicap: int | None = None  # property HA
     start: int = 0  # number of moves in the file before this section
+    prisoners: tuple[int, int] = (0, 0)  # captured by Black and by White before this section
 
     @property
     def handicap_stones(self) -> int:
@@ -238,6 +239,7 @@ class _MainLine:
         self._first: int | None = None
         self._moves: list[tuple[int, Point | None]] = []
         self._start = 0
+        self._prisoners = [0, 0]
         # A player to move that a node without a move names, until the next move.
         self._next: int | None = None
         # The position, or None if it must be computed from the setup stones and the moves.
@@ -311,6 +313,7 @@ class _MainLine:
                 chain |= geometry.flood_fill(chain, sets[side])
                 rest &= ~chain
                 if not geometry.adjacent(chain) & ~(sets[0] | sets[1]):
+                    self._prisoners[1 - side] += chain.bit_count()
                     for vertex in iter_bits(chain):
                         del self._stones[geometry.coordinates(vertex)]
         self._board = None
@@ -320,6 +323,10 @@ class _MainLine:
             raise SgfError("stones are set up too often (at most {} times)", MAX_SECTIONS)
         board = self._board = self._board or self._position()
         self._done.append(self._section())
+        for player in (0, 1):
+            placed = sum(owner == player for owner in self._stones.values())
+            placed += sum(mover == player and move is not None for mover, move in self._moves)
+            self._prisoners[1 - player] += placed - board.sets[player + 1].bit_count()
         if self._moves:
             self._first = 1 - self._moves[-1][0]
         self._start += len(self._moves)
@@ -341,7 +348,15 @@ class _MainLine:
             first = self._moves[0][0]
         handicap = self._done[0].handicap_stones if self._done else self._handicap
         return SgfGame(
-            self._size, None, (black, white), first, self._moves, "", handicap, self._start
+            self._size,
+            None,
+            (black, white),
+            first,
+            self._moves,
+            "",
+            handicap,
+            self._start,
+            (self._prisoners[0], self._prisoners[1]),
         )
 
     def _position(self, moves: bool = True) -> Stones:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
+from os.path import exists
 from typing import TYPE_CHECKING
 
 from agent.games.go import MAX_KOMI
@@ -82,7 +82,7 @@ def _clear_cache(gtp: GtpSession, arguments: Arguments) -> str:
 def _loadsgf(gtp: GtpSession, arguments: Arguments) -> str:
     words = [arguments.word(), *arguments.rest()]
     until: int | str | None = None
-    if len(words) > 1 and LOADSGF_END.fullmatch(words[-1]) and not Path(" ".join(words)).exists():
+    if len(words) > 1 and LOADSGF_END.fullmatch(words[-1]) and not exists(" ".join(words)):
         until = words.pop()
         until = int(until) if until.isdecimal() else until
     turn = gtp.go_board.load(" ".join(words), until)

@@ -72,7 +72,7 @@ def _liberties(gtp: GtpSession, arguments: Arguments) -> int:
 
 def _captures(gtp: GtpSession, arguments: Arguments) -> str:
     """Return the number of stones that a player has captured."""
-    return str(gtp.go_board.game.prisoners[_read_player(arguments)])
+    return str(gtp.go_board.prisoners(_read_player(arguments)))
 
 
 def _is_legal(gtp: GtpSession, arguments: Arguments) -> str:

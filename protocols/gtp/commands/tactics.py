@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from agent.games.chain_status import ShouldContinue
 from agent.games.dragons import chain_at, dragon_at
 from agent.games.ladders import Reading, read_attack, read_defence, read_ladder
 from agent.games.stones import BLACK, EMPTY, PASS, WHITE, Stones
@@ -30,21 +31,26 @@ MIN_OUTCOME = 0.25
 
 
 def _attack(gtp: GtpSession, arguments: Arguments) -> str:
-    vertex = gtp.go_board.stone(arguments.word())
-    return _reading_text(gtp, read_attack(gtp.go_board.game.stones, vertex))
+    return _read(gtp, arguments, read_attack)
 
 
 def _defend(gtp: GtpSession, arguments: Arguments) -> str:
-    vertex = gtp.go_board.stone(arguments.word())
-    return _reading_text(gtp, read_defence(gtp.go_board.game.stones, vertex))
+    return _read(gtp, arguments, read_defence)
 
 
 def _ladder_attack(gtp: GtpSession, arguments: Arguments) -> str:
+    return _read(gtp, arguments, read_ladder)
+
+
+def _read(
+    gtp: GtpSession,
+    arguments: Arguments,
+    read: Callable[[Stones, int, ShouldContinue], Reading],
+) -> str:
     vertex = gtp.go_board.stone(arguments.word())
-    return _reading_text(gtp, read_ladder(gtp.go_board.game.stones, vertex))
-
-
-def _reading_text(gtp: GtpSession, reading: Reading) -> str:
+    arguments.expect_end()
+    with gtp.computing() as should_continue:
+        reading = read(gtp.go_board.game.stones, vertex, should_continue)
     return f"{reading.code} {gtp.board.game.text(reading.move)}" if reading.code else "0"
 
 

@@ -5,10 +5,14 @@ import time
 import pytest
 
 from agent.games import catalogue, game_state
-from agent.games.stones import PASS
+from agent.games.ladders import read_attack
+from agent.games.stones import BLACK, PASS, WHITE, Stones, iter_bits
 from agent.learning.learned_move_database import LearnedMoveDatabase
 from agent.search.catalogue import algorithms
+from agent.search.stone_fate import Fate
+from agent.threads.scheduler import NoDeadline, SearchScheduler
 from protocols.gtp import board
+from protocols.gtp import session as gtp_session
 from protocols.gtp.commands.gogui import ANALYZE_COMMANDS
 from protocols.gtp.messages import COLOURS
 from protocols.gtp.protocol import COMMANDS, MAX_PENDING
@@ -116,6 +120,89 @@ def test_gogui_interrupt_ends_a_long_search(start):
         time.sleep(0.01)
     talk.say("# interrupt")
     assert talk.hear().startswith("= ")
+
+
+def test_reading_waits_for_its_turn(start):
+    """Reading a capture counts as a search, of which a server runs only a few at a time."""
+    talk = start(size=5)
+    scheduler = talk.gtp.session._scheduler = SearchScheduler(1)
+    other = scheduler.register(NoDeadline())
+    assert other.acquire()
+    talk.say("play b A5", "play w A4", "attack A5")
+    assert [talk.hear(), talk.hear()] == ["=", "="]
+    assert until(lambda: scheduler._waiting)
+    other.release()
+    assert talk.hear() == "= 1 B5"
+
+
+def test_stopped_reading_fails():
+    stones = Stones(5, 5)
+    stones.put(stones.shape.vertex(0, 0), BLACK)
+    stones.put(stones.shape.vertex(1, 0), WHITE)
+    assert read_attack(stones, stones.shape.vertex(0, 0)).code == 1
+    assert read_attack(stones, stones.shape.vertex(0, 0), lambda: False).code == 0
+
+
+def test_stopped_searches_of_dragons_are_not_continued(start, monkeypatch):
+    talk = start(size=9)
+    searched = []
+
+    def search(stones, player):
+        searched.append(stones)
+        talk.gtp.session._job.stop.set()
+        return Fate(0.9, PASS)
+
+    monkeypatch.setattr(gtp_session, "stone_fate_search", lambda *_: search)
+    talk.answer("set_position b A1 b J9 w A9")
+    assert talk.answer("dragon_status") == "= A9: unknown\nJ9: unknown\nA1: unknown\n\n"
+    assert len(searched) == 1
+
+
+def test_stopped_judgement_of_dead_stones_is_repeated(start, monkeypatch):
+    talk = start(size=5)
+    talk.answer("play b A1")
+    (vertex,) = iter_bits(talk.gtp.session.go_board.game.stones.sets[BLACK])
+    judgements = iter(["dead", "alive"])
+
+    def judge(game):
+        status = next(judgements)
+        if status == "dead":
+            talk.gtp.session._job.stop.set()
+        return {(vertex,): status}
+
+    monkeypatch.setattr(talk.gtp.session.go_board, "_judge", judge)
+    answers = [talk.answer("final_status A1") for _ in range(3)]
+    assert answers[1:] == ["= alive\n\n"] * 2
+
+
+def test_long_file_names_are_rejected(start):
+    name = " ".join(["D4"] * 100)
+    answer = start(size=5).answer(f"loadsgf {name}")
+    assert answer == "? cannot load file: File name too long\n\n"
+
+
+def test_setup_keeps_the_prisoners(start, tmp_path):
+    """Prisoners count under territory scoring, also if stones are set up after a capture."""
+    file = tmp_path / "game.sgf"
+    moves = ";B[ab];W[aa];B[ba]"
+    texts = {
+        "setup": f"{moves};AB[cc];W[];B[]",
+        "turn": f"{moves};W[cc];B[];PL[B];AE[cc];AB[cc];W[];B[]",
+        "forced": f"{moves};B[cc]KO[];B[cc]KO[];W[];B[]",
+    }
+    talk = start(size=5)
+    talk.answer("kata-set-rules japanese")
+    for text in texts.values():
+        file.write_text(f"(;SZ[5]KM[0]{text})")
+        assert talk.answer(f"loadsgf {file}").startswith("= ")
+        assert talk.answer("captures b") == "= 1\n\n"
+        assert talk.answer("final_score") == "= B+23\n\n"
+    talk.answer("clear_board")
+    assert talk.answer("captures b") == "= 0\n\n"
+    for line in ("komi 0", "play b A4", "play w A5", "play b B5", "gogui-setup b C3"):
+        assert talk.answer(line) == "=\n\n"
+    assert talk.answer("captures b") == "= 1\n\n"
+    assert talk.answer("final_score") == "= B+23\n\n"
 
 
 def test_many_queued_commands_are_all_answered(start):
