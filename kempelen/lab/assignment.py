@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
@@ -28,7 +28,16 @@ README = "README.md"
 MAX_EXPLANATION_LENGTH = 1000
 
 
+# Translated line by line.
+EPILOG = """\
+for teachers: kempelen lab assignment --grade class/* --csv points.csv
+Grading runs the students' code with your permissions: it can read and change your files.
+Grade code that you do not trust in a container, or as another user."""
+
+
 def configure(parser: ArgumentParser) -> None:
+    parser.epilog = EPILOG
+    parser.formatter_class = RawDescriptionHelpFormatter
     mode = parser.add_mutually_exclusive_group(required=True)
     mode.add_argument(
         "-o", "--output", type=Path, metavar="FOLDER",
@@ -38,7 +47,7 @@ def configure(parser: ArgumentParser) -> None:
         "--grade", type=Path, nargs="+", metavar="FOLDER", help="grade the folders of students"
     )
     parser.add_argument(
-        "--task", action="append", choices=tuple(TASKS),
+        "--task", action="append", choices=tuple(TASKS), type=_task_name,
         help="task; may be repeated (default: all tasks)",
     )  # fmt: skip
     parser.add_argument(
@@ -46,7 +55,7 @@ def configure(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--timeout", type=positive_seconds, default=TIMEOUT_S, metavar="S",
-        help="time limit per test in seconds (default: 20)",
+        help="processor time limit per test in seconds (default: 20)",
     )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print one JSON object per line")
 
@@ -84,6 +93,10 @@ def run(arguments: Namespace) -> int:
     if missing:
         raise ValueError(Message("folder {} does not exist", missing[0]))
     return 0
+
+
+def _task_name(text: str) -> str:
+    return text.replace("_", "-").removesuffix(".py")  # files are named alpha_beta.py
 
 
 def _check_new_file(file: Path) -> None:
@@ -130,9 +143,8 @@ def csv_table(grades: Sequence[Grade]) -> str:
     writer.writerow(["name", "folder", *tests, "points", "maximum", "explanations"])
     for each in grades:
         explanations = [
-            f"{result.task.name}, {result.test.name}: {_one_line(result.explanation)}"
-            for result in each.results
-            if result.explanation
+            f"{task.name}, {', '.join(names)}: {_one_line(explanation)}"
+            for task, names, explanation in _explanations(each)
         ]
         writer.writerow(
             [
@@ -147,8 +159,22 @@ def csv_table(grades: Sequence[Grade]) -> str:
     return text.getvalue()
 
 
+def _explanations(each: Grade) -> list[tuple[Task, list[str], str]]:
+    """Return the task, the names of its tests and the text of each different explanation.
+
+    Explanations with the same first line are alike: only the position differs.
+    """
+    found: dict[tuple[str, str], tuple[Task, list[str], str]] = {}
+    for result in each.results:
+        if result.explanation:
+            key = result.task.name, result.explanation.partition("\n")[0]
+            found.setdefault(key, (result.task, [], result.explanation))[1].append(result.test.name)
+    return list(found.values())
+
+
 def _one_line(text: str) -> str:
-    return sanitize_line(" ".join(text.split()), MAX_EXPLANATION_LENGTH)
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    return sanitize_line(" / ".join(filter(None, lines)), MAX_EXPLANATION_LENGTH)
 
 
 def _cell(text: str) -> str:
@@ -182,13 +208,10 @@ def _print_results(each: Grade, translate: Translator) -> None:
         points = f"{result.points}/{result.test.points}"
         rows.add_row(result.task.name, translate(result.test.name), points)
     print_plain(rows)
-    by_explanation: dict[tuple[str, str], list[str]] = {}
-    for result in each.results:
-        if result.explanation and result.task not in each.missing:
-            alike = by_explanation.setdefault((result.task.name, result.explanation), [])
-            alike.append(translate(result.test.name))
-    for (task, explanation), names in by_explanation.items():
-        print_plain("", f"{task}, {', '.join(names)}:", explanation)
+    for task, names, explanation in _explanations(each):
+        if task not in each.missing:
+            tests = ", ".join(map(translate, names))
+            print_plain("", f"{task.name}, {tests}:", explanation)
     if each.missing:
         print_plain("", translate(_missing_files(each)))
     print_plain("", f"{each.name}: {each.points}/{each.maximum} {translate('points')}")

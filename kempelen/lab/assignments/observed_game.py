@@ -13,13 +13,13 @@ class ObservedGame:
     """A game with the methods that the assignment describes, which checks and records their use.
 
     `leaves` holds the keys of the finished or evaluated positions, in the order of first visits.
-    `plies` is the number of moves that were played but not undone.
+    `plays` counts the moves that were played, `plies` those that were not undone.
     """
 
     def __init__(self, game: Any) -> None:
         self.position = game
         self.leaves: dict[Hashable, str] = {}
-        self.plies = 0
+        self.plays = self.plies = 0
 
     @property
     def turn(self) -> int:
@@ -35,12 +35,18 @@ class ObservedGame:
         """Play a move. Raise ValueError if it is illegal."""
         legal = self.moves()
         if move not in legal:
-            raise ValueError(
-                Message(
-                    "play: illegal move {!r} (legal moves: {})", move, ", ".join(map(str, legal))
-                )
+            moves = Message("legal moves: {}", ", ".join(map(str, legal)))
+            text = Message(
+                "play: illegal move {!r} ({})", move, moves if legal else Message("no legal moves")
             )
+            if self.plies:
+                text = Message(
+                    "{}. The game is not at the position you think; did you forget game.undo()?",
+                    text,
+                )
+            raise ValueError(text)
         self.position.play(move)
+        self.plays += 1
         self.plies += 1
 
     def undo(self) -> None:

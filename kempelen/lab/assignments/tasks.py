@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, log, sqrt
 from random import Random
+from types import MappingProxyType
 from typing import Any
 
 from agent.game import CHANCE
@@ -18,7 +19,7 @@ from agent.games.connect_four import evaluate as evaluate_connect_four
 from agent.games.pig import Pig
 from agent.games.tic_tac_toe import TicTacToe
 from agent.games.tree import NO_ANNOTATION, ChanceTree, Node, NodeAnnotation, Tree
-from agent.io.message import Message
+from agent.io.message import Message, MessageError
 from agent.search import algorithm_spec
 from agent.search.tree_cursor import Label
 from kempelen.lab.assignments.observed_game import ObservedGame
@@ -35,6 +36,20 @@ PLAYOUTS = 100
 EXPLORATION = sqrt(2)
 
 
+class StudentError(MessageError, ValueError):
+    """Raised if a student's function fails. The message explains it to the student."""
+
+
+class Unreadable:
+    """A value of a student's function that is not a number, known by its text only."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __repr__(self) -> str:
+        return self._text
+
+
 @dataclass(frozen=True)
 class GradedTest:
     """A test of one function, with the maximum number of points."""
@@ -42,6 +57,7 @@ class GradedTest:
     name: str
     points: int
     cases: Callable[[Solution], Cases]
+    requires: str = ""  # an earlier test, without whose points this one is not run
 
 
 @dataclass(frozen=True)
@@ -76,8 +92,11 @@ def _call(solution: Solution, game: ObservedGame, depth: int, *window: float) ->
 def _value_case(
     solution: Solution, game: Any, depth: int, expected: float, name: str, *window: float
 ) -> str:
-    observed = ObservedGame(game)
-    value = _call(solution, observed, depth, *window)
+    value = _call(solution, ObservedGame(game), depth, *window)
+    return _compared(value, depth, expected, name)
+
+
+def _compared(value: Any, depth: int, expected: float, name: str) -> str:
     if not _is_number(value):
         return Message("{}, depth {}: not a number: {}", name, depth, _shortened(value))
     if abs(value - expected) > TOLERANCE:
@@ -91,6 +110,8 @@ def _value_case(
 def _undo_case(solution: Solution, game: Any, name: str, *window: float) -> str:
     observed = ObservedGame(game)
     _call(solution, observed, 9, *window)
+    if not observed.plays and not isinstance(game.root, int):
+        return Message("{}: the function played no moves", name)
     if observed.plies:
         return Message(
             "{}: {} moves were played but not undone (every play needs an undo)",
@@ -175,12 +196,15 @@ def cut_offs(solution: Solution) -> Cases:
         extra = [label for label in found if label not in expected]
         if extra:
             yield Message(
-                "tree {}: leaf {} was evaluated, but alpha-beta cuts it off", root, extra[0]
-            )
+                "tree {}: leaf {} was evaluated, but alpha-beta cuts it off (moves {})",
+                root, extra[0], extra[0].replace(".", ", "),
+            )  # fmt: skip
         else:
             yield Message(
-                "tree {}: expected the leaves {}, but the function evaluated {}",
-                root, " ".join(expected), " ".join(found),
+                "tree {}: expected the leaves {} (such as {}: moves {}), "
+                "but the function evaluated {}",
+                root, " ".join(expected), expected[0], expected[0].replace(".", ", "),
+                " ".join(found) or Message("none"),
             )  # fmt: skip
 
 
@@ -211,23 +235,35 @@ def chance_trees(solution: Solution) -> Cases:
 
 def pig_positions(solution: Solution) -> Cases:
     """Chance events cost no depth, and a player may move twice in a row."""
+
+    def mover_lead(game: Any) -> float:
+        return (-1 if game.turn == 1 else 1) * pig_lead(ObservedGame(game))
+
     for moves, depth in (("", 1), ("", 2), ("roll 5", 2), ("roll 6 hold", 2)):
         game = Pig(8)
         for move in moves.split():
             game.play(move)  # type: ignore[arg-type]
-        expected = _reference_value(game, "expectiminimax", depth, evaluate=lambda game: 0.0)
-        yield _value_case(solution, game, depth, expected, Message("Pig to 8 after {!r}", moves))
+        expected = _reference_value(game, "expectiminimax", depth, evaluate=mover_lead)
+        observed = ObservedGame(game)
+        name = Message("Pig to 8 after {!r}", moves)
+        yield _compared(solution(observed, depth, pig_lead), depth, expected, name)
 
 
 # Evaluations of Connect Four.
 
 
 def evaluation_is_a_number(solution: Solution) -> Cases:
-    """Check that the evaluation returns a finite number in any position."""
-    for game in _connect_four_positions(10):
-        value = solution(ObservedGame(game))
-        is_right = _is_number(value)
-        yield "" if is_right else Message("not a number: {}\n{}", _shortened(value), game)
+    """Check that the evaluation returns finite numbers, which depend on the position."""
+    games = list(_connect_four_positions(10))
+    values = [solution(ObservedGame(game)) for game in games]
+    is_constant = all(value == values[0] for value in values)
+    for game, value in zip(games, values, strict=True):
+        if not _is_number(value):
+            yield Message("not a number: {}\n{}", _shortened(value), _board(game))
+        elif is_constant:
+            yield Message("the value is {} in all positions", _shortened(value))
+        else:
+            yield ""
 
 
 def evaluation_is_symmetric(solution: Solution) -> Cases:
@@ -240,7 +276,7 @@ def evaluation_is_symmetric(solution: Solution) -> Cases:
         is_right = all(map(_is_number, values)) and abs(values[0] - values[1]) <= TOLERANCE
         yield "" if is_right else Message(
             "the value is {}, but that of the mirror image is {}\n{}",
-            *map(_shortened, values), game,
+            *map(_shortened, values), _board(game),
         )  # fmt: skip
 
 
@@ -256,11 +292,13 @@ def evaluation_prefers_threats(solution: Solution) -> Cases:
             yield ""
             continue
         text = (
-            "the player to move (m) threatens to win: the value {} should be above {}\n{}"
+            "the player to move (m) threatens to win: the function returns {} here, but {} "
+            "if no discs are connected. It should return more here.\n{}"
             if better > 0
-            else "the opponent (t) threatens to win: the value {} should be below {}\n{}"
+            else "the opponent (t) threatens to win: the function returns {} here, but {} "
+            "if no discs are connected. It should return less here.\n{}"
         )
-        yield Message(text, *map(_shortened, values), "\n".join(game.grid()))
+        yield Message(text, *map(_shortened, values), _board(game))
 
 
 # Selection of MCTS.
@@ -268,35 +306,49 @@ def evaluation_prefers_threats(solution: Solution) -> Cases:
 
 def untried_first(solution: Solution) -> Cases:
     """Children without visits come first, in their order."""
-    for children in ([(0, 0.0), (3, 2.0)], [(3, 2.0), (0, 0.0), (0, 0.0)], [(0, 0.0)]):
+    cases = []
+    for children in (
+        [(0, 0.0), (3, 2.0)],
+        [(3, 2.0), (0, 0.0), (0, 0.0)],
+        [(3, 2.0), (1, -1.0), (0, 0.0)],
+    ):
         expected = next(index for index, (visits, _) in enumerate(children) if not visits)
-        yield _selection_case(solution, children, expected)
+        cases.append((children, expected))
+    yield from _selection_cases(solution, cases)
 
 
 def greatest_bound(solution: Solution) -> Cases:
     """Otherwise the child with the greatest upper confidence bound is selected."""
     random = Random(5)
-    count = 0
-    while count < RANDOM_TREES:
+    cases: list[tuple[list[tuple[int, float]], int]] = []
+    while len(cases) < RANDOM_TREES:
         children = []
         for _ in range(random.randint(2, 5)):
             visits = random.randint(1, 30)
             children.append((visits, float(random.randint(-visits, visits))))
         bounds = upper_bounds(children)
         if sorted(bounds)[-1] - sorted(bounds)[-2] > TOLERANCE:
-            count += 1
-            yield _selection_case(solution, children, bounds.index(max(bounds)))
+            cases.append((children, bounds.index(max(bounds))))
+    yield from _selection_cases(solution, cases)
 
 
-def _selection_case(solution: Solution, children: list[tuple[int, float]], expected: int) -> str:
-    parent = sum(visits for visits, _ in children)
-    found = solution(parent, list(children))
-    if found == expected and not isinstance(found, bool):
-        return ""
-    return Message(
-        "select({}, {}): expected {}, but the function returned {}",
-        parent, children, expected, _shortened(found),
-    )  # fmt: skip
+def _selection_cases(
+    solution: Solution, cases: Sequence[tuple[list[tuple[int, float]], int]]
+) -> Cases:
+    """Compare the selected children. A function that always returns the same index gets nothing."""
+    failures, answers = [], []
+    for children, expected in cases:
+        parent = sum(visits for visits, _ in children)
+        found = solution(parent, list(children))
+        answers.append(found)
+        is_right = found == expected and not isinstance(found, bool)
+        failures.append("" if is_right else Message(
+            "select({}, {}): expected {}, but the function returned {}",
+            parent, children, expected, _shortened(found),
+        ))  # fmt: skip
+    if all(found == answers[0] for found in answers):
+        failures = [next(filter(None, failures))] * len(failures)
+    yield from failures
 
 
 def upper_bounds(children: Sequence[tuple[int, float]]) -> list[float]:
@@ -348,7 +400,7 @@ def _best_move(game: Any, value_for_max: Callable[[ObservedGame], float]) -> Any
     for move in moves:
         game.play(move)
         try:
-            values.append(sign * value_for_max(ObservedGame(game)))
+            values.append(sign * _number(value_for_max(ObservedGame(game))))
         finally:
             game.undo()
     return moves[values.index(max(values))]
@@ -383,15 +435,17 @@ def _search_match(*window: float) -> Callable[[Solution], Cases]:
     return play
 
 
-def _expectiminimax_match(solution: Solution) -> Cases:
-    def lead(game: ObservedGame) -> float:
-        scores, player, rolled, _ = game.position.state
-        points = list(scores)
-        points[player] += rolled / 2
-        return float(points[0] - points[1]) / 100
+def pig_lead(game: ObservedGame) -> float:
+    """Evaluate Pig by the difference of the scores, with half of the points of this turn."""
+    scores, player, rolled, _ = game.position.state
+    points = list(scores)
+    points[player] += rolled / 2
+    return float(points[0] - points[1]) / 100
 
+
+def _expectiminimax_match(solution: Solution) -> Cases:
     def choose(game: Any) -> Any:
-        return _best_move(game, lambda after: solution(after, 1, lead))
+        return _best_move(game, lambda after: solution(after, 1, pig_lead))
 
     opponents = [("a random player", _random_mover(), 0.6)]
     yield from _match(lambda: Pig(20), choose, opponents)
@@ -399,7 +453,7 @@ def _expectiminimax_match(solution: Solution) -> Cases:
 
 def _evaluation_match(solution: Solution) -> Cases:
     def evaluate(game: Any) -> float:
-        return float(solution(ObservedGame(game)))
+        return _number(solution(ObservedGame(game)))
 
     def new_game() -> ConnectFour:
         return ConnectFour(6, 5)
@@ -440,7 +494,12 @@ def _mcts_move(game: Any, select: Solution, random: Random) -> Any:
             moves = list(game.moves())
             known = [statistics.get((*path, move), [0, 0.0]) for move in moves]
             children = [(int(visits), total) for visits, total in known]
-            move = moves[select(sum(visits for visits, _ in children), children)]
+            index = select(sum(visits for visits, _ in children), children)
+            if index not in range(len(moves)):
+                raise StudentError(
+                    "select returned {} for {} children", _shortened(index), len(children)
+                )
+            move = moves[int(index)]
             path = (*path, move)
             statistics.setdefault(path, [0, 0.0])
             game.play(move)
@@ -565,6 +624,30 @@ def _is_number(value: Any) -> bool:
     )
 
 
+def _number(value: Any) -> float:
+    if not _is_number(value):
+        raise StudentError("not a number: {}", _shortened(value))
+    return float(value)
+
+
+def _board(game: ConnectFour) -> str:
+    return "\n".join(game.grid())
+
+
+def call_text(task: Task, arguments: tuple[Any, ...]) -> Message:
+    """Return the arguments of a call for a message: a tree, a board or numbers."""
+    game = arguments[0]
+    if not isinstance(game, ObservedGame):
+        return Message("in {}({})", task.function, ", ".join(map(_shortened, arguments)))
+    position = game.position
+    if len(arguments) == 1:
+        return Message("in the position\n{}", _board(position))
+    if isinstance(position, Tree):
+        text = tree_text(position.root, position.notes)
+        return Message("in the tree {}, depth {}", text, arguments[1])
+    return Message("with depth {} in the position\n{}", arguments[1], position)
+
+
 def _shortened(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:60]}..."
@@ -575,9 +658,14 @@ def _search_tests(*window: float) -> dict[str, Callable[[Solution], Cases]]:
 
 
 def _tests(
-    points: dict[str, int], cases: dict[str, Callable[[Solution], Cases]]
+    points: dict[str, int],
+    cases: dict[str, Callable[[Solution], Cases]],
+    requires: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[GradedTest, ...]:
-    return tuple(GradedTest(name, number, cases[name]) for name, number in points.items())
+    return tuple(
+        GradedTest(name, number, cases[name], requires.get(name, ""))
+        for name, number in points.items()
+    )
 
 
 TASKS = {
@@ -593,6 +681,7 @@ TASKS = {
                     "threats": evaluation_prefers_threats,
                     "match": _evaluation_match,
                 },
+                {"mirror": "number", "threats": "number", "match": "threats"},
             ),
         ),
         Task(

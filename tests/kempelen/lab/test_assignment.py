@@ -2,9 +2,11 @@
 
 import csv
 import json
+import pickle
 import re
 import shutil
 import sys
+from dataclasses import replace
 from math import inf, log, sqrt
 from pathlib import Path
 
@@ -12,9 +14,15 @@ import pytest
 
 from kempelen.console.translation import translate
 from kempelen.lab.assignment import csv_table, make_folder
-from kempelen.lab.assignments.grader import Grade, GradedResult, grade
+from kempelen.lab.assignments.grader import (
+    Grade,
+    GradedResult,
+    grade,
+    run_tests,
+    student_value,
+)
 from kempelen.lab.assignments.tasks import TASKS, minimax, random_tree
-from kempelen.lab.assignments.worker import run_test
+from kempelen.lab.assignments.worker import answer
 from tests.kempelen.lab.test_spanish import assert_spanish
 
 SOLUTIONS = Path(__file__).parents[2] / "data" / "assignment"
@@ -29,9 +37,15 @@ def solution(task):
 
 def graded(task, function):
     """The points of each test, and the explanations, without a process."""
-    results = {test.name: run_test(test, function) for test in TASKS[task].tests}
-    return {name: points for name, (points, _) in results.items()}, {
-        name: str(text) for name, (_, text) in results.items() if text
+
+    def call(*arguments):
+        sent = pickle.loads(pickle.dumps(arguments))
+        reply = json.loads(json.dumps(answer(function, sent, "en")))
+        return student_value(reply, arguments, TASKS[task])
+
+    results = list(run_tests(TASKS[task], call))
+    return {test.name: points for test, points, _ in results}, {
+        test.name: str(text) for test, _, text in results if text
     }
 
 
@@ -140,12 +154,80 @@ def test_selection_without_exploration_is_explained():
     assert bounds.index(max(bounds)) == int(found[3]) != int(found[4])
 
 
-def test_evaluation_without_the_board_fails_the_threats():
-    points, explanations = graded("evaluation", lambda game: 0)
+def test_evaluation_is_compared_for_boards_with_a_threat():
+    points, explanations = graded("evaluation", lambda game: "".join(game.grid()).count("m"))
     assert (points["number"], points["mirror"], points["threats"]) == (2, 2, 0)
-    assert "should be above 0" in explanations["threats"]
-    points, _ = graded("evaluation", lambda game: float("nan"))
-    assert points["number"] == 0
+    text, *board = explanations["threats"].split("\n")
+    assert text == (
+        "the player to move (m) threatens to win: the function returns 3 here, but 3 if no discs "
+        "are connected. It should return more here."
+    )
+    assert len(board) == 6
+    assert set("".join(board)) == set("mt.")
+    assert "got no points" in explanations["match"]
+
+
+@pytest.mark.parametrize("value", [0, False, float("nan"), None, "x"])
+def test_constant_evaluation_gets_no_points(value):
+    points, explanations = graded("evaluation", lambda game: value)
+    assert set(points.values()) == {0}
+    if value == 0 and not isinstance(value, bool):
+        assert explanations["number"] == "the value is 0 in all positions"
+    else:
+        assert explanations["number"].startswith("not a number: ")
+    assert explanations["mirror"] == "not run, because the test 'number' got no points"
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_function_that_returns_0_gets_no_points(task):
+    points, _ = graded(task, lambda *arguments: 0)
+    assert set(points.values()) == {0}
+
+
+def test_function_that_never_plays_does_not_pass_the_undo_test():
+    text = graded("minimax", lambda *arguments: 3)[1]["undo"]
+    assert text == "tree [[3, 5], [2, 9]]: the function played no moves"
+
+
+def test_error_of_the_game_names_the_line_of_the_student_and_the_position():
+    def forgets(game, depth, evaluate):
+        for move in game.moves():
+            game.play(move)  # without undo
+        return 0
+
+    line = forgets.__code__.co_firstlineno + 2
+    assert graded("minimax", forgets)[1]["one level"] == (
+        "ValueError: play: illegal move 2 (no legal moves). The game is not at the position you "
+        f"think; did you forget game.undo()? (test_assignment.py, line {line})\n"
+        "in the tree [3, 9, 4], depth 9"
+    )
+
+
+def test_endless_recursion_names_the_line_of_the_student_and_a_cause():
+    def deeper(game, depth, evaluate):
+        game.moves()
+        return deeper(game, depth, evaluate)
+
+    text = graded("minimax", deeper)[1]["one level"]
+    assert re.match(
+        r"RecursionError: .* \(test_assignment.py, line \d+\); does depth reach 0\?", text
+    )
+
+
+def test_exceptions_are_explained_with_the_arguments():
+    def fails(*arguments):
+        raise KeyError(1)
+
+    assert graded("mcts", fails)[1]["untried"].endswith("\nin select(3, [(0, 0.0), (3, 2.0)])")
+    assert "\nin the position\n......" in graded("evaluation", fails)[1]["number"]
+    assert graded("minimax", fails)[1]["horizon"].count("[") > 3
+    assert "tic-tac-toe" in graded("minimax", fails)[1]
+    assert "with depth 9 in the position\n" in graded("minimax", fails)[1]["tic-tac-toe"]
+
+
+def test_missing_leaves_are_named_with_their_moves():
+    text = graded("alpha-beta", lambda *arguments: 0)[1]["cut-offs"]
+    assert re.search(r"\(such as 1.1.1: moves 1, 1, 1\), but the function evaluated none$", text)
 
 
 def test_random_trees_have_both_players_and_leaves_at_different_depths():
@@ -196,7 +278,7 @@ def test_csv_has_a_line_per_student_and_no_formulas():
     assert rows[0][:3] == ["name", "folder", "mcts: untried"]
     assert rows[1][:2] == ['\'=HYPERLINK("x")', "a"]
     assert rows[1][5:7] == ["3", "10"]
-    assert rows[1][7].startswith("mcts, untried: why, so | mcts, greatest bound")
+    assert rows[1][7] == "mcts, untried, greatest bound, match: why, / so"
 
 
 def test_folders_without_solutions_are_rejected(lab, tmp_path):
@@ -231,6 +313,19 @@ def test_name_is_read_in_common_encodings_or_else_the_folder_gives_it(tmp_path):
         assert name("Ana García".encode(encoding)) == "Ana García"
     for data in (b"\x81\x8d\x90 Bo", "Bo".encode("utf-16-le"), b"\n"):
         assert name(data) == tmp_path.name
+
+
+def test_task_may_be_named_like_its_file(lab, tmp_path):
+    assert lab("assignment", "--task", "alpha_beta", "-o", tmp_path)[0] == 0
+    assert (tmp_path / "alpha_beta.py").exists()
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_help_shows_teachers_how_to_grade_and_warns_them(lab, language):
+    out = lab("assignment", "--help", "--lang", language)[1]
+    assert "kempelen lab assignment --grade class/* --csv points.csv" in out
+    warning = {"en": "runs the students' code with your permissions", "es": "con tus permisos"}
+    assert warning[language] in " ".join(out.split())
 
 
 def test_readme_of_some_tasks_grades_these_tasks(tmp_path):
@@ -323,6 +418,50 @@ def test_code_that_loops_crashes_prints_or_exits_does_not_hurt_the_grader(lab, t
     assert first["points"] < 5
     assert second["points"] == 10
     assert list(bad.iterdir()) == [bad / "mcts.py"]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("task", "code"),
+    [
+        (
+            "mcts",
+            "import sys\n"
+            "class Any:\n"
+            "  def __eq__(self, other): return True\n"
+            "for name in ('__main__', 'kempelen.lab.assignments.grader'):\n"
+            "  module = sys.modules.get(name)\n"
+            "  if module:\n"
+            "    module.run_test = module._run_test = lambda test, solution: (test.points, '')\n"
+            "def select(p, c): return Any()\n",
+        ),
+        (
+            "minimax",
+            "import sys\n"
+            "def minimax(game, depth, evaluate):\n"
+            "  frame = sys._getframe()\n"
+            "  while frame:\n"
+            "    if 'expected' in frame.f_locals: return frame.f_locals['expected']\n"
+            "    frame = frame.f_back\n"
+            "  return 0\n",
+        ),
+    ],
+)
+def test_code_cannot_replace_the_tests_or_read_the_expected_values(lab, tmp_path, task, code):
+    (tmp_path / TASKS[task].file).write_text(code)
+    out = lab("assignment", "--grade", tmp_path, "--task", task, "--json")[1]
+    assert json.loads(out)["points"] == 0
+
+
+@pytest.mark.thorough
+def test_waiting_for_the_processor_does_not_count(tmp_path):
+    code = "import time\ndef select(p, c):\n time.sleep(0.05)\n return 0\n"
+    (tmp_path / "mcts.py").write_text(code)
+    task = replace(TASKS["mcts"], tests=TASKS["mcts"].tests[:2])
+    texts = [each.explanation for each in grade(tmp_path, [task], "en", 0.5).results]
+    assert len(texts) == 2
+    if sys.platform == "linux":
+        assert not any("not finished" in text for text in texts)
 
 
 @pytest.mark.thorough
