@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from agent.io.message import Message
-from agent.io.sanitize import sanitize_name
+from agent.io.sanitize import sanitize_lines, sanitize_name
 from agent.io.text_files import read_text
 from kempelen.console.translation import translate
 from kempelen.lab.assignments.observed_game import ObservedGame
@@ -29,6 +29,7 @@ from kempelen.lab.assignments.tasks import (
     Unreadable,
     call_text,
 )
+from kempelen.lab.assignments.worker import is_plain_value
 from protocols.client.process import EngineDiedError, EngineProcess
 
 NAME_FILE = "name.txt"
@@ -96,7 +97,12 @@ def _grade_task(task: Task, file: Path, language: str, timeout: float) -> list[G
     with StudentProcess(task, file, language, timeout) as student:
         results = list(run_tests(task, student, student.begin_test))
     return [
-        GradedResult(task, test, points, translate(explanation, language)[:MAX_EXPLANATION_LENGTH])
+        GradedResult(
+            task,
+            test,
+            points,
+            sanitize_lines(translate(explanation, language)[:MAX_EXPLANATION_LENGTH]),
+        )
         for test, points, explanation in results
     ]
 
@@ -169,7 +175,11 @@ class StudentProcess:
 
     def __call__(self, *arguments: Any) -> Any:
         data = self._loop.run_until_complete(self._answer(arguments))
-        return student_value(data, arguments, self._task)
+        try:
+            return student_value(data, arguments, self._task)
+        except (KeyError, OverflowError, TypeError) as error:  # the student's code forged it
+            self._failure = Message("your program sent an invalid answer")
+            raise StudentError(self._failure) from error
 
     async def _answer(self, arguments: tuple[Any, ...]) -> dict[str, Any]:
         if self._failure:
@@ -240,9 +250,13 @@ class StudentProcess:
 
     async def _read_data(self) -> dict[str, Any]:
         assert self._process is not None
-        data = json.loads(await self._process.read_line())
+        line = await self._process.read_line()
+        try:
+            data = json.loads(line)
+        except (RecursionError, ValueError):
+            data = None
         if not isinstance(data, dict):
-            raise ValueError
+            raise StudentError("your program sent an invalid answer")
         return data
 
     def _used(self) -> float:
@@ -269,7 +283,8 @@ def student_value(data: dict[str, Any], arguments: tuple[Any, ...], task: Task) 
     if isinstance(game, ObservedGame) and "leaves" in data:
         game.plays, game.plies = int(data["plays"]), int(data["plies"])
         game.leaves = {label: label for label in map(str, data["leaves"])}
-    return data["value"] if "value" in data else Unreadable(str(data.get("text")))
+    value = data["value"] if "value" in data else Unreadable(str(data["text"]))
+    return value if is_plain_value(value) else Unreadable(str(data.get("text")))
 
 
 def _environment() -> dict[str, str]:

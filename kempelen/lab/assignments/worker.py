@@ -60,7 +60,9 @@ def answer(solution: Solution, arguments: tuple[Any, ...], language: str) -> dic
     game = arguments[0] if isinstance(arguments[0], ObservedGame) else None
     try:
         value = solution(*arguments)
-        found = {"value": value} if _is_json(value) else {"text": repr(value)[:MAX_VALUE_LENGTH]}
+        found = (
+            {"value": value} if is_plain_value(value) else {"text": repr(value)[:MAX_VALUE_LENGTH]}
+        )
     except BaseException as error:  # noqa: BLE001 - user code may raise anything
         text = translate(_describe(error, game), language)[:MAX_EXPLANATION_LENGTH]
         return {"error": text, "type": type(error).__name__}
@@ -69,7 +71,8 @@ def answer(solution: Solution, arguments: tuple[Any, ...], language: str) -> dic
     return found
 
 
-def _is_json(value: Any) -> bool:
+def is_plain_value(value: Any) -> bool:
+    """Return whether a value is sent as it is, and not as text."""
     if isinstance(value, int) and not isinstance(value, bool):
         return value.bit_length() < 1024  # longer ones are not numbers to a search either
     return value is None or isinstance(value, bool | float)

@@ -397,6 +397,7 @@ HOSTILE = {
     "result": ('print(\'{"test": 0, "points": 99}\')\n return 0', "expected 1"),
     "closed files": ("import os; os.closerange(0, 100)", "your program"),
     "big file": ("open('big', 'w').write('x' * 10**7)", "File too large"),
+    "no text": ("raise ValueError('\\ud800\\x1b[31m')", "ValueError"),
     "recursion": ("return select(p, c)", "RecursionError"),
 }
 
@@ -451,6 +452,40 @@ def test_code_cannot_replace_the_tests_or_read_the_expected_values(lab, tmp_path
     (tmp_path / TASKS[task].file).write_text(code)
     out = lab("assignment", "--grade", tmp_path, "--task", task, "--json")[1]
     assert json.loads(out)["points"] == 0
+
+
+FORGED = [
+    "[1]", "{}", '{"value": [1]}', '{"value": 1e999}', '{"leaves": 5, "value": 3}', "[" * 9999,
+    '{"value": 1' + "0" * 2000 + "}", '{"text": "\\ud800"}', "9" * 5000, '{"error": 3}',
+]  # fmt: skip
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("task", ["mcts", "minimax"])
+def test_forged_answers_do_not_hurt_the_grader(lab, tmp_path, task):
+    code = f"""
+import gc, io
+FORGED = {FORGED!r}
+def {TASKS[task].function}(*arguments):
+    for file in gc.get_objects():
+        if isinstance(file, io.TextIOWrapper) and file.writable() and file.encoding == "utf-8":
+            try:
+                if not file.closed and file.fileno() > 2:
+                    print(FORGED[NUMBER], file=file, flush=True)
+            except Exception: pass
+    return 0
+"""
+    folders = []
+    for number in range(len(FORGED)):
+        folders.append(tmp_path / str(number))
+        folders[-1].mkdir()
+        (folders[-1] / TASKS[task].file).write_text(code.replace("NUMBER", str(number)))
+    status, out, err = lab("assignment", "--grade", *folders, "--task", task, "--json")
+    assert status == 0, err
+    points = [json.loads(line)["points"] for line in out.splitlines()]
+    assert len(points) == len(FORGED)
+    assert max(points) <= 2  # some guesses are right
+    assert "invalid answer" in out
 
 
 @pytest.mark.thorough
