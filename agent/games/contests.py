@@ -166,7 +166,7 @@ def _dead_chains(stones: Stones, doomed: list[int]) -> set[int]:
     """Return the chains that are dead, of those that can be captured.
 
     Stones inside a dead group can often be captured, which does not save the group. Therefore the
-    larger of two adjacent chains is dead.
+    larger of two adjacent chains that can both be captured counts as dead.
     """
     dead: set[int] = set()
     for head in sorted(doomed, key=lambda each: (-len(stones.chains[each]), each)):

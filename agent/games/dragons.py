@@ -32,7 +32,7 @@ def chain_at(stones: Stones, vertex: int) -> int:
 
 
 def _are_connected(stones: Stones, one: int, other: int) -> bool:
-    """Return whether two chains share two liberties, or one at which a cut is captured."""
+    """Return whether two chains share two liberties, or one where a cutting stone is captured."""
     colour = stones.board[one]
     shared = stones.liberties[one] & stones.liberties[other]
     if colour != stones.board[other] or not shared:

@@ -154,7 +154,7 @@ class Go:
 
     @property
     def area_komi(self) -> float:
-        """White's points beside the area of a later final position, for an estimate by the rules.
+        """Return the komi to add to White's area when a later final position is scored.
 
         Under territory scoring, each stone placed so far costs a point. If the players place
         equally many stones from here on, area and territory then give the same score.
@@ -452,7 +452,7 @@ def without_stones(stones: Stones, dead: int) -> Stones:
 
 
 def _group_tax(stones: Stones, area: int, seki: int) -> int:
-    """Return the tax of all groups of an area that are not in seki: the points of two eyes."""
+    """Return the group tax on an area: two points for each group that is not in seki."""
     tax, rest = 0, area
     while rest:
         lowest = rest & -rest

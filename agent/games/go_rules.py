@@ -58,7 +58,7 @@ class Ruleset:
     def all_stones_live(self) -> bool:
         """Whether dead stones count as alive after two passes, so that they must be captured.
 
-        Under territory scoring, captures would cost points.
+        False under territory scoring, where such captures would cost points.
         """
         return not (self.friendly_pass_ok or self.territory)
 

@@ -133,7 +133,7 @@ class _CaptureReader:
         self._known: dict[tuple[int, ...], int] = {}
 
     def attack(self, stones: Stones, vertex: int, ply: int = 0) -> int:
-        """Return a move that captures the chain if the opponent moves first, or NO_VERTEX."""
+        """Return a move with which the opponent, moving first, captures the chain, or NO_VERTEX."""
         free = stones.liberties[stones.head[vertex]]
         limit = self._max_liberties[min(ply, len(self._max_liberties) - 1)]
         if free.bit_count() > limit or ply > MAX_PLIES:

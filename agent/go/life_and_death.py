@@ -201,9 +201,10 @@ class LifeSearch:
 
 
 def fate_search(game: Go, should_continue: ShouldContinue, seed: int = 1) -> FateSearch:
-    """Return a function that searches for the fate of stones, independent of other groups.
+    """Return a function that searches for the fate of stones, independently of other groups.
 
-    The outcome is 0 if `should_continue` returns False, and after FATE_BUDGET playouts in all.
+    The outcome is 0 (undecided) if `should_continue` returns False, or after FATE_BUDGET playouts
+    in all.
     """
     search = GoSearch(SearchConfig(threads=1, megabytes=_MEGABYTES, seed=seed))
     remaining_playouts = FATE_BUDGET

@@ -1,7 +1,8 @@
 """Scores of final positions and of playouts, by the rules of the game.
 
-Under territory scoring, the score of a playout is its area score less the stones that Black placed
-more than White up to the leaf of the tree. From there on, both sides place equally many stones.
+Under territory scoring, the score of a playout is its area score, less the number of stones that
+Black placed in excess of White's up to the leaf of the tree. From there on, both sides place
+equally many stones.
 """
 
 from agent.games.stones import BLACK, BORDER, EMPTY

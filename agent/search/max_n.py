@@ -13,7 +13,7 @@ Move = TypeVar("Move")
 Values = tuple[float, ...]
 
 
-class ManyPlayerGame(Protocol[Move]):
+class MultiPlayerGame(Protocol[Move]):
     """A game of perfect information for `players` players, as a mutable position."""
 
     players: int
@@ -65,7 +65,7 @@ class MaxNNode(Generic[Move]):
         return 1 + sum(child.count() for child in self.children)
 
 
-def max_n(game: ManyPlayerGame[Move]) -> MaxNNode[Move]:
+def max_n(game: MultiPlayerGame[Move]) -> MaxNNode[Move]:
     """Search the whole game below the position. Of equally good moves, the first is chosen."""
     values = game.utilities()
     if values is not None:

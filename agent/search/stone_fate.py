@@ -30,7 +30,7 @@ class Fate(NamedTuple):
 FateSearch = Callable[[int, int], Fate]
 
 
-class FateOfStones(Go):
+class FateGame(Go):
     """A game of Go in which only the vertices of some stones are scored."""
 
     def __init__(self, game: Go, stones: int) -> None:
@@ -59,7 +59,7 @@ def fate_search(game: Go, should_continue: ShouldContinue, playouts: int = PLAYO
     """Return a function that searches with Python playouts until `should_continue` is False."""
 
     def search(stones: int, player: int) -> Fate:
-        trial = FateOfStones(game, stones)
+        trial = FateGame(game, stones)
         trial.set_turn(player)
         fate = Fate(0.0, trial.candidate_moves()[0])
         for info in make_search(MCTS, trial, evaluate, _SEED, playouts).iterations(trial, None, 1):

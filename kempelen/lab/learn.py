@@ -55,8 +55,8 @@ def configure(parser: ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--games", type=_parse_games, action="append", default=[], metavar="N|FILE",
-        help="self-play games per step (default: 64), or a file of recorded games to learn first: "
-        "PGN, SGF or text; may be repeated",
+        help="self-play games per step (default: 64), or a file of recorded games to learn from "
+        "first: PGN, SGF or text; may be repeated",
     )  # fmt: skip
     parser.add_argument(
         "--match", type=positive_int, default=20, metavar="N",
@@ -132,7 +132,7 @@ def run(arguments: Namespace) -> int:
         return 0
     last = history[-1]
     print(
-        f"{path}: {len(history)} {translate('steps')}, "
+        f"{path}: {language.counted(len(history), 'step', 'steps', translate)}, "
         f"{seconds:.0f} {translate('seconds of CPU time')}"
     )
     losses = (f"{translate(name)} {last[name]:.3f}" for name in _losses(history))

@@ -120,7 +120,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--algorithm", metavar="A[,B]",
         help="players: one algorithm for both sides, or two that alternate sides "
-        "(default: alpha-beta, in games of chance expectiminimax)",
+        "(default: alpha-beta, or expectiminimax in games of chance)",
     )  # fmt: skip
     parser.add_argument(
         "--games", type=positive_int, default=1, metavar="N", help="number of games (default: 1)"

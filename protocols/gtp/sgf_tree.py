@@ -84,7 +84,7 @@ def decode_sgf(data: bytes) -> str:
 
 
 def parse(text: str) -> Iterator[Node]:
-    """Yield the games in an SGF text, each as its first node."""
+    """Yield the root node of each game in an SGF text."""
     position = 0
     while start := _START.search(text, position):
         game, position = _parse_game(text, start.start())

@@ -1,7 +1,7 @@
 """The tasks of assignments, and the tests that grade a student's function.
 
 A test yields the result of each case: "" if it is right, otherwise an explanation. Its points are
-in proportion to the right cases.
+proportional to the number of right cases.
 """
 
 from __future__ import annotations
@@ -365,7 +365,7 @@ Chooser = Callable[[Any], Any]
 def _match(
     new_game: Callable[[], Any], student: Chooser, opponents: Sequence[tuple[str, Chooser, float]]
 ) -> Cases:
-    """Play against each opponent, which is given with the points per game that are needed."""
+    """Play against each opponent. Each is given with the points per game that are needed."""
     for name, opponent, needed in opponents:
         points = 0.0
         for number in range(MATCH_GAMES):

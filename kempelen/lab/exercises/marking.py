@@ -13,8 +13,8 @@ from math import inf, isfinite
 from agent.io.message import Message
 
 RULE = (
-    "Each correct part is one point. Each part more than the key has costs one point. In an order, "
-    "missing or additional parts do not spoil those after them."
+    "Each correct part is one point. Each part beyond the number in the key costs one point. "
+    "In an order, missing or additional parts do not spoil those after them."
 )
 # Maximum length of an answer in characters.
 MAX_ANSWER_LENGTH = 4000

@@ -162,7 +162,7 @@ def _has_integers(root: Node) -> bool:
 
 
 def _scout_tests(events: tuple[Event, ...]) -> list[tuple[Entered, bool]]:
-    """Return the tests that EVAL makes, without the tests inside of a test, and their answers."""
+    """Return the tests that EVAL makes and their answers, except tests within another test."""
     calls: list[Entered] = []
     found: list[tuple[Entered, bool]] = []
     for event in events:

@@ -50,7 +50,8 @@ class RecordedNode:
     `kind` is "max", "min", "chance", "or" or "and".
     `board` is the result of `board_data`.
     `chance` is the probability of the chance event that leads to the node.
-    `known` is the value of a leaf in an explicit tree, and `static` that of an inner node for MAX.
+    `known` is the value of a leaf in an explicit tree, and `static` the static evaluation of an
+    inner node, both for MAX.
     """
 
     parent: int
