@@ -128,7 +128,7 @@ def test_plot_is_in_spanish(lab, tmp_path):
 
 @pytest.mark.thorough
 def test_figures_of_the_lecture_notes_are_in_spanish():
-    translate = language.language.translator("es")
+    translate = language.translator("es")
     told = [
         text
         for figure in reproductions.build_figures(translate)
