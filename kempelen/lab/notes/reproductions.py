@@ -643,7 +643,7 @@ def omitted_figures(translate: language.Translator) -> list[tuple[str, str, str]
     """Return (lecture note, figure, reason for the omission) for each figure not reproduced."""
     leaves = translate("the tree is a picture, and the text gives none of its numbers")
     boards = translate("the boards are pictures without text")
-    hidden = translate("games with hidden information or more than two players are not supported")
+    hidden = translate("too large; `lab cfr` and `lab max-n` have small games of these kinds")
     uncounted = translate("pictures without numbers; such trees can be drawn for any game")
     missing = (
         ("000", "minimax, and its modified form", leaves),
