@@ -157,7 +157,7 @@ def test_invalid_serve_arguments_are_rejected(capsys, words, message):
     ("words", "message"),
     [
         (["--game", "nonsense"], "--game: unknown game 'nonsense' .expected one of: backgammon"),
-        (["--game", "go", "--size", "25"], "--game: game go: invalid board size 25"),
+        (["--game", "go", "--size", "26"], "--game: game go: invalid board size 26"),
         (["--game", "go", "--option", "colour=1"], "game go: .*colour.* .options: size, komi"),
         (["--size", "9"], "--size, --komi and --option are for other games: add --game"),
         (["--game", "go", "--engine", spec()], r"plays only chess \(go is played by programs with"),
