@@ -193,7 +193,7 @@ def test_a_pass_is_reviewed_as_a_lost_move_and_not_as_the_end(tmp_path, warm_cac
     (review,) = json.loads(done.stdout)["games"]
     leads = [move["lead"] for move in review["moves"]]
     assert all(abs(lead) < 60 for lead in leads)
-    assert review["moves"][2]["grade"] == ""
+    assert review["moves"][2]["loss"] < 0.15  # at 300 visits, it varies by several percent
 
 
 def test_interrupted_analysis_is_resumed(file, tmp_path, monkeypatch):

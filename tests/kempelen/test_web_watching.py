@@ -64,7 +64,11 @@ async def test_all_broker_tournaments_and_games_are_watched(mosquitto, monkeypat
             await play(chosen(name), listeners=[broadcast])
             await asyncio.to_thread(broadcast.close)
         found = watching(stack, "--mqtt", f"mqtt://127.0.0.1:{mosquitto.port}")
-        await eventually(lambda: [len(each.games) for each in found()] == [2, 2])
+        await eventually(
+            lambda: (
+                [len(each.games) for each in found() if "curve" in each.state.snapshots] == [2, 2]
+            )
+        )
         spectators = found()
         assert sorted(each.state.status["name"] for each in spectators) == ["first", "second"]
         for each in spectators:
