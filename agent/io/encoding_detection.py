@@ -19,8 +19,9 @@ _ALIASES = {
     **dict.fromkeys(("iso88591", "ascii"), "cp1252"),
 }
 _ASCII = bytes(range(32, 126))
-# Codecs of Python that keep ASCII, but are no encodings of texts.
-_NO_ENCODINGS = ("idna", "unicode-escape", "raw-unicode-escape")
+# Codecs of Python that keep ASCII, but are no encodings of texts, or (on Windows) stand for the
+# encoding of this computer.
+_NO_ENCODINGS = ("idna", "unicode-escape", "raw-unicode-escape", "mbcs", "oem")
 _SAMPLE_SIZE = 1 << 16
 _MIN_SCORE = 0.4
 
