@@ -76,11 +76,7 @@ def _obviously_alive(stones: Stones, colour: int, heads: set[int]) -> set[int]:
     A chain with two ways to connect to such chains is alive too.
     """
     safe = unconditional_life(stones, colour).stones
-    rest = stones.shape.on_board & ~stones.sets[colour]
-    while rest:
-        region = rest & -rest
-        region |= stones.shape.flood_fill(region, rest)
-        rest &= ~region
+    for region in stones.shape.regions(stones.shape.on_board & ~stones.sets[colour]):
         strays = (region & stones.sets[3 - colour]).bit_count()
         size = region.bit_count() - strays
         if strays <= _MAX_STRAY_STONES and size >= _LARGE_REGION + 2 * strays:

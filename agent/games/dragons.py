@@ -18,17 +18,12 @@ def dragons(stones: Stones) -> list[int]:
             first |= second
             dragon_of.update((head, first) for head in second)
     groups = {id(group): group for group in dragon_of.values()}.values()
-    return [sum(1 << at for head in group for at in stones.chains[head]) for group in groups]
+    return [sum(map(stones.chain_at, group)) for group in groups]
 
 
 def dragon_at(stones: Stones, vertex: int) -> int:
     """Return the dragon of the stone at a vertex, as a bitboard."""
     return next(dragon for dragon in dragons(stones) if dragon >> vertex & 1)
-
-
-def chain_at(stones: Stones, vertex: int) -> int:
-    """Return the chain of the stone at a vertex, as a bitboard."""
-    return sum(1 << stone for stone in stones.chains[stones.head[vertex]])
 
 
 def _are_connected(stones: Stones, one: int, other: int) -> bool:

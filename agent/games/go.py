@@ -453,14 +453,11 @@ def without_stones(stones: Stones, dead: int) -> Stones:
 
 def _group_tax(stones: Stones, area: int, seki: int) -> int:
     """Return the group tax on an area: two points for each group that is not in seki."""
-    tax, rest = 0, area
-    while rest:
-        lowest = rest & -rest
-        group = lowest | stones.shape.flood_fill(lowest, area)
-        rest &= ~group
-        if not group & seki:
-            tax += min(MAX_GROUP_TAX, (group & stones.sets[EMPTY]).bit_count())
-    return tax
+    return sum(
+        min(MAX_GROUP_TAX, (group & stones.sets[EMPTY]).bit_count())
+        for group in stones.shape.regions(area)
+        if not group & seki
+    )
 
 
 def evaluate(game: Go) -> float:

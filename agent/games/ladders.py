@@ -175,7 +175,7 @@ class _CaptureReader:
     def _defences(self, stones: Stones, vertex: int, ply: int) -> Iterator[int]:
         """Generate the moves that may save a chain: captures, extensions, and near moves."""
         head, other = stones.head[vertex], 3 - stones.board[vertex]
-        own = sum(1 << stone for stone in stones.chains[head])
+        own = stones.chain_at(vertex)
         free = stones.liberties[head]
         captures = ataris = 0
         for beside in iter_bits(stones.shape.adjacent(own) & stones.sets[other]):

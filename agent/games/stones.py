@@ -6,7 +6,7 @@ border cell each. A set of vertices is a bitboard.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from random import Random
@@ -59,6 +59,14 @@ class BoardShape:
             found |= edge
             edge = self.adjacent(edge) & through & ~found
         return found
+
+    def regions(self, vertices: int) -> Iterator[int]:
+        """Yield the connected parts of a set of vertices."""
+        while vertices:
+            first = vertices & -vertices
+            region = first | self.flood_fill(first, vertices)
+            yield region
+            vertices &= ~region
 
 
 @cache
@@ -119,6 +127,10 @@ class Stones:
         self.liberties = [0] * length
         self.chains: list[tuple[int, ...]] = [()] * length
         self.ko = NO_VERTEX
+
+    def chain_at(self, vertex: int) -> int:
+        """Return the chain of the stone at a vertex, as a bitboard."""
+        return sum(1 << stone for stone in self.chains[self.head[vertex]])
 
     def copy(self) -> Stones:
         """Return an independent copy."""

@@ -24,10 +24,9 @@ def unconditional_life(stones: Stones, colour: int) -> UnconditionalLife:
     """Return the stones and the territory of a colour that the opponent cannot reduce."""
     shape, own = stones.shape, stones.sets[colour]
     chains = {
-        head: sum(1 << stone for stone in stones.chains[head])
-        for head in {stones.head[vertex] for vertex in iter_bits(own)}
+        head: stones.chain_at(head) for head in {stones.head[vertex] for vertex in iter_bits(own)}
     }
-    regions = _regions(stones, shape.on_board & ~own)
+    regions = list(shape.regions(shape.on_board & ~own))
     alive = set(chains)
     while True:
         enclosed = [
@@ -50,17 +49,6 @@ def unconditional_life(stones: Stones, colour: int) -> UnconditionalLife:
         return UnconditionalLife(0, 0)
     territory = sum(region for region in enclosed if not _has_room(stones, region, safe))
     return UnconditionalLife(safe, territory)
-
-
-def _regions(stones: Stones, vertices: int) -> list[int]:
-    """Return the connected parts of a set of vertices."""
-    regions = []
-    while vertices:
-        first = vertices & -vertices
-        region = first | stones.shape.flood_fill(first, vertices)
-        regions.append(region)
-        vertices &= ~region
-    return regions
 
 
 def _is_eye(stones: Stones, region: int, head: int, colour: int) -> bool:

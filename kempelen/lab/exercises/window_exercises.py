@@ -40,10 +40,7 @@ class ScoutTests(Exercise):
 
     def explanation(self, translate: Translator) -> list[str]:
         lines = []
-        for entered, answer in _scout_tests(self.events):
-            assert entered.test is not None
-            sign, bound = entered.test
-            name = format_label(entered.label)
+        for name, sign, bound, answer in _scout_tests(self.events):
             is_better = answer == (sign == ">")
             text = "{}: yes" if answer else "{}: no"
             outcome = "evaluated again" if is_better else "not better"
@@ -56,11 +53,8 @@ class ScoutTests(Exercise):
         root = random_tree(random, spec)
         events = search_events(root, "scout")
         key = []
-        for entered, answer in _scout_tests(events):
-            assert entered.test is not None
-            sign, bound = entered.test
-            result = "+" if answer else "-"
-            key.append(f"{format_label(entered.label)}{sign}{format_number(bound)}{result}")
+        for name, sign, bound, answer in _scout_tests(events):
+            key.append(f"{name}{sign}{format_number(bound)}{'+' if answer else '-'}")
         return ScoutTests(spec, root, events, tuple(key)) if key else None
 
 
@@ -161,17 +155,17 @@ def _has_integers(root: Node) -> bool:
     return all(isinstance(node, list | int) for _, node in iter_nodes(root))
 
 
-def _scout_tests(events: tuple[Event, ...]) -> list[tuple[Entered, bool]]:
-    """Return the tests that EVAL makes and their answers, except tests within another test."""
+def _scout_tests(events: tuple[Event, ...]) -> list[tuple[str, str, float, bool]]:
+    """Return node, sign, bound and answer of the tests of EVAL, except those within a test."""
     calls: list[Entered] = []
-    found: list[tuple[Entered, bool]] = []
+    found = []
     for event in events:
         if isinstance(event, Entered):
             calls.append(event)
         elif isinstance(event, Returned):
             entered = calls.pop()
             if entered.test is not None and calls and calls[-1].test is None:
-                found.append((entered, bool(event.value)))
+                found.append((format_label(entered.label), *entered.test, bool(event.value)))
     return found
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from agent.games.chain_status import ShouldContinue
-from agent.games.dragons import chain_at, dragon_at
+from agent.games.dragons import dragon_at
 from agent.games.ladders import Reading, read_attack, read_defence, read_ladder
 from agent.games.stones import BLACK, EMPTY, PASS, WHITE, Stones
 from agent.games.unconditional_life import unconditional_life
@@ -92,7 +92,7 @@ def _dragon_stones(gtp: GtpSession, arguments: Arguments) -> str:
 
 
 def _worm_stones(gtp: GtpSession, arguments: Arguments) -> str:
-    return _stones_of_groups(gtp, arguments, chain_at)
+    return _stones_of_groups(gtp, arguments, Stones.chain_at)
 
 
 def _stones_of_groups(gtp: GtpSession, arguments: Arguments, group_at: GroupAt) -> str:
