@@ -57,7 +57,7 @@ class InformationSet:
     values: list[float]
 
     def match_regrets(self) -> None:
-        """Play each move in proportion to its positive regret, all alike if there are none."""
+        """Play each move in proportion to its positive regret, or all equally if none has any."""
         positive = [max(regret, 0.0) for regret in self.regrets]
         total = sum(positive)
         count = len(positive)

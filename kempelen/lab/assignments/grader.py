@@ -205,7 +205,7 @@ class StudentProcess:
         except (EngineDiedError, TypeError, ValueError):
             assert self._process is not None
             text = Message("your program {}", await self._process.describe_end())
-        # A file that cannot be loaded fails every test. Otherwise the other tests go on.
+        # A file that cannot be loaded fails every test. After other failures, the tests continue.
         self._failure = self._failure if is_loaded else text
         await self._stop()
         raise StudentError(text)
