@@ -44,6 +44,8 @@ class _Interruption:
         if self.signal_number is not None:
             return  # the command is already saving its work
         self.signal_number = number
+        # An interrupted constructor leaves an object whose `__del__` may raise, such as llvmlite's.
+        sys.unraisablehook = lambda unraisable: None
         if self.cancel is None:
             raise KeyboardInterrupt
         self.cancel()

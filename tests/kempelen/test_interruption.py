@@ -3,6 +3,7 @@
 import _thread
 import asyncio
 import ctypes
+import gc
 import os
 import queue
 import re
@@ -360,6 +361,7 @@ def interrupted(monkeypatch: pytest.MonkeyPatch) -> interruption._Interruption:
     """Let a test have its own signals."""
     own = interruption._Interruption()
     monkeypatch.setattr(interruption, "_interruption", own)
+    monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)  # restored after the test
     return own
 
 
@@ -377,6 +379,23 @@ def test_first_signal_interrupts_and_later_ones_do_not(
     for later in (signal.SIGINT, signal.SIGTERM, signal.SIGINT):
         interrupted.handle(later, None)
     assert interruption.exit_status() == status
+
+
+def test_interrupted_constructor_prints_no_error_of_its_destructor(
+    interrupted: interruption._Interruption, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Resource:
+        def __init__(self) -> None:
+            interrupted.handle(signal.SIGTERM, None)
+            self.handle = 1
+
+        def __del__(self) -> None:
+            del self.handle
+
+    with pytest.raises(KeyboardInterrupt):
+        Resource()
+    gc.collect()
+    assert capsys.readouterr().err == ""
 
 
 def test_signal_cancels_a_coroutine_once(interrupted: interruption._Interruption) -> None:
