@@ -244,6 +244,11 @@ def read_tree(path: str | PathLike[str]) -> Tree:
     return _tree(root, str(path), MAX_NODES, MAX_LEVELS)
 
 
+def is_inline_tree(text: str) -> bool:
+    """Return whether the argument of an option is a tree in YAML, and not the name of a file."""
+    return text.lstrip().startswith(("[", "{"))
+
+
 def parse_tree(text: str, nodes: int, levels: int) -> Tree:
     """Parse a YAML text in the format of `read_tree`.
 

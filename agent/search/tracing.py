@@ -140,6 +140,13 @@ class PlayedOut(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class Drawn(Event):
+    """MCTS drew event number `by` of the chance node, from 1."""
+
+    by: int
+
+
+@dataclass(frozen=True, slots=True)
 class Counted(Event):
     """The final number of visits of a node in MCTS, and its mean reward for MAX."""
 
@@ -420,6 +427,9 @@ class Tracer:
             places = {move: place for place, move in enumerate(self._game.moves(), 1)}
             self._places[id(parent)] = places
             self._emit(Selected(*self._node(), self._child_stats(parent), places[chosen.move]))
+
+    def drawn(self, event: Node[Any]) -> None:
+        self._emit(Drawn(*self._node(), self._place(event.move)))
 
     def _child_stats(self, parent: Node[Any]) -> tuple[ChildStats, ...]:
         places = self._places.get(id(parent))

@@ -6,14 +6,13 @@ from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from inspect import signature
-from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
 from agent.evaluation import HANDCRAFTED
 from agent.games import catalogue
 from agent.games.catalogue import GameType
-from agent.games.tree import read_tree
+from agent.games.tree import MAX_LEVELS, MAX_NODES, is_inline_tree, parse_tree, read_tree
 from agent.search.catalogue import ALIASES, REMARKS, algorithms
 from kempelen.console.argument_types import AppendNamed
 from kempelen.console.game_options import options_for, read_option
@@ -31,7 +30,9 @@ def configure(parser: ArgumentParser, *, game: str | None = None, size: str = "-
         else "a game's name, or FILE.py:Class (default: %(default)s)",
     )  # fmt: skip
     which.add_argument(
-        "--tree", type=Path, metavar="FILE.yaml", help="tree given as nested lists of leaf values"
+        "--tree",
+        metavar="FILE.yaml",
+        help='file of a tree, as nested lists of leaf values, or such a list: "[[3, 5], [2, 9]]"',
     )
     parser.add_argument(
         *dict.fromkeys(("--size", "--state", size)),
@@ -83,7 +84,10 @@ def game_from(
     if arguments.tree is not None:
         if arguments.size is not None or arguments.option:
             raise ValueError("--tree: a tree from a file has neither --size nor --option")
-        tree = read_tree(arguments.tree)
+        if is_inline_tree(arguments.tree):
+            tree = parse_tree(arguments.tree, MAX_NODES, MAX_LEVELS)
+        else:
+            tree = read_tree(arguments.tree)
         kind = replace(catalogue.find("tree"), game_class=type(tree))
         return kind, {"root": tree.root, "notes": tree.notes}
     kind = catalogue.find(arguments.game)

@@ -12,6 +12,7 @@ from typing import Any
 from rich.table import Table
 from rich.tree import Tree as RichTree
 
+from agent.games.tree import is_inline_tree
 from agent.io.message import Message
 from agent.io.text_files import read_text
 from kempelen.console.argument_types import integer, positive_int
@@ -44,8 +45,9 @@ def configure(parser: ArgumentParser) -> None:
         "(default: pvs)",
     )  # fmt: skip
     parser.add_argument(
-        "--tree", type=Path, metavar="FILE.yaml", help="ask about this tree instead of random trees"
-    )
+        "--tree", metavar="FILE.yaml",
+        help="ask about this tree, a file or [[3, 5], [2, 9]], instead of random trees",
+    )  # fmt: skip
     parser.add_argument(
         "--depth", type=positive_int, default=3, metavar="D", help="depth of the trees (default: 3)"
     )
@@ -154,8 +156,11 @@ def exercises(arguments: Namespace, student: int) -> list[Exercise]:
     )
 
 
-def _read_tree(path: Path) -> str:
-    """Return the text of a tree file. Raise ValueError if it is unreadable or no tree."""
+def _read_tree(path: str) -> str:
+    """Return the text of a tree or its file. Raise ValueError if it is unreadable or no tree."""
+    if is_inline_tree(path):
+        given_tree(ExerciseSpec("values", tree=path))
+        return path
     try:
         text = read_text(path, MAX_TREE_LENGTH)
         given_tree(ExerciseSpec("values", tree=text or "[]"))

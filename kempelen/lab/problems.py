@@ -12,7 +12,7 @@ from typing import Any
 from agent.evaluation_loading import load_game_evaluation
 from agent.game import CHANCE, ChanceGame, HasSymmetry, NotatedGame, parse_move
 from agent.games.random_tree import RandomTree
-from agent.games.tree import Tree
+from agent.games.tree import Tree, is_inline_tree
 from agent.io.message import Message
 from agent.search.algorithm_spec import AlgorithmSpec
 from agent.search.beam_limited_game import BeamLimitedGame
@@ -135,7 +135,8 @@ def problem_from(arguments: Namespace) -> SearchProblem:
     depth = getattr(arguments, "depth", None) or (
         UNLIMITED_DEPTH if isinstance(game, Tree) else DEFAULT_DEPTH
     )
-    name = kind.name if arguments.tree is None else str(arguments.tree)
+    is_file = arguments.tree is not None and not is_inline_tree(arguments.tree)
+    name = arguments.tree if is_file else kind.name
     scale = (game.max_utility() if isinstance(game, Tree) else 0) or 1
     evaluate = load_game_evaluation(kind, arguments.evaluation)
     if arguments.symmetry:

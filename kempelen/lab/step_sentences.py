@@ -52,6 +52,7 @@ SENTENCES = {
     "solved": "The root is solved: {0}.",
     "select": "Selection: from {0} to {1}, whose upper bound {2} is greatest.",
     "untried": "Selection: from {0} to {1}, which has not been tried yet.",
+    "drawn": "Chance: a random event leads from {0} to {1}.",
     "grow": "Expansion: {0} gets its children; {1}, which has not been tried yet, is next.",
     "grow-leaf": "Expansion: {0} gets its children.",
     "simulate": "Simulation: {1} moves from {0} to the end; MAX's reward is {2}.",

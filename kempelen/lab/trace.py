@@ -14,11 +14,11 @@ from typing import Any
 
 from agent.game import CHANCE, NotatedGame
 from agent.games.tree import Tree
-from agent.search.algorithms.mcts import UCT
 from agent.search.algorithms.sss_star import SSSStar, write_state
 from agent.search.terminal_scoring import utility
 from agent.search.tracing import (
     CutOff,
+    Drawn,
     Entered,
     Evaluated,
     Event,
@@ -60,7 +60,7 @@ def run(arguments: Namespace) -> int:
     else:
         for line in algorithm_arguments.remarks(traced.algorithm, traced.problem.game, translate):
             print_text(line)
-        if issubclass(traced.algorithm.search_class, UCT):  # playouts end below the tree
+        if any(isinstance(event, PlayedOut) for event in events):  # they end below the tree
             events = [event for event in events if not isinstance(event, Evaluated)]
         _print_steps(traced.problem, events, translate)
     return 0
@@ -169,6 +169,8 @@ def describe(event: Event, translate: language.Translator, name: NodeNamer = for
                 format_value(event.upper, translate=translate),
             )
             return f"{translate('bounds')} [{lower}, {upper}]"
+        case Drawn():
+            return f"{translate('random event')} {name((*event.label, event.by))}"
         case PlayedOut():
             phases = [translate("select")] + ([translate("expand")] if event.expanded else [])
             plies = translate("move" if event.length == 1 else "moves")

@@ -448,6 +448,8 @@ class UCT(Search[Move]):
             if not path[-1].children:
                 self._add_children(game, path[-1], len(path) - 1)
             event = sample_event(path[-1].children, self._random.random())
+            if self.tracer is not None:
+                self.tracer.drawn(event)
             game.play(event.move)
             path.append(event)
 

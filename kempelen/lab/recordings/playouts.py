@@ -12,6 +12,7 @@ from agent.search.tracing import (
     BackedUp,
     ChildStats,
     Counted,
+    Drawn,
     Event,
     PlayedOut,
     Selected,
@@ -36,6 +37,8 @@ class PlayoutRecorder(Recorder):
         self._last_path: list[Label] = []
         # A selection that becomes a step with the next event, unless a new node was selected.
         self._selected: Selected | None = None
+        # The random events after it.
+        self._drawn: list[Drawn] = []
         # The last statistics of the children of the root.
         self._root_children: tuple[ChildStats, ...] = ()
 
@@ -59,6 +62,8 @@ class PlayoutRecorder(Recorder):
             case Selected():
                 self._select_pending()
                 self._selected = event
+            case Drawn():
+                self._drawn.append(event)
             case PlayedOut():
                 self._play_out(event)
             case BackedUp():
@@ -106,19 +111,28 @@ class PlayoutRecorder(Recorder):
 
     def _select_pending(self) -> None:
         event, self._selected = self._selected, None
-        if event is None:
-            return
-        chosen = self._descend(event)
-        parent, node = self.node_name(event.label), self.node_name((*event.label, event.by))
-        if chosen.visits or chosen.bound < inf:
-            sentence: Sentence = ("select", (parent, node, _rounded_value(chosen.bound)))
-        else:
-            sentence = ("untried", (parent, node))
-        self.add_step("select", node.node, sentence)
+        if event is not None:
+            chosen = self._descend(event)
+            parent, node = self.node_name(event.label), self.node_name((*event.label, event.by))
+            if chosen.visits or chosen.bound < inf:
+                sentence: Sentence = ("select", (parent, node, _rounded_value(chosen.bound)))
+            else:
+                sentence = ("untried", (parent, node))
+            self.add_step("select", node.node, sentence)
+        drawn, self._drawn = self._drawn, []
+        for each in drawn:
+            label = (*each.label, each.by)
+            self._show_path(label)
+            parent, node = self.node_name(each.label), self.node_name(label)
+            self.add_step("select", node.node, ("drawn", (parent, node)))
 
     def _descend(self, event: Selected) -> ChildStats:
         """Show the children of a node, and the path to the chosen child."""
-        label = (*event.label, event.by)
+        self._show_path((*event.label, event.by))
+        self._show_children(event.label, event.children)
+        return next(child for child in event.children if child.place == event.by)
+
+    def _show_path(self, label: Label) -> None:
         previous = self._last_path
         self._last_path = [label[:length] for length in range(len(label) + 1)]
         for each in previous:
@@ -126,8 +140,6 @@ class PlayoutRecorder(Recorder):
                 self.set_fields(self.node_number(each), path=None)
         for each in self._last_path:
             self.set_fields(self.node_number(each), path=True, seen=True)
-        self._show_children(event.label, event.children)
-        return next(child for child in event.children if child.place == event.by)
 
     def _show_children(self, parent: Label, children: Sequence[ChildStats]) -> None:
         """Fill the table of children."""

@@ -357,6 +357,16 @@ def test_own_tree_is_asked_about_and_marked_again_from_results(lab, tmp_path):
     assert "tree.yaml: could not read the file" in kinds[2]
 
 
+def test_own_tree_may_be_given_directly(lab):
+    tree = "[[3, 5], [2, 9]]"
+    status, out, err = lab("exercise", "--tree", tree, "--kind", "values", "--solve")
+    assert (status, err) == (0, "")
+    assert "key: ε=3, 1=3, 2=2" in out
+    status, _, err = lab("exercise", "--tree", "[[3, 5], []]", "--kind", "values")
+    assert status == 2
+    assert "tree: 2: empty list" in err
+
+
 def test_kinds_that_fit_an_own_tree_are_chosen(lab, tmp_path):
     tree = tmp_path / "tree.yaml"
     tree.write_text("[{chances: equal, children: [3, 5]}, 2]")

@@ -482,6 +482,23 @@ def test_node_is_expanded_before_it_is_selected():
     assert len(grown) > 2
 
 
+@pytest.mark.parametrize("name", ["uct", "ucb1", "alphazero"])
+def test_each_random_event_of_a_playout_is_a_step(name):
+    recording = recorded("pig", name)
+    formatter, replay, drawn = RecordingFormatter(recording, "en"), Replay(recording), 0
+    while replay.forward():
+        for key, parts in replay.step.sentences:
+            if key == "drawn":
+                parent, child = parts
+                assert recording.nodes[parent.node].kind == "chance"
+                assert recording.nodes[child.node].parent == parent.node
+                assert replay.step.node == child.node
+                assert replay.fields[child.node]["path"]
+                assert "Chance: a random event leads from " in formatter.step(replay.step)
+                drawn += 1
+    assert drawn > 3
+
+
 def test_playout_to_the_maximum_depth_is_not_called_a_playout_to_the_end():
     line = {
         depth: next(each for each in playouts(GROWING, "uct+playouts=8", depth).listing

@@ -324,3 +324,47 @@ def test_names_follow_the_order_of_heuristic_pruning(lab, tmp_path):
     lab("draw", *arguments, "-o", picture)
     names = re.findall(">(R|[ABx](?: h=[0-9])?)<", picture.read_text(encoding="utf-8"))
     assert names == ["R", "B h=3", "A h=2", "x"]
+
+
+@pytest.mark.parametrize("name", ["uct", "ucb1", "alphazero"])
+def test_uct_shows_the_value_of_a_single_leaf(lab, tmp_path, name):
+    tree = tmp_path / "leaf.yaml"
+    tree.write_text("5")
+    status, out, _ = lab("trace", "--tree", tree, "--algorithm", name)
+    assert status == 0
+    assert [row[1:] for row in columns(out)] == [["ε", "MAX", "evaluate 5"]]
+
+
+def test_uct_names_the_random_events_that_it_draws(lab):
+    tree = "[{chances: [1/2, 1/2], children: [3, {name: low, value: 1}]}]"
+    _, out, _ = lab("trace", "--tree", tree, "--algorithm", "uct+playouts=9", "--seed", "2")
+    rows = columns(out)
+    drawn = [row for row in rows if row[2] == "chance"]
+    assert len(drawn) == 9
+    assert {row[1] for row in drawn} == {"1"}
+    assert {row[3] for row in drawn} == {"random event 1.1", "random event low"}
+    # Each playout follows from the event before it.
+    for event, playout in zip(rows[::2], rows[1::2], strict=True):
+        assert event[3] == f"random event {playout[1]}"
+    _, out, _ = lab("trace", "--tree", tree, "--algorithm", "uct+playouts=2", "--json")
+    events = [json.loads(line) for line in out.splitlines()]
+    assert {each["by"] for each in events if each["event"] == "drawn"} <= {1, 2}
+    _, out, _ = lab("trace", "--tree", tree, "--algorithm", "uct+playouts=2", "--lang", "es")
+    assert "suceso aleatorio" in out
+
+
+def test_tree_may_be_given_directly(lab, tmp_path):
+    tree = tmp_path / "small.yaml"
+    tree.write_text("[[3, 12], [2, 4]]")
+    for command in ("trace", "solve"):
+        words = ["--algorithm", "alpha-beta"] if command == "trace" else []
+        _, from_file, _ = lab(command, "--tree", tree, *words)
+        status, given, err = lab(command, "--tree", " [[3, 12], [2, 4]]", *words)
+        assert (status, err) == (0, "")
+        assert given.replace("tree", "") == from_file.replace(str(tree), "")
+    _, _, err = lab("trace", "--tree", "[[3, 12], [2, x]]")
+    assert "tree: 2.2: invalid node 'x'" in err
+    _, _, err = lab("trace", "--tree", "[[3, 12], [2")
+    assert "tree: invalid YAML: " in err
+    _, _, err = lab("trace", "--tree", "missing.yaml")
+    assert "missing.yaml: could not read the file" in err
