@@ -20,7 +20,7 @@ setup: $(INSTALLED_DEV)  ## virtual environment with the project installed edita
 	@echo 'setup: compiling the kernels (the first time about a minute on two cores)' >&2
 	@$(BIN)/kempelen warmup
 	@echo 'setup: compiling the table generator and the trainer (the first time about 10 s)' >&2
-	@$(BIN)/python -c 'import agent.chess.endgames.retrograde, kempelen.training.gradients'
+	@$(BIN)/python -c 'import agent.chess.endgames.retrograde, kempelen.training.gradients, kempelen.training.game_codec'
 
 $(BIN)/python:
 	@echo 'setup: creating the virtual environment $(VENV)' >&2

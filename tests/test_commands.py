@@ -178,6 +178,7 @@ HERE: dict[str, dict[str, str]] = {
     },
     "python benchmarks/remote_moves.py": {".py": ".py --moves 5 --most 1000"},
     "python benchmarks/train_speed.py": {".py": ".py --seconds 0.1 --batches 1"},
+    "python benchmarks/position_files.py --data games.bin": {"games.bin": "games.bin --rounds 1"},
 }
 
 # Run with --thorough only: measurements, and commands that play or search for seconds.

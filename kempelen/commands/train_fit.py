@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 import time
@@ -85,8 +86,13 @@ def _train(settings: TrainingSettings, arguments: Namespace) -> int:
 
     with progress_bar("reading the positions", None):
         data = network_data.load(
-            settings.data, settings.filter, settings.target, settings.validation
+            settings.data, settings.filter, settings.target, settings.validation, settings.memory
         )
+    with contextlib.closing(data):
+        return _train_on(data, settings, arguments)
+
+
+def _train_on(data: TrainingData, settings: TrainingSettings, arguments: Namespace) -> int:
     for file in (*data.files, *data.validation_files):
         if file.damaged:
             print_error(

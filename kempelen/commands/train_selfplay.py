@@ -44,6 +44,13 @@ def configure(parser: ArgumentParser) -> None:
         default=usable_cores(),
         help="number of processes (default: one per core)",
     )
+    parser.add_argument(
+        "--ledger",
+        type=Path,
+        metavar="FILE",
+        help="text file of the finished games of each seed: games in it are not played again, even "
+        "if they are in a file on another machine",
+    )
     configure_cluster(parser, "play")
     game = parser.add_argument_group("the games")
     game.add_argument(
@@ -139,7 +146,7 @@ def _reject_options_of_other_game(arguments: Namespace) -> None:
     defaults: dict[str, dict[str, Any]] = {
         "chess": {
             "positions": DEFAULT_POSITIONS, "nodes": rules.nodes, "openings": None,
-            "random_plies": rules.random_plies, "evaluation": "", "check": None,
+            "random_plies": rules.random_plies, "evaluation": "", "check": None, "ledger": None,
         },
         "go": {
             "games": DEFAULT_GAMES, "size": plan.size, "playouts": plan.playouts,
@@ -202,12 +209,19 @@ def _generate(arguments: Namespace) -> dict[str, Any]:
 
     plan = _plan(arguments)
     sources = [arguments.openings] if arguments.openings else []
-    require_writable([arguments.file], sources, DatasetError, regular=True)
+    targets = [arguments.file] if arguments.ledger is None else [arguments.file, arguments.ledger]
+    require_writable(targets, sources, DatasetError, regular=True)
     with cluster_threads(arguments, "kempelen train selfplay") as threads:
         if threads is None:
             load_kernels(ALPHABETA, SELFPLAY)
         run = generate(
-            arguments.file, plan, __version__, arguments.positions, arguments.processes, threads
+            arguments.file,
+            plan,
+            __version__,
+            arguments.positions,
+            arguments.processes,
+            threads,
+            arguments.ledger,
         )
         with contextlib.closing(run):
             first = last = next(run)

@@ -4,9 +4,13 @@ A file is a sequence of blocks, and writing only appends. A block is a header (`
 body. The header holds a magic number, the block type, the number of the first game, the numbers of
 games and positions, the length and CRC-32 of the body, and the CRC-32 of the header.
 
-The first body is the manifest as JSON. The others hold the number of positions in each game, and
-the positions as 32-byte `packed_dtype` records, both compressed. A damaged block loses only its own
-games.
+The first body is the manifest as JSON. The others hold games, in one of two formats:
+
+- POSITIONS: the number of positions in each game, and the positions as 32-byte `packed_dtype`
+  records, both compressed
+- GAMES: start positions, moves and scores, see `game_codec`; less than half as large
+
+A damaged block loses only its own games.
 """
 
 import contextlib
@@ -19,9 +23,9 @@ import struct
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -32,10 +36,14 @@ from agent.io.append_file import AppendFile
 from agent.io.config_diff import describe_changes
 from agent.io.file_lock import lock_or_raise
 from agent.io.files import open_file, replace_atomically
-from kempelen.training.manifests import validate, without_file_names
+from kempelen.training.manifests import GAMES, POSITIONS, validate, without_file_names
+
+if TYPE_CHECKING:
+    from kempelen.training.game_codec import GameCodec
 
 Packed = npt.NDArray[np.void]
 Indices = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
 
 _LOWEST_BITS = np.uint64(0x1111_1111_1111_1111)
 ALL, TRAINING, VALIDATION = range(3)  # parts of a dataset
@@ -45,7 +53,7 @@ POOL_BLOCKS = 128  # blocks shuffled together
 
 _HEADER = struct.Struct("<8s4sQIIIII")
 _MAGIC = b"\x8bKmpln\r\n"
-_MANIFEST, _GAMES = b"MANI", b"GAME"
+_MANIFEST, _POSITIONS, _GAMES = b"MANI", b"GAME", b"PLAY"
 _MAX_BODY = 1 << 28
 _WORDS = PACKED_BYTES // 8
 _LZMA = [{"id": lzma.FILTER_LZMA2, "preset": 1, "lc": 0, "lp": 0, "pb": 0}]
@@ -65,6 +73,7 @@ class Block:
     first_game: int
     games: int
     positions: int
+    format: str  # one of FORMATS
 
     @property
     def end(self) -> int:
@@ -108,6 +117,11 @@ class DatasetContents:
     @property
     def positions(self) -> int:
         return sum(block.positions for block in self.blocks)
+
+    @property
+    def format(self) -> str:
+        """The format of the first block."""
+        return self.blocks[0].format if self.blocks else POSITIONS
 
     @property
     def digest(self) -> str:
@@ -166,11 +180,12 @@ def _block_at(data: bytes | mmap.mmap, offset: int) -> tuple[bytes, Block] | Non
     start = offset + _HEADER.size
     if header_checksum != zlib.crc32(head[:-4]) or length > _MAX_BODY or start + length > len(data):
         return None
-    if kind not in (_MANIFEST, _GAMES):
-        return None
     if checksum != zlib.crc32(data[start : start + length]):
         return None
-    return kind, Block(start, length, checksum, first_game, games, positions)
+    if kind not in (_MANIFEST, _POSITIONS, _GAMES):
+        raise ValueError(f"unknown block type {kind!r} (update Kempelen to read this file)")
+    format_ = GAMES if kind == _GAMES else POSITIONS
+    return kind, Block(start, length, checksum, first_game, games, positions, format_)
 
 
 def _block(
@@ -182,20 +197,45 @@ def _block(
     return head + struct.pack("<I", zlib.crc32(head)) + body
 
 
-def encode_games(first_game: int, games: Sequence[Packed]) -> bytes:
-    """Encode games as a block, numbered consecutively from `first_game`."""
+@cache
+def _codec() -> "GameCodec":
+    # lazy import: compiled code
+    from kempelen.training.game_codec import GameCodec
+
+    return GameCodec()
+
+
+def encode_games(
+    first_game: int, games: Sequence[Packed], masks: Sequence[Mask], format_: str
+) -> bytes:
+    """Encode games as a block, numbered consecutively from `first_game`.
+
+    Each mask tells which positions of a game are kept.
+    """
+    n_positions = int(sum(mask.sum() for mask in masks))
+    if format_ == GAMES:
+        body = _codec().encode(games, masks)
+        return _block(_GAMES, body, first_game, len(games), n_positions)
+    games = [game[mask] for game, mask in zip(games, masks, strict=True)]
     counts = np.array([len(game) for game in games], "<u4")
-    positions = np.concatenate(games) if games else np.zeros(0, packed_dtype)
+    positions = np.concatenate([np.zeros(0, packed_dtype), *games])
     words = positions.view("<u8").reshape(-1, _WORDS)
     # XOR of consecutive positions and grouping by byte position improve compression.
     differences = np.vstack([words[:1], words[1:] ^ words[:-1]])
     columns = differences.view(np.uint8).reshape(-1, PACKED_BYTES).T
     raw = counts.tobytes() + columns.tobytes()
     body = lzma.compress(raw, lzma.FORMAT_RAW, filters=_LZMA)
-    return _block(_GAMES, body, first_game, len(games), len(positions))
+    return _block(_POSITIONS, body, first_game, len(games), n_positions)
 
 
-def _decode_games(data: bytes, block: Block) -> tuple[npt.NDArray[np.uint32], Packed]:
+def _decode_games(data: bytes, block: Block) -> tuple[npt.NDArray[Any], Packed]:
+    if block.format == GAMES:
+        try:
+            return _codec().decode(data, block.games, block.positions)
+        except ValueError as error:
+            raise DatasetError(
+                f"invalid block of games at offset {block.offset}: {error}"
+            ) from None
     try:
         raw = lzma.decompress(data, lzma.FORMAT_RAW, filters=_LZMA)
         counts = np.frombuffer(raw, "<u4", block.games)
@@ -249,6 +289,11 @@ class Dataset:
     @property
     def games(self) -> int:
         return sum(contents.games for contents in self.contents)
+
+    @property
+    def format(self) -> str:
+        """The format for files made of these: GAMES if one of them has it."""
+        return GAMES if any(each.format == GAMES for each in self.contents) else POSITIONS
 
     def __getitem__(self, index: Any) -> Any:
         """Return one position for an integer, or an array of positions for a slice or indices."""
@@ -304,6 +349,14 @@ class Dataset:
         data, block = self._block_locations[index]
         counts, positions = _decode_games(data[block.offset : block.end], block)
         return positions, np.repeat(np.arange(block.games) + block.first_game, counts)
+
+    @property
+    def block_count(self) -> int:
+        return len(self._block_locations)
+
+    def block(self, index: int) -> tuple[Packed, Indices]:
+        """Return the positions of a block, and the game number of each. Do not change them."""
+        return self._decoded(index)
 
     def blocks(self, part: int = ALL) -> Iterator[Packed]:
         """Yield each block's positions in game order. `part` is ALL, TRAINING or VALIDATION."""
@@ -411,20 +464,28 @@ class DatasetWriter:
     """
 
     def __init__(
-        self, path: Path, manifest: dict[str, Any], block_games: int, *, unique: bool = True
+        self,
+        path: Path,
+        manifest: dict[str, Any],
+        block_games: int,
+        *,
+        unique: bool = True,
+        format_: str = POSITIONS,
     ) -> None:
         """Create a file, or continue an existing file with the same manifest.
 
         If `unique` is true, duplicate positions are omitted, which takes 8 bytes of memory per
         position.
-        Raise DatasetError if the manifest differs, or if the file is locked or not writable.
+        Raise DatasetError if the manifest or the format differs, or if the file is locked or not
+        writable.
         """
         self.path = path
         self.damages: list[Damage] = []
-        self.positions = self.next_game = self.duplicates = 0
+        self.positions = self.games = self.next_game = self.duplicates = 0
         self._block_games = block_games
         self._seen = SeenPositions() if unique else None
-        self._pending: list[Packed] = []
+        self._format = format_
+        self._pending: list[tuple[Packed, Mask]] = []
         with contextlib.ExitStack() as stack:
             stack.enter_context(lock_or_raise(path, DatasetError))
             try:
@@ -441,9 +502,15 @@ class DatasetWriter:
                 if self._seen is not None:
                     for positions in dataset.blocks():
                         self._seen.add(positions)
+                if contents.blocks and contents.format != self._format:
+                    raise DatasetError(
+                        f"{self.path}: has the format {contents.format}, not {self._format}; use "
+                        "another file"
+                    )
                 if contents.damages and contents.damages[-1].offset >= contents.end:
                     contents.damages.pop()
-                self.positions, self.next_game = len(dataset), contents.next_game
+                self.positions, self.games = len(dataset), contents.games
+                self.next_game = contents.next_game
                 self.damages = contents.damages
             end = contents.end or contents.manifest_end
             # This removes a partial block. Its games are written again.
@@ -458,11 +525,22 @@ class DatasetWriter:
         replace_atomically(self.path, block)
         return AppendFile(self.path, len(block))
 
-    def add(self, game: Packed) -> bool:
-        """Add the next game. Return whether a block was written."""
-        new = game if self._seen is None else game[self._seen.add(game)]
-        self.duplicates += len(game) - len(new)
-        self._pending.append(new)
+    def skip_to(self, number: int) -> None:
+        """Leave out the games before `number`. Call it before `add`."""
+        self.next_game = max(self.next_game, number)
+
+    def add(self, game: Packed, kept: Mask | None = None) -> bool:
+        """Add the next game. Return whether a block was written.
+
+        Only the positions in `kept` (default: all) are training positions. In the format GAMES, the
+        others connect them.
+        """
+        mask = np.ones(len(game), bool) if kept is None else kept.copy()
+        if self._seen is not None:
+            new = self._seen.add(game[mask])
+            mask[mask] = new
+            self.duplicates += len(new) - int(new.sum())
+        self._pending.append((game, mask))
         if len(self._pending) < self._block_games:
             return False
         self._write_block()
@@ -474,9 +552,12 @@ class DatasetWriter:
             self._write_block()
 
     def _write_block(self) -> None:
-        self._file.write(encode_games(self.next_game, self._pending), durable=True)
-        self.next_game += len(self._pending)
-        self.positions += sum(map(len, self._pending))
+        games, masks = zip(*self._pending, strict=True)
+        block = encode_games(self.next_game, games, masks, self._format)
+        self._file.write(block, durable=True)
+        self.next_game += len(games)
+        self.games += len(games)
+        self.positions += int(sum(mask.sum() for mask in masks))
         self._pending = []
 
     def __enter__(self) -> Self:

@@ -57,7 +57,7 @@ def merge(sources: Sequence[Path], target: Path, on_progress: ProgressCallback) 
     """
     with open_sources(sources, target) as dataset:
         manifest = {"merged": _describe_sources(sources, dataset)}
-        with open_writer(target, manifest) as writer:
+        with open_writer(target, manifest, dataset.format) as writer:
             games = dataset.iter_games(writer.next_game)
             _write_games(writer, (game for _, game in games), on_progress)
             return derived_file(writer, len(dataset))
@@ -76,7 +76,7 @@ def shuffle(
     """
     with open_sources(sources, target) as dataset:
         manifest = {"shuffled": _describe_sources(sources, dataset), "seed": seed}
-        with open_writer(target, manifest, unique=len(sources) > 1) as writer:
+        with open_writer(target, manifest, dataset.format, unique=len(sources) > 1) as writer:
             if writer.next_game < dataset.games:
                 with _ShufflePools(target.absolute().parent, dataset, seed) as pools:
                     games = itertools.islice(pools.games(), writer.next_game, None)
@@ -110,7 +110,7 @@ def _write_part(
             "part": part,
             "share": str(share),
         }
-        with open_writer(target, manifest, unique=False) as writer:
+        with open_writer(target, manifest, dataset.format, unique=False) as writer:
             games = (
                 game
                 for number, game in dataset.iter_games()
@@ -161,15 +161,36 @@ def filter_positions(
 
     Raise DatasetError if a file is unusable.
     """
+    chosen = {name: value for name, value in asdict(wanted).items() if value is not None}
+    return _rewrite(source, target, chosen, None, wanted.mask, on_progress)
+
+
+def convert(
+    source: Path, target: Path, format_: str, on_progress: ProgressCallback
+) -> DerivationResult:
+    """Write the same positions in another format. Games keep their numbers.
+
+    Raise DatasetError if a file is unusable.
+    """
+    return _rewrite(source, target, {"format": format_}, format_, None, on_progress)
+
+
+def _rewrite(
+    source: Path,
+    target: Path,
+    settings: dict[str, Any],
+    format_: str | None,
+    mask: Callable[[Packed], npt.NDArray[np.bool_]] | None,
+    on_progress: ProgressCallback,
+) -> DerivationResult:
     with open_sources([source], target) as dataset:
         contents = dataset.contents[0]
-        chosen = {name: value for name, value in asdict(wanted).items() if value is not None}
-        filters = [*contents.manifest.get("filters", ()), {**chosen, "source": contents.digest}]
+        filters = [*contents.manifest.get("filters", ()), {**settings, "source": contents.digest}]
         manifest = contents.manifest | {"filters": filters}
-        with open_writer(target, manifest, unique=False) as writer:
+        with open_writer(target, manifest, format_ or dataset.format, unique=False) as writer:
             games = _games_by_number(dataset, writer.next_game)
-            filtered = (game[wanted.mask(game)] for game in games)
-            _write_games(writer, filtered, on_progress)
+            chosen = games if mask is None else (game[mask(game)] for game in games)
+            _write_games(writer, chosen, on_progress)
             return derived_file(writer, len(dataset))
 
 
@@ -181,12 +202,14 @@ def open_sources(sources: Sequence[Path], target: Path) -> Iterator[Dataset]:
         yield dataset
 
 
-def open_writer(target: Path, manifest: dict[str, Any], *, unique: bool = True) -> DatasetWriter:
+def open_writer(
+    target: Path, manifest: dict[str, Any], format_: str, *, unique: bool = True
+) -> DatasetWriter:
     """Create a file, or continue an existing file with the same manifest.
 
     Raise DatasetError as `DatasetWriter` does, and also if the existing file is damaged.
     """
-    writer = DatasetWriter(target, manifest, BLOCK_GAMES, unique=unique)
+    writer = DatasetWriter(target, manifest, BLOCK_GAMES, unique=unique, format_=format_)
     if writer.damages:
         damage = writer.damages[0]
         writer.close()

@@ -8,6 +8,9 @@ from typing import Any
 
 Manifest = dict[str, Any]
 
+# How the games of a file are stored, see `dataset`.
+POSITIONS, GAMES = FORMATS = "positions", "games"
+
 # Entries that describe source files whose games were renumbered.
 RENUMBERED = "merged", "shuffled", "split"
 

@@ -1,15 +1,16 @@
-"""Training data for a network. Each position takes 32 bytes of memory."""
+"""Training data for a network. Positions take 32 bytes of memory each, or are read repeatedly."""
 
 import contextlib
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from agent.chess.board.packed_position import packed_dtype
+from agent.chess.board.packed_position import PACKED_BYTES, packed_dtype
 from kempelen.training.checkpoint_file import TrainingError
 from kempelen.training.dataset import (
     ALL,
@@ -23,7 +24,9 @@ from kempelen.training.dataset import (
 from kempelen.training.dataset_operations import PositionSelection
 from kempelen.training.manifests import Renumberings, are_disjoint, lineage
 from kempelen.training.network_settings import PositionFilter, Target
-from kempelen.training.td_targets import lambda_returns
+from kempelen.training.streamed_positions import SelectedPositions, StreamedPositions
+
+MIN_POOL = 100_000  # positions that are shuffled together at least
 
 
 @dataclass(frozen=True)
@@ -51,16 +54,23 @@ class TrainingData:
     """
 
     files: tuple[DataFile, ...]
-    training: Packed
+    training: Packed | StreamedPositions
     validation: Packed
     validation_files: tuple[DataFile, ...] = ()
+    close: Callable[[], None] = lambda: None  # closes the files of streamed positions
 
 
 def load(
-    paths: Sequence[str], wanted: PositionFilter, target: Target, validation: Sequence[str] = ()
+    paths: Sequence[str],
+    wanted: PositionFilter,
+    target: Target,
+    validation: Sequence[str] = (),
+    memory: int | None = None,
 ) -> TrainingData:
-    """Read all positions into memory, and replace their scores by TD(lambda) targets.
+    """Read the positions into memory, and replace their scores by TD(lambda) targets.
 
+    If the files have more positions than fit into `memory` megabytes, only those for validation are
+    kept in memory. The files of the others remain open.
     If `validation` is empty, one in `VALIDATION_SHARE` games of `paths` is used for validation.
     Raise DatasetError or TrainingError if a file is unusable or no positions are left.
     """
@@ -76,11 +86,19 @@ def load(
             _require_disjoint(judges, files)
         else:
             _require_one_numbering(files)
-        training = _read(dataset, parts[0], wanted, target)
-        held_out = _read(validation_set, parts[1], wanted, target)
-    _require_positions(training, paths, "no training positions")
-    _require_positions(held_out, validation or paths, "no validation positions")
-    return TrainingData(files, training, held_out, judges)
+        learned = _selected(dataset, parts[0], wanted, target)
+        training: Packed | StreamedPositions
+        if memory is None or PACKED_BYTES * len(dataset) <= memory << 20:
+            training = _read(learned, len(dataset))
+            _require_valid(training, paths)
+        else:
+            training = _streamed(learned, paths, memory)
+        _require_any(training, paths, "no training positions")
+        held_out = _read(_selected(validation_set, parts[1], wanted, target), len(validation_set))
+        _require_any(held_out, validation or paths, "no validation positions")
+        _require_valid(held_out, validation or paths)
+        close = stack.pop_all().close if isinstance(training, StreamedPositions) else stack.close
+        return TrainingData(files, training, held_out, judges, close)
 
 
 def _require_disjoint(judges: Sequence[DataFile], files: Sequence[DataFile]) -> None:
@@ -114,12 +132,20 @@ def _common_sources(one: DataFile, other: DataFile) -> Iterator[tuple[Renumberin
                 yield steps, other_steps
 
 
-def _require_positions(positions: Packed, paths: Sequence[str], problem: str) -> None:
-    named = paths[0] if len(paths) == 1 else f"{paths[0]} and the other files"
+def _require_any(positions: Packed | StreamedPositions, paths: Sequence[str], problem: str) -> None:
     if not len(positions):
-        raise TrainingError(f"{named}: {problem} (play more games, or filter out fewer)")
+        raise TrainingError(
+            f"{_described(paths)}: {problem} (play more games, or filter out fewer)"
+        )
+
+
+def _require_valid(positions: Packed, paths: Sequence[str]) -> None:
     if not are_valid(positions).all():
-        raise TrainingError(f"{named}: invalid positions; regenerate the file")
+        raise TrainingError(f"{_described(paths)}: invalid positions; regenerate the file")
+
+
+def _described(paths: Sequence[str]) -> str:
+    return paths[0] if len(paths) == 1 else f"{paths[0]} and the other files"
 
 
 def _files(paths: Sequence[str], dataset: Dataset) -> tuple[DataFile, ...]:
@@ -136,25 +162,35 @@ def _files(paths: Sequence[str], dataset: Dataset) -> tuple[DataFile, ...]:
     )
 
 
-def _read(dataset: Dataset, part: int, wanted: PositionFilter, target: Target) -> Packed:
+def _selected(
+    dataset: Dataset, part: int, wanted: PositionFilter, target: Target
+) -> SelectedPositions:
     position_filter = PositionSelection(first_ply=wanted.first_ply, most_score=wanted.largest_score)
-    selected = np.zeros(len(dataset), packed_dtype)  # untouched pages take no memory
+
+    def in_part(games: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        if part == ALL:
+            return np.ones(len(games), bool)
+        return np.equal(is_validation(games), part == VALIDATION)
+
+    return SelectedPositions(dataset, in_part, position_filter.mask, target)
+
+
+def _read(source: SelectedPositions, limit: int) -> Packed:
+    selected = np.zeros(limit, packed_dtype)  # untouched pages take no memory
     end = 0
-    batches = (
-        dataset.blocks(part)
-        if target.trace_decay == 0
-        else _games_with_td_targets(dataset, part, target)
-    )
-    for positions in batches:
-        chosen = positions[position_filter.mask(positions)]
-        selected[end : end + len(chosen)] = chosen
-        end += len(chosen)
+    for block in range(source.blocks):
+        positions = source.read(block)
+        selected[end : end + len(positions)] = positions
+        end += len(positions)
     return selected[:end]
 
 
-def _games_with_td_targets(dataset: Dataset, part: int, target: Target) -> Iterator[Packed]:
-    for number, game in dataset.iter_games():
-        if part == ALL or is_validation(np.array(number)) == (part == VALIDATION):
-            labelled = game.copy()
-            labelled["score"] = lambda_returns(game, target.trace_decay, target.scale)
-            yield labelled
+def _streamed(source: SelectedPositions, paths: Sequence[str], memory: int) -> StreamedPositions:
+    counts = []
+    for block in range(source.blocks):
+        positions = source.read(block)
+        _require_valid(positions, paths)
+        counts.append(len(positions))
+    # Shuffling takes the memory twice.
+    pool = max((memory << 20) // (2 * PACKED_BYTES), MIN_POOL)
+    return StreamedPositions(source, counts, pool)

@@ -12,6 +12,7 @@ _RANGES = {
     "epochs": (1, 10_000),
     "positions": (1, MAX_SEED),
     "batch": (1, 1 << 20),
+    "memory": (0, 1 << 30),  # megabytes
     "final_rate": (0, 1),
     "decay": (0, 1),
     "result_share": (0, 1),
@@ -21,6 +22,9 @@ _RANGES = {
     "seed": (0, MAX_SEED),
     "threads": (1, 1024),
 }
+_NOT_DETERMINING = (
+    "data", "validation", "output", "initial", "checkpoint", "memory", "threads", "tempo",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +63,8 @@ class TrainingSettings:
     and may have fewer neurons.
     `checkpoint` defaults to `output` with the suffix `.checkpoint`.
     `positions` is the number of positions per epoch. The default is all of `data`.
+    `memory` is the limit for positions in memory, in megabytes. If `data` needs more, it is read
+    from the files in each epoch.
     `rate` is the initial learning rate of a cosine schedule. `final_rate` is a fraction of `rate`.
     `decay` is the weight decay of AdamW.
     `threads` defaults to the number of CPU cores.
@@ -76,6 +82,7 @@ class TrainingSettings:
     epochs: int = 10
     positions: int | None = None
     batch: int = 16384
+    memory: int = 1024
     rate: float = 0.001
     final_rate: float = 0.01
     decay: float = 0.01
@@ -118,7 +125,7 @@ class TrainingSettings:
         """Return the settings that affect the trained parameters, except the data files."""
         entries = asdict(self)
         # The tempo is subtracted on export only.
-        for name in ("data", "validation", "output", "initial", "checkpoint", "threads", "tempo"):
+        for name in _NOT_DETERMINING:
             del entries[name]
         inner = {f"filter.{name}": value for name, value in entries.pop("filter").items()}
         return entries | inner

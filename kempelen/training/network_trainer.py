@@ -33,6 +33,7 @@ from kempelen.training.gradients import Floats, NetworkShape, aligned_rows
 from kempelen.training.manifests import origins, with_opening_counts
 from kempelen.training.network_data import DataFile, TrainingData
 from kempelen.training.network_settings import Target, TrainingSettings
+from kempelen.training.streamed_positions import StreamedPositions
 
 LICENCE = "GPL-3.0-or-later"
 
@@ -83,7 +84,7 @@ def network_parameters(network: NnueNetwork | None, shape: NetworkShape, seed: i
 class BatchStream:
     """An infinite sequence of batches. Positions are reshuffled in every epoch."""
 
-    def __init__(self, positions: Packed, batch: int, seed: int) -> None:
+    def __init__(self, positions: Packed | StreamedPositions, batch: int, seed: int) -> None:
         self._positions = positions
         self._batch = batch
         self._seed = seed
@@ -96,10 +97,16 @@ class BatchStream:
         end = position + self._batch
         while position < end:
             epoch, begin = divmod(position, len(self._positions))
-            indices = self._order_of(epoch)[begin : begin + end - position]
-            parts.append(np.take(self._positions, indices))  # indexing is 20 times slower
-            position += len(indices)
+            parts.append(self._take(epoch, begin, end - position))
+            position += len(parts[-1])
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def _take(self, epoch: int, begin: int, count: int) -> Packed:
+        if isinstance(self._positions, StreamedPositions):
+            return self._positions.take(self._seed, epoch, begin, count)
+        indices = self._order_of(epoch)[begin : begin + count]
+        taken: Packed = np.take(self._positions, indices)  # indexing is 20 times slower
+        return taken
 
     def _order_of(self, epoch: int) -> Any:
         if epoch != self._epoch:
@@ -123,7 +130,10 @@ class NetworkTrainer:
 
     @property
     def run_settings(self) -> dict[str, Any]:
-        """The settings that affect the network, and the identities of the data files."""
+        """The settings that affect the network, and the identities of the data files.
+
+        The memory affects the order of streamed positions only.
+        """
         files = {
             f"{entry}[{number}]": file.identity
             for entry, found in (
@@ -133,7 +143,10 @@ class NetworkTrainer:
             for number, file in enumerate(found, 1)
         }
         initial = {} if self._initial is None else {"initial": self._initial.checksum}
-        return self._settings.determining_settings() | files | initial
+        streamed = {}
+        if isinstance(self._data.training, StreamedPositions):
+            streamed["memory"] = self._settings.memory
+        return self._settings.determining_settings() | files | initial | streamed
 
     def run(
         self, report: Callable[[int], None] = lambda step: None

@@ -115,8 +115,10 @@ def rescore(
     if "scores" in contents.manifest:
         scores["before"] = contents.manifest["scores"]
     with (
-        open_writer(target, contents.manifest | {"scores": scores}, unique=False) as writer,
         Dataset(task.source) as dataset,
+        open_writer(
+            target, contents.manifest | {"scores": scores}, dataset.format, unique=False
+        ) as writer,
     ):
         numbers = range(writer.next_game, contents.next_game)
         if numbers:

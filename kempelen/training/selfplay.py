@@ -22,6 +22,8 @@ from agent.io.user_code import is_file_name
 from agent.kernel import compilation
 from agent.kernel.source_digest import sources_digest
 from kempelen.training.dataset import BLOCK_GAMES, Damage, DatasetWriter
+from kempelen.training.manifests import GAMES
+from kempelen.training.selfplay_ledger import SelfPlayLedger
 from kempelen.training.workers import GamesError, LocalProcesses, Workers
 
 if TYPE_CHECKING:
@@ -66,14 +68,26 @@ def generate(
     positions: int,
     processes: int = 1,
     remote_workers: Workers | None = None,
+    ledger_path: Path | None = None,
 ) -> Generator[SelfPlayProgress, None, None]:
     """Play games until the file contains at least `positions` positions.
 
     Yield the progress at the start and after each block. After an error, the call can be repeated
-    to continue. `remote_workers` replace the local processes if given. Raise DatasetError if the
-    file is unusable, and GamesError if a worker fails or no new positions are found.
+    to continue. `remote_workers` replace the local processes if given. Games that the ledger lists
+    are not played again, even if they are not in the file. Raise DatasetError if a file is
+    unusable, and GamesError if a worker fails or no new positions are found.
     """
-    with DatasetWriter(path, plan.manifest(version), BLOCK_GAMES) as writer:
+    manifest = plan.manifest(version)
+    with contextlib.ExitStack() as stack:
+        ledger = None
+        if ledger_path is not None:
+            ledger = stack.enter_context(SelfPlayLedger(ledger_path, plan.seed))
+        writer = stack.enter_context(DatasetWriter(path, manifest, BLOCK_GAMES, format_=GAMES))
+        if ledger is not None:
+            ledger.begin(path, manifest)
+            writer.skip_to(ledger.next_game)
+            # A crash may have prevented the last entry.
+            ledger.record(writer.next_game, writer.positions)
         yield _progress(writer)
         if writer.positions >= positions:
             return
@@ -87,6 +101,8 @@ def generate(
             while writer.positions < positions:
                 n_before = writer.positions
                 if writer.add(next(played_games)):
+                    if ledger is not None:
+                        ledger.record(writer.next_game, writer.positions)
                     yield _progress(writer)
                     fruitless = 0 if writer.positions > n_before else fruitless + 1
                     if fruitless == MAX_FRUITLESS_BLOCKS:
@@ -97,7 +113,7 @@ def generate(
 
 
 def _progress(writer: DatasetWriter) -> SelfPlayProgress:
-    return SelfPlayProgress(writer.positions, writer.next_game, writer.duplicates, writer.damages)
+    return SelfPlayProgress(writer.positions, writer.games, writer.duplicates, writer.damages)
 
 
 def _with_absolute_paths(plan: SelfPlayPlan) -> tuple[SelfPlayPlan, str]:

@@ -203,6 +203,7 @@ CASES = {
     "train data shuffle": Case("{fifo} -o {folder}/out", short=True),
     "train data split": Case("{fifo} -o {folder}/one {folder}/two", short=True),
     "train data filter": Case("{fifo} -o {folder}/out", short=True),
+    "train data convert": Case("{fifo} -o {folder}/out", short=True),
     "train data check": SHORT,
     "train data statistics": SHORT,
     "train data rescore": Case(

@@ -38,6 +38,7 @@ def test_show_prints_the_same_as_selfplay_show(source: Path) -> None:
         "seed": 1,
         "positions": positions_of(source),
         "games": GAMES,
+        "format": "positions",
         "bytes": source.stat().st_size,
         "damaged_bytes": 0,
     }
@@ -52,6 +53,33 @@ def test_show_lists_the_sources_of_a_merged_file(source: Path, tmp_path: Path) -
     assert "  file               other\n" in shown.stdout
     assert "  openings           2\n" in shown.stdout
     assert f"\n\n{source}\n" in shown.stdout
+
+
+def test_convert_writes_each_format_with_the_same_positions(source: Path, tmp_path: Path) -> None:
+    made, back = tmp_path / "made", tmp_path / "back"
+    done = in_process.run("train", "data", "convert", source, "-o", made)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"{made}: {positions_of(source)} positions of {GAMES} games\n"
+    shown = in_process.run("train", "data", "show", made)
+    assert "format             games\n" in shown.stdout
+    words = ("train", "data", "convert", made, "-o", back, "--format", "positions", "--json")
+    done = in_process.run(*words)
+    assert json.loads(done.stdout)["left_out"] == 0
+    assert content(back).tobytes() == content(made).tobytes() == content(source).tobytes()
+    again = in_process.run("train", "data", "convert", source, "-o", made)
+    assert again.returncode == 0
+    assert in_process.run("train", "data", "convert", source, "-o", source).returncode == 2
+
+
+@pytest.mark.parametrize("action", ["merge", "shuffle", "filter"])
+def test_files_made_of_games_store_games(action: str, source: Path, tmp_path: Path) -> None:
+    made, derived = tmp_path / "made", tmp_path / "derived"
+    assert in_process.run("train", "data", "convert", source, "-o", made).returncode == 0
+    words = ["--max-score", "30000"] if action == "filter" else []
+    done = in_process.run("train", "data", action, made, "-o", derived, *words)
+    assert (done.returncode, done.stderr) == (0, "")
+    shown = json.loads(in_process.run("train", "data", "show", derived, "--json").stdout)
+    assert (shown["format"], shown["positions"]) == ("games", positions_of(source))
 
 
 def test_commands_report_the_written_positions(source: Path, tmp_path: Path) -> None:

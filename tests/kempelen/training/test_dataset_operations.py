@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from agent.chess.board.packed_position import BLACK_TO_MOVE, packed_dtype
-from kempelen.training import dataset_operations
+from kempelen.training import dataset_operations, manifests
 from kempelen.training.dataset import (
     ALL,
     TRAINING,
@@ -21,6 +21,7 @@ from kempelen.training.dataset import (
 )
 from kempelen.training.dataset_operations import (
     PositionSelection,
+    convert,
     filter_positions,
     merge,
     shuffle,
@@ -207,6 +208,7 @@ ACTIONS: dict[str, Callable[[Path, Path], object]] = {
     "choose": lambda source, target: filter_positions(
         source, target, PositionSelection(most_score=700), ignore
     ),
+    "convert": lambda source, target: convert(source, target, manifests.GAMES, ignore),
 }
 
 

@@ -1,5 +1,6 @@
 """Test network training: gradients, learning, and reproducibility after interruptions."""
 
+import contextlib
 import errno
 import json
 import os
@@ -37,7 +38,7 @@ from kempelen.commands.train_fit import settings_from
 from kempelen.training import checkpoint_file, network_data
 from kempelen.training.checkpoint import Checkpoint
 from kempelen.training.checkpoint_file import TrainingError
-from kempelen.training.dataset import ALL, TRAINING, VALIDATION, Dataset, DatasetWriter, Packed
+from kempelen.training.dataset import TRAINING, VALIDATION, Dataset, DatasetWriter, Packed
 from kempelen.training.dataset_operations import PositionSelection, filter_positions, shuffle, split
 from kempelen.training.gradient_descent import MAX_PARAMETER
 from kempelen.training.gradients import (
@@ -63,6 +64,7 @@ from kempelen.training.network_trainer import (
     squared_error,
 )
 from kempelen.training.selfplay import SelfPlayPlan, generate
+from kempelen.training.streamed_positions import StreamedPositions
 from tests import in_process
 
 EVERYTHING = PositionFilter(first_ply=0, largest_score=30_000)
@@ -241,6 +243,78 @@ def test_stream_yields_every_position_once_per_pass() -> None:
     again = BatchStream(numbered, 30, seed=1)
     assert (again[13]["fullmoves"] == drawn[13]).all()
     assert (BatchStream(numbered, 30, seed=2)[0]["fullmoves"] != drawn[0]).any()
+
+
+def streamed(path: Path, memory: int = 0, target: Target = PLAIN) -> TrainingData:
+    return network_data.load([str(path)], EVERYTHING, target, memory=memory)
+
+
+def test_streamed_positions_are_those_in_memory(
+    played: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(network_data, "MIN_POOL", 700)
+    for target in (PLAIN, Target(0, 400, trace_decay=0.5)):
+        kept = network_data.load([str(played)], EVERYTHING, target)
+        with contextlib.closing(streamed(played, target=target)) as data:
+            assert isinstance(data.training, StreamedPositions)
+            assert len(data.training) == len(kept.training)
+            assert data.validation.tobytes() == kept.validation.tobytes()
+            size = len(kept.training)
+            stream = BatchStream(data.training, 300, seed=1)
+            drawn = np.concatenate([stream[number] for number in range(2 * size // 300 + 1)])
+            passes = drawn[:size], drawn[size : 2 * size]
+            for each in passes:
+                assert (np.sort(each.view("V32")) == np.sort(kept.training.view("V32"))).all()
+            assert (passes[0] != passes[1]).any()
+            # A batch does not depend on those that were read before.
+            again = BatchStream(data.training, 300, seed=1)
+            assert (again[9] == drawn[2700:3000]).all()
+            assert (BatchStream(data.training, 300, seed=2)[0] != drawn[:300]).any()
+
+
+def test_positions_are_streamed_if_they_need_more_memory(
+    played: Path, positions: Packed, tmp_path: Path
+) -> None:
+    assert isinstance(streamed(played, memory=1).training, np.ndarray)
+    with contextlib.closing(streamed(played)) as data:
+        settings = settings_of(tmp_path, played, memory=0)
+        trainer = NetworkTrainer(settings, data, 1)
+        assert trainer.epoch_positions == len(data.training)
+        assert trainer.run_settings["memory"] == 0
+        assert "memory" not in settings.determining_settings()
+    few = tmp_path / "few"
+    with DatasetWriter(few, {"engine": "test"}, block_games=4) as writer:
+        for game in range(20):
+            writer.add(positions[9 * game : 9 * game + 9])
+        writer.finish()
+    wanted = PositionFilter(first_ply=30_000)
+    with pytest.raises(TrainingError, match="no training positions"):
+        network_data.load([str(few)], wanted, PLAIN, memory=0)
+
+
+def test_streamed_run_resumes_identically_and_needs_the_same_memory(
+    played: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        settings = {"data": [str(played)], "memory": 0, "epochs": 3}
+        file = config(tmp_path / name, **settings)
+        if name == "two":
+            wanted = settings_from(str(file))
+            with contextlib.closing(
+                network_data.load(wanted.data, wanted.filter, wanted.target, memory=0)
+            ) as data:
+                run = NetworkTrainer(wanted, data, 1).run()
+                while len(next(run).losses) < 2:
+                    pass
+                run.close()
+        assert main(["train", "fit", str(file)]) == 0
+        made.append((tmp_path / name / "made.nnue").read_bytes())
+    assert made[0] == made[1]
+    settings["memory"] = 1
+    assert main(["train", "fit", str(config(tmp_path / "two", **settings))]) == 2
+    assert "memory" in capsys.readouterr().err
 
 
 @pytest.mark.thorough
@@ -649,17 +723,18 @@ def test_excessive_learning_rate_does_not_crash_training(played: Path, tmp_path:
 def test_invalid_positions_are_rejected(
     field: str, played: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    blocks = Dataset.blocks
+    block = Dataset.block
 
-    def broken(dataset: Dataset, part: int = ALL) -> Any:
-        for block in blocks(dataset, part):
-            changed = block.copy()
-            changed[field][0] = ~np.uint64(0)
-            yield changed
+    def broken(dataset: Dataset, index: int) -> Any:
+        positions, games = block(dataset, index)
+        changed = positions.copy()
+        changed[field][0] = ~np.uint64(0)
+        return changed, games
 
-    monkeypatch.setattr(Dataset, "blocks", broken)
-    with pytest.raises(TrainingError, match="invalid positions"):
-        network_data.load([str(played)], EVERYTHING, PLAIN)
+    monkeypatch.setattr(Dataset, "block", broken)
+    for memory in (None, 0):
+        with pytest.raises(TrainingError, match="invalid positions"):
+            network_data.load([str(played)], EVERYTHING, PLAIN, memory=memory)
 
 
 Damage = Callable[[bytes], bytes]
