@@ -2,8 +2,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# Stamps of the installations: to run, and to test and check.
+# Stamps of the installations: to run, to serve web pages, and to test and check.
 INSTALLED := $(VENV)/.installed
+INSTALLED_WEB := $(VENV)/.installed-web
 INSTALLED_DEV := $(VENV)/.installed-dev
 # Standard output belongs to the engine; pip shows its progress only in a terminal.
 INSTALL = $(BIN)/python -m pip install $$([ -t 2 ] || echo --quiet) --disable-pip-version-check
@@ -14,7 +15,7 @@ INSTALL = $(BIN)/python -m pip install $$([ -t 2 ] || echo --quiet) --disable-pi
 TEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 \
 	--dist loadfile --no-loadscope-reorder --durations 25
 
-.PHONY: setup run test bare image second-python check check-all translations bench strength clean
+.PHONY: setup run web test bare image second-python check check-all translations bench strength clean
 
 setup: $(INSTALLED_DEV)  ## virtual environment with the project installed editable, kernels compiled
 	@echo 'setup: compiling the kernels (the first time about a minute on two cores)' >&2
@@ -31,14 +32,23 @@ $(INSTALLED): pyproject.toml | $(BIN)/python
 	@$(INSTALL) --editable . >&2
 	@touch $@
 
+$(INSTALLED_WEB): pyproject.toml | $(BIN)/python
+	@echo 'setup: installing the product and the extra web into $(VENV) (about half a minute)' >&2
+	@$(INSTALL) --editable '.[web]' >&2
+	@touch $(INSTALLED) $@
+
 $(INSTALLED_DEV): pyproject.toml | $(BIN)/python
 	@echo 'setup: installing the product and the tools for tests into $(VENV) (about a minute)' >&2
 	@$(INSTALL) --editable '.[dev]' >&2
-	@touch $(INSTALLED) $@
+	@touch $(INSTALLED) $(INSTALLED_WEB) $@
 
 run: $(INSTALLED)  ## speak UCI on standard input and output
 	$(BIN)/kempelen warmup alphabeta >&2
 	$(BIN)/kempelen uci
+
+web: $(INSTALLED_WEB)  ## open the pages in a browser
+	$(BIN)/kempelen warmup alphabeta >&2
+	$(BIN)/kempelen web
 
 test: setup  ## run the tests
 	$(TEST)

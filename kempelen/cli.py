@@ -89,6 +89,9 @@ SUBCOMMANDS = {
 }
 OPTIONAL_SUBCOMMANDS = ("match",)
 
+# Commands that need an extra for all that they do.
+EXTRAS = {"web": "web", "mqtt": "mqtt"}
+
 # Old command: the words that replace it. Help texts do not list old commands.
 OLD_COMMANDS: dict[str, tuple[str, ...]] = {
     "analysis": ("katago-analysis",),
@@ -159,7 +162,7 @@ def _run(argv: list[str]) -> int:
     _silence_libraries()
     argv = _with_new_command(argv)
     path = _command_path(argv)
-    parser = _parser(path)
+    parser = _parser(path, show_extra=not {"-h", "--help"}.isdisjoint(argv))
     end = argv.index("--") if argv[0] in PASS_THROUGH_COMMANDS and "--" in argv else len(argv)
     arguments = parser.parse_args(argv[:end])
     arguments.extra_arguments = argv[end + 1 :]
@@ -229,7 +232,8 @@ def _command_path(argv: Sequence[str]) -> tuple[str, ...]:
     return tuple(argv[:2] if is_nested else argv[:1])
 
 
-def _parser(path: Sequence[str]) -> ArgumentParser:
+def _parser(path: Sequence[str], *, show_extra: bool = False) -> ArgumentParser:
+    """Return the parser of a command. `show_extra` adds its extra to the help, which is slow."""
     from argparse import RawDescriptionHelpFormatter
 
     from kempelen.console.old_names import CommandParser
@@ -253,6 +257,11 @@ def _parser(path: Sequence[str]) -> ArgumentParser:
         command = commands.add_parser(name, description=help_line)
         if name != path[0]:
             continue
+        if name in EXTRAS and show_extra:
+            from agent.io.requirements import extra_help
+
+            command.description = f"{help_line}\n\n{extra_help(EXTRAS[name])}"
+            command.formatter_class = RawDescriptionHelpFormatter
         if name in SUBCOMMANDS and (len(path) > 1 or name not in OPTIONAL_SUBCOMMANDS):
             _add_subcommands(command, path)
         else:

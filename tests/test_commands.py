@@ -249,6 +249,7 @@ NETWORK = "tests/docs/test_extending.py::test_example_network_trains_and_plays"
 # Run elsewhere: by a test, .ci/run or make; extras are checked in pyproject.toml.
 ELSEWHERE = {
     "make run": "Makefile",
+    "make web": "Makefile",
     "make setup": "Makefile",
     "make check": "Makefile",
     "make check-all": ".ci/run",

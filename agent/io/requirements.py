@@ -86,6 +86,17 @@ def install_command(extra: str) -> str:
     return " ".join([python, "-m pip install", *(f'"{name}"' for name in names)])
 
 
+def extra_help(extra: str) -> str:
+    """Return a line for the help of a command that needs an extra, with how to install it."""
+    try:
+        is_installed = all(each.is_met for each in package_requirements("kempelen").get(extra, ()))
+    except PackageNotFoundError:
+        is_installed = False
+    return f"requires the extra {extra} " + (
+        "(installed)" if is_installed else f"(install it with: {install_command(extra)})"
+    )
+
+
 def reinstall_remedy(remedy: str) -> str:
     """Return `remedy`, or the one for a container image, whose packages cannot be replaced."""
     return "build the image again" if IMAGE_VARIABLE in os.environ else remedy

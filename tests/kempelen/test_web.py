@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.io import requirements
 from tests import in_process
 from tests.protocols.server.credentials import Certified, Tokens, certified, tokens  # noqa: F401
 from tests.support import ROOT
@@ -88,6 +89,14 @@ def test_missing_web_extra_error_says_what_to_install(monkeypatch: pytest.Monkey
         assert "missing packages for the web pages: " in said
         assert len(said.splitlines()) == 1
         monkeypatch.undo()
+
+
+def test_help_says_which_extra_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "requires the extra web (installed)\n" in in_process.run("web", "--help").stdout
+    monkeypatch.setattr(requirements, "installed_version", lambda name: None)
+    text = in_process.run("web", "--help").stdout
+    assert f"requires the extra web (install it with: {sys.executable} -m pip install " in text
+    assert '"starlette' in text
 
 
 @pytest.mark.thorough
