@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from string import ascii_letters, digits
+from string import ascii_letters, ascii_lowercase, digits
 from typing import Any
 
 import chess
 
+from agent.game import CHANCE, GridGame, HasPatterns, NotatedGame
+from agent.games.backgammon import Backgammon
 from agent.games.game_state import GameState
 from agent.games.go import MAX_SIZE
+from agent.games.pig import Pig
 from kempelen.match.config.game_settings import CHESS, GO, GameSettings, new_game
 
+# The sides of the players: Black moves first, except in chess.
+SIDES = ("black", "white")
 MAX_FEN_LENGTH = 120
 MAX_TEXT_LENGTH = 8000
 # Larger boards are shown as plain text.
@@ -72,6 +77,44 @@ def _is_row_labels(column: str) -> bool:
     )
 
 
+def board_labels(game: NotatedGame[Any]) -> dict[str, Any]:
+    """Return the names of columns and rows, and whether pieces fall, in a new game on a grid.
+
+    The names are those in the notation of moves: a column and a row, such as d3, or a column.
+    """
+    if not isinstance(game, GridGame):
+        return {}
+    grid = game.grid()
+    height, width = len(grid), len(grid[0])
+    found = {"falls": isinstance(game, HasPatterns) and game.upright}
+    moves = {
+        (row, column): game.text(move)
+        for row in range(height)
+        for column in range(min(width, len(ascii_lowercase)))
+        if (move := game.move_at(row, column)) is not None
+    }
+    down = [str(number) for number in range(1, height + 1)]
+    across = [str(number) for number in range(1, width + 1)]
+    letters = list(ascii_lowercase[:width])
+    for columns, rows in ((letters, down), (letters, down[::-1]), (across, [""] * height)):
+        if moves and all(
+            columns[column] + rows[row] == text for (row, column), text in moves.items()
+        ):
+            return {**found, "labels": {"columns": columns, "rows": rows}}
+    return found
+
+
+def dice_diagram(game: NotatedGame[Any]) -> dict[str, Any]:
+    """Return what the page needs to draw a game with dice, or {} for other games."""
+    if isinstance(game, Pig):
+        scores, player, rolled, _ = game.state
+        return {"kind": "pig", "scores": scores, "mover": player, "rolled": rolled}
+    if isinstance(game, Backgammon):
+        men, player, roll = game.state
+        return {"kind": "backgammon", "men": men, "mover": player, "roll": roll}
+    return {}
+
+
 def changed_cells(before: Sequence[str], after: Sequence[str]) -> list[list[int]]:
     """Return the cells, as [row, column], that became occupied or empty."""
     if [len(row) for row in before] != [len(row) for row in after]:
@@ -92,11 +135,23 @@ def chess_diagrams(board: chess.Board, moves: Sequence[str]) -> list[dict[str, A
     diagrams: list[dict[str, Any]] = [{"type": CHESS, "fen": board.fen()}]
     for text in moves:
         move = board.parse_uci(text)
-        san = board.san(move)
+        side, san = chess.COLOR_NAMES[board.turn], board.san(move)
         board.push(move)
         last = [chess.square_name(move.from_square), chess.square_name(move.to_square)]
-        diagrams.append({"type": CHESS, "fen": board.fen(), "move": san, "last": last})
+        shown = {"type": CHESS, "fen": board.fen(), "move": san, "side": side, "last": last}
+        diagrams.append(shown)
     return diagrams
+
+
+def chess_line(board: chess.Board, moves: Sequence[str]) -> list[str]:
+    """Return UCI moves in SAN, up to the first illegal one."""
+    board, line = board.copy(stack=False), []
+    for text in moves:
+        try:
+            line.append(board.san_and_push(board.parse_uci(text)))
+        except ValueError:
+            break
+    return line
 
 
 def game_diagrams(settings: GameSettings, moves: Sequence[str]) -> list[dict[str, Any]]:
@@ -105,10 +160,17 @@ def game_diagrams(settings: GameSettings, moves: Sequence[str]) -> list[dict[str
     Raise ValueError if a move is illegal.
     """
     state = GameState(new_game(settings))
-    diagrams = [diagram(settings.name, str(state.game))]
+    labels = board_labels(state.game)
+
+    def position() -> dict[str, Any]:
+        return diagram(settings.name, str(state.game)) | dice_diagram(state.game) | labels
+
+    diagrams = [position()]
     for text in moves:
+        chance = state.mover == CHANCE
         written = state.play(text)
-        diagrams.append({**diagram(settings.name, str(state.game)), "move": written})
+        side = SIDES[state.movers[-1]]
+        diagrams.append({**position(), "move": written, "side": side, "chance": chance})
         if settings.name == GO:
             diagrams[-1]["last"] = [written]
         elif diagrams[-1]["type"] == "grid":

@@ -9,16 +9,15 @@ from typing import Any
 
 import chess
 
-from agent.game import CHANCE, GridGame, HasPatterns
+from agent.game import CHANCE, GridGame
 from agent.games.backgammon import Backgammon
 from agent.games.checkers import Checkers
 from agent.games.game_state import GameState
-from agent.games.pig import Pig
 from agent.games.stones import iter_bits
 from agent.io.message import Message
 from kempelen.match.game.game_result import GameResult
 from kempelen.match.game.referee import ChessReferee, Referee, result_by_rules
-from kempelen.web.diagrams import parse_grid
+from kempelen.web.diagrams import board_labels, dice_diagram, parse_grid
 from kempelen.web.play.setup import CHESS, GameSetup, find_game_type, is_go
 from openings.start_positions import StartPosition
 from protocols.gtp.go_board import GtpGoBoard
@@ -60,7 +59,9 @@ class BoardGame(Referee):
         self._seed = setup.seed
         self._last: list[list[int]] = []  # cells of the last move; empty if unknown
         self._rolls: list[int] = []  # the plies of chance events
-        super().__init__(find_game_type(setup.game).new(**setup.options), StartPosition())
+        game = find_game_type(setup.game).new(**setup.options)
+        self._labels = board_labels(game)
+        super().__init__(game, StartPosition())
 
     def push(self, move: Any, player: int | None = None) -> None:
         if self.mover == CHANCE:
@@ -86,23 +87,17 @@ class BoardGame(Referee):
             "kind": "grid" if rows else "text",
             "rows": rows,
             "dark": isinstance(self.game, Checkers),
-            "falls": isinstance(self.game, HasPatterns) and self.game.upright,
             "position": text,
             "legal": [{"text": move, "path": paths.get(move, [])} for move in self.legal_moves()],
             "last": self._last,
             "rolls": self._rolls,
             "text": self.moves,
         }
-        if isinstance(game, Pig):
-            scores, player, rolled, _ = game.state
-            view |= {"kind": "pig", "scores": scores, "mover": player, "rolled": rolled}
-        elif isinstance(game, Backgammon):
-            men, player, roll = game.state
+        if isinstance(game, Backgammon):
             steps = {game.text(move): move for move in game.moves()}
             for move in view["legal"]:
                 move["steps"] = steps[move["text"]]
-            view |= {"kind": "backgammon", "men": men, "mover": player, "roll": roll}
-        return view
+        return view | dice_diagram(game) | self._labels
 
     def _move_cells(self) -> dict[str, list[list[int]]]:
         """Return the cells of each legal move, as [row, column] with rows from the top."""

@@ -393,7 +393,7 @@ function draw() {
   const side = say(study.game === "chess" ? "White" : "Black");
   balance.show(share, say("balance", { side, share: share == null ? "?" : Math.round(100 * share), score }));
   view.show(here, {
-    movable: "both", orientation: flipped ? "black" : "white", again,
+    movable: "both", flipped, again,
     owners: found.owners, hints: found.lines.map((line) => line.arrow),
     label: say("board", { move: here.move ?? say("beginning"), score, fen: here.fen ?? "" }),
   });

@@ -70,7 +70,8 @@ export function backgammonBoard(say, play) {
   function draw() {
     const svg = drawing(11, 14, options.label ?? say("board"), 1);
     svg.classList.add("points");
-    const now = men(), bottom = view.bottom ?? 0;
+    svg.dataset.cells = `${WIDTH} ${HEIGHT / 2} 14 2`;
+    const now = men(), bottom = (view.bottom ?? 0) ^ Boolean(options.flipped);
     const steps = possible(now[view.mover] ?? []);
     const draft = (from, to) => (view.mover === bottom ? [from, to] : [BAR - from, BAR - to]);
     svg.append(shape("rect", { class: "cell", width: 14 * WIDTH, height: HEIGHT }),
@@ -124,7 +125,8 @@ export function backgammonBoard(say, play) {
         }
         draw();
       }, { x: where.x, y: where.row ? HEIGHT / 2 + 8 : 0, width: WIDTH, height: HEIGHT / 2 - 8,
-        class: target === chosen ? "press chosen" : chosen === null ? "press" : "press target" });
+        class: target === chosen ? "press chosen source" : chosen === null ? "press source" : "press target",
+        "aria-pressed": target === chosen ? "true" : null });
     }
     back.hidden = !made.length;
     replace(holder, svg);

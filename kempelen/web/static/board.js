@@ -1,6 +1,8 @@
 // The board of all pages: draws a position of any game, and lets the visitor move.
 
+import { dragging } from "./drag.js";
 import { goBoard, squareBoard } from "./gridboard.js";
+import { marks } from "./marks.js";
 import { element, words } from "./site.js";
 
 const say = await words("board");
@@ -17,12 +19,15 @@ const MODULES = { // loaded when needed
  * - movable: the colour that the visitor moves in chess, or "both"; in other games, whether the
  *   visitor may move.
  * - orientation: the colour at the bottom of a chess board.
+ * - flipped: whether to turn the board round.
  * - hints: suggested moves, best first: pairs of squares, Go points, or cells.
  * - owners: the ownership of each Go point, rows from the top.
  * - label: the position for screen readers.
  */
 export function createBoard(play, refuse = () => {}) {
   const node = element("div", { class: "board-view" });
+  const showMarks = marks(node);
+  dragging(node);
   const drawn = {}; // boards that keep a state, by game
   let latest = 0;
 
@@ -48,6 +53,7 @@ export function createBoard(play, refuse = () => {}) {
       node.replaceChildren(element("pre", { class: "position", tabindex: 0, "aria-label": say("position") },
         inWords(view)));
     }
+    showMarks(JSON.stringify(view.rows ?? view.men));
   }
 
   return { node, show };

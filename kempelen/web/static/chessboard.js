@@ -36,6 +36,11 @@ export function chessBoard(say, play) {
   let ply = 0;
   let cancel = () => {}; // closes the choice of a piece
 
+  // Chessground clears the visitor's arrows itself, but not on a board without moves.
+  holder.addEventListener("pointerdown", (event) => {
+    if (event.button === 0 && !options.movable) ground.setShapes([]);
+  });
+
   async function moved(from, to, { premove }) {
     const moves = (view.legal ?? []).filter((move) => move.startsWith(from + to));
     if (moves.length < 2) {
@@ -49,7 +54,7 @@ export function chessBoard(say, play) {
 
   /** Ask on the board which piece a pawn becomes. Resolves to null if that is cancelled. */
   function choose(to, pieces) {
-    const flipped = options.orientation === "black";
+    const flipped = bottom() === "black";
     const colour = to[1] === "8" ? "white" : "black";
     const column = FILES.indexOf(to[0]);
     return new Promise((resolve) => {
@@ -81,6 +86,9 @@ export function chessBoard(say, play) {
     });
   }
 
+  /** Return the colour at the bottom of the board. */
+  const bottom = () => ((options.orientation === "black") !== Boolean(options.flipped) ? "black" : "white");
+
   function draw() {
     const [, turn, , , , number] = view.fen.split(" ");
     const turnColor = turn === "w" ? "white" : "black";
@@ -89,7 +97,7 @@ export function chessBoard(say, play) {
     const movable = options.movable || undefined;
     ground.set({
       fen: view.fen,
-      orientation: options.orientation ?? "white",
+      orientation: bottom(),
       check: view.check ?? false,
       lastMove: view.last?.length ? view.last : undefined,
       turnColor,
@@ -113,7 +121,7 @@ export function chessBoard(say, play) {
       options = given;
       holder.setAttribute("role", "img");
       holder.setAttribute("aria-label", given.label ?? view.fen);
-      const drawn = JSON.stringify([view.fen, view.legal, view.last, view.check, given.movable, given.orientation]);
+      const drawn = JSON.stringify([view.fen, view.legal, view.last, view.check, given.movable, bottom()]);
       if (drawn !== shown || given.again) {
         cancel();
         shown = drawn;

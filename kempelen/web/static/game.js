@@ -2,7 +2,7 @@
 
 import { createBoard } from "./board.js";
 import { channel } from "./channel.js";
-import { englishSan, lastNumbered, localSan } from "./notation.js";
+import { englishSan, lastNumbered, worded as localMove } from "./notation.js";
 import { ask, element } from "./site.js";
 
 /** Show a game. Only the owner of the game may play. */
@@ -32,6 +32,7 @@ export async function showGame(main, id, say) {
     ...[["first", "|◀"], ["previous", "◀"], ["next", "▶"], ["last", "▶|"]].map(([key, sign]) =>
       element("button", { type: "button", "aria-label": say(key), "data-step": key,
         onclick: () => stepTo(key) }, sign)),
+    element("button", { type: "button", "data-action": "flip", onclick: flip }, say("flip")),
     element("a", { href: `/games/${id}/record` }, say("download")));
   const table = element("div", { class: "table", hidden: true }, // until the game is known
     element("div", { class: "left" }, players[1], board.node, players[0]),
@@ -43,6 +44,7 @@ export async function showGame(main, id, say) {
   let mine = false;
   let shown = null; // the displayed earlier position with its ply, null for the current one
   let target = null; // its ply, also while it is loaded
+  let flipped = false;
   let hints = [];
   let refusal = ""; // the error of the visitor's last action; the next move clears it
   let clockAt = 0;
@@ -88,6 +90,11 @@ export async function showGame(main, id, say) {
 
   function showTrouble() {
     trouble.textContent = refusal || (state?.trouble ? say("trouble", { text: state.trouble }) : "");
+  }
+
+  function flip() {
+    flipped = !flipped;
+    update();
   }
 
   function resign() {
@@ -136,7 +143,7 @@ export async function showGame(main, id, say) {
     const view = { ...(shown?.board ?? state.board), players: [0, 1].map(called),
       colours: [0, 1].map(colour), bottom: mine ? state.side : 0 };
     const bottom = mine ? colour(state.side) : "white";
-    board.show(view, { orientation: bottom, hints, again,
+    board.show(view, { orientation: bottom, flipped, hints, again,
       movable: view.kind === "chess" ? (live() ? bottom : "") : myTurn() });
   }
 
@@ -144,7 +151,7 @@ export async function showGame(main, id, say) {
     const own = myTurn();
     const view = state.board;
     if (target === null || shown) draw(true);
-    const bottom = mine ? state.side : 0;
+    const bottom = (mine ? state.side : 0) ^ flipped;
     const { prisoners } = shown?.board ?? view;
     for (const [place, player] of [[0, bottom], [1, 1 - bottom]]) {
       const taken = prisoners ? ` · ${say("prisoners", { n: prisoners[player] })}` : "";
@@ -200,14 +207,12 @@ export async function showGame(main, id, say) {
 
   /** Return a move or a roll of dice in words. */
   function written(ply) {
-    const move = state.board.text[ply];
-    return isRoll(ply) ? say("dice", { dice: [...move].join("-") }) : worded(move);
+    return localMove(say, state.board.kind, state.board.text[ply], isRoll(ply));
   }
 
   /** Return a move in the page's language, such as Cf3 or barra/22. */
   function worded(move) {
-    if (state.board.kind === "chess") return localSan(move);
-    return move.replace(/^(roll|hold|pass)$|\b(bar|off)\b/g, (word) => say.named("move", word));
+    return localMove(say, state.board.kind, move);
   }
 
   function result() {

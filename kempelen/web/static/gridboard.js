@@ -9,6 +9,7 @@ const COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ";
 const CELL = 10;
 const STARS = { 9: [2, 4, 6], 13: [3, 6, 9], 19: [3, 9, 15] };
 const STONES = { X: "black", O: "white" };
+const OPPOSITE = { ArrowUp: "ArrowDown", ArrowDown: "ArrowUp", ArrowLeft: "ArrowRight", ArrowRight: "ArrowLeft" };
 const MEN = { b: "black", w: "white", B: "black king", W: "white king" };
 
 /** Return the Go coordinates of a cell, such as D4. */
@@ -16,13 +17,14 @@ function vertex(row, column, rows) {
   return `${COLUMNS[column]}${rows - row}`;
 }
 
-/** Create an empty board. */
-export function drawing(rows, columns, label, margin) {
+/** Create an empty board. flipped: whether it is turned round. */
+export function drawing(rows, columns, label, margin, flipped) {
   return shape("svg", {
-    class: "grid",
+    class: flipped ? "grid flipped" : "grid",
     role: "group",
     "aria-label": label,
     viewBox: `${-margin} ${-margin} ${columns * CELL + 2 * margin} ${rows * CELL + 2 * margin}`,
+    "data-cells": `${CELL} ${CELL} ${columns} ${rows}`,
   });
 }
 
@@ -60,7 +62,8 @@ export function button(svg, row, column, name, press, box = {}) {
 }
 
 /** Move the focus to the nearest button in a direction. */
-function go(svg, cell, key) {
+function go(svg, cell, pressed) {
+  const key = svg.classList.contains("flipped") ? OPPOSITE[pressed] : pressed;
   const [row, column] = [Number(cell.dataset.row), Number(cell.dataset.column)];
   let best = null;
   for (const other of svg.querySelectorAll(".press")) {
@@ -91,9 +94,9 @@ export function replace(holder, svg) {
 }
 
 /** Draw a Go position. Without view.legal, every empty point can be pressed. */
-export function goBoard(holder, view, { movable, hints = [], owners = [], label }, say, play, refuse) {
+export function goBoard(holder, view, { movable, flipped, hints = [], owners = [], label }, say, play, refuse) {
   const [rows, columns] = [view.rows.length, view.rows[0].length];
-  const svg = drawing(rows, columns, label ?? say("board"), 7);
+  const svg = drawing(rows, columns, label ?? say("board"), 7, flipped);
   svg.classList.add("go");
   svg.append(shape("rect", { class: "wood", x: -7, y: -7, width: columns * CELL + 14,
     height: rows * CELL + 14 }));
@@ -153,15 +156,25 @@ export function goBoard(holder, view, { movable, hints = [], owners = [], label 
  * Draw a position on squares. A move is one cell, or a path of several cells. view.dark: only the
  * dark squares are used, as in checkers.
  */
-export function squareBoard(holder, view, { movable, hints = [], label }, say, play, refuse) {
+export function squareBoard(holder, view, { movable, flipped, hints = [], label }, say, play, refuse) {
   const [rows, columns] = [view.rows.length, view.rows[0].length];
-  const svg = drawing(rows, columns, label ?? say("board"), 1);
+  const { labels } = view;
+  const svg = drawing(rows, columns, label ?? say("board"), labels ? 5 : 1, flipped && !view.falls);
   const played = new Set((view.last ?? []).map(String));
   const men = view.dark ? MEN : STONES;
   let chosen = null;
 
+  /** Write the name of a column, a row or a square. */
+  function write(x, y, text, kind = "mark") {
+    const made = shape("text", { class: kind, x, y, "aria-hidden": "true" });
+    made.append(text);
+    svg.append(made);
+  }
+
   function draw() {
     svg.replaceChildren();
+    labels?.columns.forEach((each, column) => write(column * CELL + 5, rows * CELL + 4, each));
+    labels?.rows.forEach((each, row) => write(-2.5, row * CELL + 6.4, each));
     view.rows.forEach((cells, row) => [...cells].forEach((sign, column) => {
       const dark = view.dark && (row + column) % 2;
       const kinds = ["cell", dark && "dark", played.has(String([row, column])) && "played",
@@ -170,6 +183,8 @@ export function squareBoard(holder, view, { movable, hints = [], label }, say, p
         y: row * CELL, width: CELL, height: CELL });
       if (movable) drawn.addEventListener("click", () => refuse("illegal move"));
       svg.append(drawn);
+      // The numbers of the squares, by which moves of checkers are written.
+      if (dark) write(column * CELL + 2, row * CELL + 2.9, String((row * columns + column + 1 + (row % 2)) >> 1), "number");
       if (men[sign]) svg.append(stone(row, column, men[sign]));
       else if (sign !== "." && sign !== " ") {
         const mark = shape("text", { class: "piece", x: column * CELL + 5, y: row * CELL + 8 });
@@ -182,7 +197,10 @@ export function squareBoard(holder, view, { movable, hints = [], label }, say, p
       const sign = view.rows[row][column];
       const name = [`${say("row")} ${row + 1}, ${say("column")} ${column + 1}`,
         men[sign] ? say(men[sign]) : "", moves.map((move) => move.text).join(", ")];
-      button(svg, row, column, name.filter(Boolean).join(": "), () => pressed([row, column], moves));
+      button(svg, row, column, name.filter(Boolean).join(": "), () => pressed([row, column], moves), {
+        class: moves.some(({ path }) => path.length > 1 && String(path[0]) === cell) ? "press source" : "press",
+        "aria-pressed": String(chosen) === cell ? "true" : null,
+      });
     }
     for (const [row, column] of hints) {
       svg.append(shape("circle", { class: "hint", cx: column * CELL + 5, cy: row * CELL + 5, r: 3 }));
@@ -218,7 +236,7 @@ export function squareBoard(holder, view, { movable, hints = [], label }, say, p
     }
     chosen = String(chosen) === String(cell) ? null : cell;
     draw();
-    svg.querySelector(".press[data-row]")?.focus();
+    svg.querySelector(`.press[data-row="${cell[0]}"][data-column="${cell[1]}"]`)?.focus();
   }
 
   draw();

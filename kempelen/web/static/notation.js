@@ -35,6 +35,34 @@ export function lastNumbered(after, move, count) {
   return turn === "w" ? `${number - 1}... ${localSan(move)}` : `${number}. ${localSan(move)}`;
 }
 
+/** Return moves of chess with their numbers. plies: the half-moves before them. */
+export function numberedLine(moves, plies) {
+  return moves.map((move, place) => {
+    const number = Math.floor((plies + place) / 2) + 1;
+    const black = (plies + place) % 2;
+    return `${!black ? `${number}. ` : place ? "" : `${number}... `}${localSan(move)}`;
+  });
+}
+
+/**
+ * Return a move of any game in the page's language, such as Cf3 or barra/22. say: the words of the
+ * page Play. roll: whether it is a roll of dice.
+ */
+export function worded(say, kind, move, roll = false) {
+  if (roll) return say("dice", { dice: [...move].join("-") });
+  if (kind === "chess") return localSan(move);
+  return move.replace(/^(roll|hold|pass)$|\b(bar|off)\b/g, (word) => say.named("move", word));
+}
+
+// The odds of a win grow by this factor per centipawn, as in move_annotation.py.
+const LOG_ODDS_PER_CENTIPAWN = 0.00368208;
+
+/** Return the expected score for an evaluation from the same point of view, or null. */
+export function expectedScore({ cp, mate } = {}) {
+  if (mate != null) return Number(mate > 0);
+  return cp == null ? null : 1 / (1 + Math.exp(-LOG_ODDS_PER_CENTIPAWN * cp));
+}
+
 /** Create the evaluation bar. show(share) sets the first player's expected score, 0 to 1. */
 export function bar(game) {
   const own = shape("rect", { x: 0, width: 10, class: game === "go" ? "black" : "white" });
