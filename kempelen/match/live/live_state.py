@@ -19,6 +19,9 @@ from kempelen.match.live.progress_curve import append_point, curve_point
 from kempelen.match.rating.standings import Summary
 
 MAX_NOTICES = 5
+# Longer principal variations are cut.
+MAX_PV_PLIES = 12
+SEARCH_FIELDS = ("ply", "depth", "cp", "mate", "nodes")
 
 
 class LiveState:
@@ -68,12 +71,13 @@ class LiveState:
                     "termination": "",
                     "white_said": None,
                     "black_said": None,
+                    "scores": [None] * len(event.moves),
                 }
                 return (f"boards/{board}",)
             case MovePlayed():
                 return self._move(event)
             case SearchInfo(board=board, side=side):
-                self._board(board)[f"{side}_said"] = _search_info(event)
+                self._board(board)[f"{side}_said"] = _search_info(event, event.pv)
                 return ()
             case GameFinished(board=board, record=record):
                 end = {"result": record.result, "termination": str(record.termination)}
@@ -110,9 +114,17 @@ class LiveState:
         snapshot["last"] = event.san
         snapshot["white_clock"] = event.white_clock
         snapshot["black_clock"] = event.black_clock
-        snapshot[f"{event.side}_said"] = _search_info(event)
+        found = [event.cp, event.mate]
+        if event.side == "black":
+            found = [None if value is None else -value for value in found]
+        known = found != [None, None]
+        snapshot["scores"] = [*snapshot.get("scores", ()), found if known else None]
+        said = snapshot.get(f"{event.side}_said") or {}
+        pv = said.get("pv", ()) if said.get("ply") == event.ply else ()
+        snapshot[f"{event.side}_said"] = _search_info(event, pv)
         return (f"boards/{event.board}",)
 
 
-def _search_info(event: MovePlayed | SearchInfo) -> dict[str, Any]:
-    return {"depth": event.depth, "cp": event.cp, "mate": event.mate, "nodes": event.nodes}
+def _search_info(event: MovePlayed | SearchInfo, pv: Sequence[str]) -> dict[str, Any]:
+    info = {name: getattr(event, name) for name in SEARCH_FIELDS}
+    return {**info, "pv": list(pv[:MAX_PV_PLIES])}

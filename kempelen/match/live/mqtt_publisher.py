@@ -8,7 +8,7 @@ from typing import Any
 
 from kempelen.console.settings_codec import encode
 from kempelen.match.live.events import Event, GameFinished, MovePlayed, SearchInfo
-from kempelen.match.live.live_state import LiveState
+from kempelen.match.live.live_state import MAX_PV_PLIES, SEARCH_FIELDS, LiveState
 from kempelen.match.records.game_record import encode_record
 from protocols.mqtt import payloads, topics
 from protocols.mqtt.broker import Broker
@@ -193,7 +193,8 @@ class MqttSubscriber:
     def _apply_search_info(self, payload: dict[str, Any]) -> None:
         board = self.state.snapshots.get(f"boards/{payload['board']}", {})
         if all(board.get(key) == payload[key] for key in ("pair", "game")):
-            info = {key: payload[key] for key in ("depth", "cp", "mate", "nodes")}
+            info = {key: payload[key] for key in SEARCH_FIELDS}
+            info["pv"] = payload["pv"][:MAX_PV_PLIES]
             board[f"{payload['side']}_said"] = info
 
 

@@ -7,7 +7,7 @@ const HEIGHT = 160;
 
 /**
  * Create the evaluation graph of a game. start: the first player's expected score before the first
- * move. moves: with expected and grade. onPick receives the clicked ply. titleOf returns the title of a bad move.
+ * move. moves: with expected and grade. onPick receives the clicked ply, if it is given. titleOf returns the title of a bad move.
  */
 export function course(game, start, moves, at, label, onPick, titleOf) {
   const drawn = shape("svg", {
@@ -39,7 +39,7 @@ export function course(game, start, moves, at, label, onPick, titleOf) {
     }
   });
   drawn.append(shape("line", { x1: x(at), x2: x(at), y1: 0, y2: HEIGHT, class: "at" }));
-  drawn.addEventListener("click", (event) => {
+  if (onPick) drawn.addEventListener("click", (event) => {
     const box = drawn.getBoundingClientRect();
     onPick(Math.round(((event.clientX - box.left) / box.width) * moves.length));
   });

@@ -1,12 +1,13 @@
-// The watch page: a list of tournaments, one tournament, or one enlarged board.
+// The watch page: a list of tournaments, one tournament, or one large board. Evaluations are from
+// White's point of view.
 
 import { createBoard } from "./board.js";
 import { channel } from "./channel.js";
-import { lastNumbered, numbered, scoreText, signed } from "./notation.js";
-import { curves } from "./graph.js";
+import { bar, expectedScore, numbered, numberedLine, scoreText, signed, worded } from "./notation.js";
+import { course, curves } from "./graph.js";
 import { ask, element, shape, words } from "./site.js";
 
-const say = await words("watch");
+const [say, played] = await Promise.all([words("watch"), words("play")]);
 const main = document.getElementById("main");
 const [, , number, , only] = location.pathname.split("/");
 const live = element("p", { class: "hidden-words", role: "status", "aria-live": "polite" });
@@ -47,6 +48,12 @@ function ending(game) {
   return game.detail || (game.termination ? say(`end ${game.termination}`) : "");
 }
 
+/** Return moves of a running game with their numbers. at: the number of moves before them. */
+function numberedMoves({ plies_before: plies, rolls }, kind, moves, at = 0) {
+  if (plies != null) return numberedLine(moves, plies + at);
+  return moves.map((move, place) => `${at + place + 1}. ${worded(played, kind, move, rolls.includes(at + place))}`);
+}
+
 // A live board.
 
 class Board {
@@ -54,25 +61,71 @@ class Board {
     this.large = large;
     this.title = element(large ? "h1" : "h3", {});
     this.view = createBoard();
+    this.balance = bar("chess");
     this.sides = { white: this.side("white"), black: this.side("black") };
     this.news = element("p", {});
-    const link = large ? null : element("p", {}, element("a", {
-      href: `/watch/${number}/board/${name}`,
-    }, say("in large", { number: name })));
-    this.node = element(large ? "div" : "section", { class: large ? "board large" : "board" },
-      this.title, this.sides.black.node, this.view.node, this.sides.white.node, this.news, link);
+    this.graph = element("div", { class: "evaluations" });
+    this.moves = large
+      ? element("p", { class: "moves", tabindex: "0", role: "group", "aria-label": say("moves") }) : null;
+    const actions = element("p", { class: "actions" },
+      element("button", { type: "button", "data-action": "flip", onclick: () => this.flip() }, played("flip")),
+      large ? element("button", { type: "button", "data-action": "screen", onclick: () => showScreen(!onScreen()) },
+        say("big screen")) : element("a", { href: `/watch/${number}/board/${name}` }, say("in large", { number: name })));
+    this.players = element("div", { class: "players" },
+      this.sides.black.node, element("div", { class: "table" }, this.balance.node, this.view.node), this.sides.white.node);
+    const panel = element("div", { class: "panel" }, large ? this.title : null, this.sides.black.line, this.graph,
+      this.sides.white.line, large ? this.news : null, this.moves, actions);
+    this.node = large ? element("div", { class: "board large" }, this.players, panel)
+      : element("section", { class: "board" }, this.title, this.players, this.news, panel);
     this.name = name;
     this.said = "";
+    this.flipped = false;
+    this.history = { written: [], rolls: [], scores: [], plies_before: null };
   }
 
   side(colour) {
     const who = element("span", { class: "who" });
-    const score = element("span", { class: "faint" });
+    const score = element("span", { class: "score" });
     const clock = element("span", { class: "clock" });
     return {
       colour, who, score, clock,
+      line: element("p", { class: "line faint" }),
       node: element("div", { class: "side" }, who, score, clock),
     };
+  }
+
+  flip() {
+    this.flipped = !this.flipped;
+    this.players.classList.toggle("flipped", this.flipped);
+    this.draw();
+  }
+
+  /** Show the moves so far and their evaluations. */
+  record(history) {
+    this.history = history;
+    const { written } = history;
+    if (this.moves) {
+      this.moves.replaceChildren(...numberedMoves(history, this.kind(), written).map((move) => element("span", {}, `${move} `)));
+      this.moves.scrollTop = this.moves.scrollHeight;
+    }
+    const scores = written.map((_, place) => {
+      const [cp, mate] = history.scores[place] ?? [null, null];
+      return { cp, mate, expected: expectedScore({ cp, mate }) };
+    });
+    const known = scores.filter(({ expected }) => expected != null);
+    this.score = known.at(-1);
+    this.graph.replaceChildren(...(known.length < 2 ? [] : [
+      course("chess", 0.5, scores, written.length, say("evaluation graph", { score: scoreText(known.at(-1)) }))]));
+  }
+
+  kind() {
+    return this.board.drawing.kind ?? this.board.drawing.type;
+  }
+
+  draw() {
+    const { board, last, end } = this;
+    const drawing = { ...board.drawing, colours: ["black", "white"], players: [board.black, board.white], bottom: 1 };
+    this.view.show(drawing, { flipped: this.flipped, label: `${board.white} – ${board.black}. ${last}. ${end}` });
   }
 
   show(board) {
@@ -87,12 +140,21 @@ class Board {
       side.who.title = name;
       const said = board[`${side.colour}_said`];
       side.score.textContent = said ? `${scoreText(said)} ${say("depth", { depth: said.depth ?? "?" })}` : "";
+      const moves = said?.ply ? numberedMoves(this.history, this.kind(), said.line, said.ply - 1) : [];
+      side.line.replaceChildren(element("b", {}, scoreText(said ?? {})), ` ${moves.join(" ")}`);
+      side.line.hidden = !moves.length;
       side.node.classList.toggle("turn", this.turn === side.colour);
     }
-    const last = board.last ? lastNumbered(board.drawing, board.last, board.moves) : say("no move");
+    const { written } = this.history;
+    const [last = say("no move")] = numberedMoves(this.history, this.kind(), written.slice(-1), written.length - 1);
     const end = board.result ? `${board.result} ${ending(board)}` : "";
+    // The search of the next move, once it has a score, or the last move.
+    const searched = board[`${this.turn}_said`];
+    const score = searched?.ply > written.length ? searched : this.score;
+    this.balance.show(expectedScore(score), say("evaluation", { score: scoreText(score) }));
     this.news.textContent = end || last;
-    this.view.show(board.drawing, { label: `${board.white} – ${board.black}. ${last}. ${end}` });
+    Object.assign(this, { last, end });
+    this.draw();
     if (this.large && last !== this.said) {
       this.said = last;
       live.textContent = `${last} ${end}`;
@@ -128,7 +190,8 @@ async function showTournament() {
   if (only) main.replaceChildren(live, trouble);
   else main.replaceChildren(heading, status, trouble, live, ...Object.values(parts), replay);
 
-  function showBoard(name) {
+  /** Show a board. fresh: whether its moves have changed. */
+  function showBoard(name, fresh) {
     const place = name.split("/")[1];
     if (only && place !== only) return;
     if (!boards.has(place)) {
@@ -140,7 +203,11 @@ async function showTournament() {
         parts.boards.hidden = false;
       }
     }
-    boards.get(place).show(state[name]);
+    const board = boards.get(place);
+    // The moves are sent when they change.
+    board.board = state[name];
+    if (fresh) board.record(state[`history/${place}`]);
+    board.show(state[name]);
   }
 
   function showStatus() {
@@ -293,7 +360,9 @@ async function showTournament() {
     const has = (name) => name in changes;
     if (has("standings")) showStandings();
     if (has("curve") || has("standings")) showCurves();
-    for (const name of Object.keys(changes)) if (name.startsWith("boards/")) showBoard(name);
+    for (const name of Object.keys(changes)) {
+      if (name.startsWith("boards/")) showBoard(name, has(name.replace("boards", "history")));
+    }
     if (has("finished") && changes.finished) listGames();
   }
 
@@ -318,27 +387,64 @@ document.addEventListener("keydown", (event) => {
   if (replayKey(event.key)) event.preventDefault();
 });
 
+// The big screen: one board without the rest of the page. The address keeps it for a link.
+
+const onScreen = () => new URLSearchParams(location.search).has("screen");
+
+function showScreen(on) {
+  history.replaceState(null, "", location.pathname + (on ? "?screen" : ""));
+  document.body.classList.toggle("screen", on);
+  // A browser without full screen, or a page without a click, shows it in its window.
+  if (on && !document.fullscreenElement) document.documentElement.requestFullscreen?.().catch(() => {});
+  else if (!on && document.fullscreenElement) document.exitFullscreen();
+}
+
+if (only) {
+  document.body.classList.toggle("screen", onScreen());
+  document.addEventListener("fullscreenchange", () => {
+    if (!document.fullscreenElement && onScreen()) showScreen(false);
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && onScreen()) showScreen(false);
+  });
+}
+
 /** Show a finished game, with controls to step through the moves. */
 function replayed(game) {
   const view = createBoard();
+  const balance = bar("chess");
   const said = element("p", { "aria-live": "polite" });
+  const graph = element("div", {});
+  const name = (place, full) => {
+    const { move, chance } = game.positions[place + 1];
+    return game.game === "chess" ? numbered(game.positions[place], move, place, full)
+      : `${place + 1}. ${worded(played, game.positions[0].kind, move, chance)}`;
+  };
+  const scores = game.positions.slice(1).map((_, place) => {
+    const info = game.said[place - game.book];
+    return { ...info, expected: expectedScore(info) };
+  });
   const moves = element("div", { class: "moves", tabindex: "0", role: "group", "aria-label": say("moves") });
   const last = game.positions.length - 1;
   let at = last;
-  const buttons = game.positions.slice(1).map((position, place) => {
-    const text = numbered(game.positions[place], position.move, place);
-    return element("button", { type: "button", onclick: () => go(place + 1) }, text);
-  });
+  let flipped = false;
+  const buttons = scores.map((_, place) =>
+    element("button", { type: "button", onclick: () => go(place + 1) }, name(place)));
   moves.append(...buttons);
 
   function go(place) {
     at = Math.max(0, Math.min(last, place));
     const position = game.positions[at];
     const info = game.said[at - 1 - game.book];
-    const words = at ? numbered(game.positions[at - 1], position.move, at - 1, true) : say("start");
+    const words = at ? name(at - 1, true) : say("start");
     const score = info ? `${scoreText(info)} ${clockText(info.clock)}` : at && at <= game.book ? say("book") : "";
     said.textContent = `${words} ${score}${at === last ? ` · ${game.result} ${ending(game)}` : ""}`;
-    view.show(position, { label: `${game.white} – ${game.black}. ${words}` });
+    const drawing = { ...position, colours: ["black", "white"], players: [game.black, game.white], bottom: 1 };
+    view.show(drawing, { flipped, label: `${game.white} – ${game.black}. ${words}` });
+    balance.show(scores[at - 1]?.expected, say("evaluation", { score: scoreText(info) }));
+    if (scores.some(({ expected }) => expected != null)) {
+      graph.replaceChildren(course("chess", 0.5, scores, at, say("evaluation graph", { score: scoreText(info) }), go));
+    }
     buttons.forEach((button, each) => {
       if (each === at - 1) {
         button.setAttribute("aria-current", "step");
@@ -349,9 +455,14 @@ function replayed(game) {
 
   const steps = element("div", { class: "steps" }, ...[
     ["first", () => 0], ["back", () => at - 1], ["forward", () => at + 1], ["last one", () => last],
-  ].map(([name, place]) => element("button", { type: "button", onclick: () => go(place()) }, say(name))));
+  ].map(([key, place]) => element("button", { type: "button", onclick: () => go(place()) }, say(key))),
+  element("button", { type: "button", "data-action": "flip", onclick: () => {
+    flipped = !flipped;
+    go(at);
+  } }, played("flip")));
   const grid = element("div", { class: "replay" },
-    element("div", {}, view.node, steps, said), moves);
+    element("div", {}, element("div", { class: "table" }, balance.node, view.node), steps, said),
+    element("div", {}, graph, moves));
   replayKey = (key) => {
     const place = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: last }[key];
     if (place !== undefined) go(place);

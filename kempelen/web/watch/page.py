@@ -22,6 +22,7 @@ from kempelen.match.config.game_settings import CHESS, GO, GameSettings
 from kempelen.match.live.tournament_views import TournamentView
 from kempelen.web.channel import Channel, ChannelGroup, ignore_message
 from kempelen.web.diagrams import (
+    SIDES,
     changed_cells,
     chess_diagrams,
     diagram,
@@ -30,6 +31,7 @@ from kempelen.web.diagrams import (
 from kempelen.web.pages import Page
 from kempelen.web.responses import AsciiJsonResponse
 from kempelen.web.site_context import SiteContext
+from kempelen.web.watch.live_game import LiveGame
 
 # Polling interval in seconds.
 POLL_INTERVAL_S = 0.1
@@ -37,6 +39,8 @@ POLL_INTERVAL_S = 0.1
 MAX_LISTED = 100
 # Maximum value of a game option, such as a size, that is accepted from a broker.
 MAX_OPTION = 30
+# Errors of invalid moves, and of games of users.
+REPLAY_ERRORS = (ValueError, LookupError, TypeError)
 
 
 @dataclass(slots=True)
@@ -58,6 +62,7 @@ class WatchedTournament:
         self.failure = ""  # the error of the last poll, or ""
         self._sent: dict[str, Any] = {}
         self._grids: dict[str, _LastGridPosition] = {}  # by board name
+        self._live_games: dict[str, tuple[list[Any], LiveGame]] = {}  # by board name
 
     @property
     def name(self) -> str:
@@ -119,8 +124,11 @@ class WatchedTournament:
             "book": len(record["opening"]),
             "positions": positions,
             "said": [
-                {name: move.get(name) for name in ("cp", "mate", "depth", "time", "clock")}
-                for move in record["moves"]
+                _from_white(move, str(position["side"]))
+                | {name: move.get(name) for name in ("depth", "time", "clock")}
+                for move, position in zip(
+                    record["moves"], positions[len(record["opening"]) + 1 :], strict=True
+                )
             ],
         }
 
@@ -147,8 +155,22 @@ class WatchedTournament:
         for name, snapshot in list(spectator.state.snapshots.items()):
             part = {key: value for key, value in snapshot.items() if key not in ("run", "sequence")}
             if name.startswith("boards/"):
+                live = self._live_game(name, part)
+                parts[name.replace("boards", "history")] = {
+                    "plies_before": live.plies_before,
+                    "written": list(live.written),
+                    "rolls": list(live.rolls),
+                    "scores": list(part.pop("scores", ())),
+                }
                 part["moves"] = len(part.get("moves", ()))
-                drawn = diagram(game, str(part.pop("position", "")))
+                for side in SIDES:
+                    if said := part.get(f"{side}_said"):
+                        part[f"{side}_said"] = _from_white(said, side) | {
+                            "depth": said.get("depth"),
+                            "ply": said.get("ply"),
+                            "line": live.line(said),
+                        }
+                drawn = diagram(game, str(part.pop("position", ""))) | live.diagram()
                 if drawn["type"] == "grid":
                     drawn["last"] = self._last_cells(name, part, drawn["rows"])
                 else:
@@ -156,6 +178,22 @@ class WatchedTournament:
                 part["drawing"] = drawn
             parts[name] = part
         return parts
+
+    def _live_game(self, board: str, part: Mapping[str, Any]) -> LiveGame:
+        """Return the game on a board, after its moves so far."""
+        game = [part.get(name) for name in ("pair", "game", "fen")]
+        moves = list(map(str, part.get("moves", ())))
+        old, live = self._live_games.get(board, (None, None))
+        try:
+            if live is None or old != game or live.received != moves[: len(live.received)]:
+                self._check_game()
+                live = LiveGame(self.game, str(part.get("fen", "")))
+            live.extend(moves)
+        except REPLAY_ERRORS:
+            live = LiveGame(None)
+            live.extend(moves)
+        self._live_games[board] = (game, live)
+        return live
 
     def _last_cells(
         self, board: str, part: Mapping[str, Any], rows: Sequence[str]
@@ -244,7 +282,7 @@ class WatchPage(Page):
             raise HTTPException(404, "tournament or game not found")
         try:
             return AsciiJsonResponse(await self.run_in_thread(request, watched.replay, key))
-        except (ValueError, LookupError, TypeError) as error:
+        except REPLAY_ERRORS as error:
             text = Message("could not replay game {}: {}", key, library_message(error))
             raise HTTPException(
                 422, sanitize_line(self.site.session_context.permissions.redact(text), 300)
@@ -265,6 +303,13 @@ class WatchPage(Page):
 def _summary(record: Mapping[str, Any]) -> dict[str, Any]:
     names = ("white", "black", "result", "termination", "detail", "started")
     return {name: record.get(name, "") for name in names}
+
+
+def _from_white(found: Mapping[str, Any], side: str) -> dict[str, Any]:
+    """Return a score of the player `side` from White's point of view."""
+    sign = 1 if side == "white" else -1
+    scores = {name: found.get(name) for name in ("cp", "mate")}
+    return {name: score and sign * score for name, score in scores.items()}
 
 
 def _marked_squares(game: str, last: Sequence[str]) -> list[str]:

@@ -4,6 +4,7 @@ import json
 import sqlite3
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -15,6 +16,7 @@ from websockets.sync.client import connect
 from agent.games.go import MAX_SIZE
 from kempelen.match.config.game_settings import GameSettings
 from kempelen.match.game.game_result import Termination
+from kempelen.match.live.events import GameStarted, MovePlayed, SearchInfo
 from kempelen.match.live.live_file import live_file_path
 from kempelen.match.live.tournament_views import LedgerView
 from kempelen.match.pairing.schedule import due_pairs
@@ -193,6 +195,77 @@ def test_grid_board_marks_last_move(ledger: str) -> None:
     assert last(1, "b2 a1 a2 a3", "O . .\nX X .\nO . .") == []
     assert last(2, "", ". . .\n. . .\n. . .") == []
     assert last(2, "c3", ". . X\n. . .\n. . .") == [[0, 2]]
+
+
+def test_moves_lines_and_scores_of_a_running_game_are_from_whites_view(ledger: str) -> None:
+    spectator = LedgerView(ledger)
+    spectator.poll()
+    watched = WatchedTournament(spectator)
+    chess_game = {"board": 1, "pair": "1.1-2.1", "game": 1, "white": "A", "black": "B"}
+    start = GameStarted(
+        **chess_game, fen=chess.STARTING_FEN, moves=("e2e4", "e7e5"), position="", turn="white",
+        white_clock=None, black_clock=None,
+    )  # fmt: skip
+    game = {"board": 1, "pair": "1.1-2.1", "game": 1}
+    search = SearchInfo(
+        **game, ply=3, side="white", depth=7, cp=30, mate=None, nodes=9, time=0.1,
+        pv=("g1f3", "b8c6", "a1a8"),
+    )  # fmt: skip
+    move = MovePlayed(
+        **game, ply=3, side="white", move="g1f3", san="Nf3", position="", turn="black", cp=35,
+        mate=None, depth=8, nodes=9, time=0.1, white_clock=None, black_clock=None,
+    )  # fmt: skip
+    reply = replace(
+        move, ply=4, side="black", move="b8c6", san="Nc6", turn="white", cp=None, mate=2
+    )
+    for event in (start, search):
+        spectator.state.apply(event)
+    (white,) = [watched.state()["state"]["boards/1"]["white_said"]]
+    assert white == {"cp": 30, "mate": None, "depth": 7, "ply": 3, "line": ["Nf3", "Nc6"]}
+    spectator.state.apply(move)
+    white = watched.state()["state"]["boards/1"]["white_said"]
+    assert (white["cp"], white["line"]) == (35, ["Nf3", "Nc6"])
+    spectator.state.apply(reply)
+    spectator.state.apply(replace(search, ply=4, side="black", pv=("b8c6",), mate=2, cp=None))
+    state = watched.state()["state"]
+    assert state["boards/1"]["black_said"]["mate"] == -2
+    assert state["boards/1"]["black_said"]["line"] == ["Nc6"]
+    assert state["history/1"] == {
+        "plies_before": 0,
+        "written": ["e4", "e5", "Nf3", "Nc6"],
+        "rolls": [],
+        "scores": [None, None, [35, None], [None, -2]],
+    }
+
+
+def test_scores_of_a_replayed_game_are_from_whites_view(served: Served) -> None:
+    replay = got(served, "/watch/1/games/1.1-2.1.1")
+    assert [said["cp"] for said in replay["said"]] == [20, 10]
+
+
+def test_dice_games_are_drawn_live_and_in_replays(ledger: str) -> None:
+    spectator = LedgerView(ledger)
+    spectator.poll()
+    watched = WatchedTournament(spectator)
+    for game, moves in (("backgammon", ["31", "8/5,6/5"]), ("pig", ["roll", "4", "hold"])):
+        spectator.state.status["game"] = {"name": game}
+        diagrams = game_diagrams(GameSettings(game), moves)
+        spectator.state.snapshots["boards/1"] = {
+            "pair": game, "game": 1, "moves": moves, "position": "",
+        }  # fmt: skip
+        state = watched.state()["state"]
+        shown = state["boards/1"]["drawing"]
+        assert shown["kind"] == diagrams[-1]["kind"] == game
+        kind = "men" if game == "backgammon" else "scores"
+        assert shown[kind] == diagrams[-1][kind]
+        assert state["history/1"]["written"] == moves
+        rolls = [ply for ply, each in enumerate(diagrams[1:]) if each["chance"]]
+        assert state["history/1"]["rolls"] == rolls == [moves.index({"pig": "4"}.get(game, "31"))]
+    # Moves of an untrusted game are shown as they are.
+    spectator.trusted = False
+    spectator.state.status["game"] = {"name": "evil.py:Game"}
+    spectator.state.snapshots["boards/1"] = {"pair": "2", "game": 1, "moves": ["x"], "position": ""}
+    assert watched.state()["state"]["history/1"]["written"] == ["x"]
 
 
 @pytest.mark.parametrize("language", ["en", "es"])
