@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice, takewhile
-from math import isnan
+from math import isfinite
 from pathlib import Path
 from types import MappingProxyType
 from unicodedata import normalize
@@ -37,12 +38,26 @@ PROGRAMS_WITH_KOMI_IN_HUNDREDTHS = ("foxwq", "sgfc:2.0")
 KOMI_IN_HUNDREDTHS: dict[float, float] = {
     50: 0.5, 275: 5.5, 325: 6.5, 350: 7.0, 375: 7.5, 550: 5.5, 650: 6.5, 700: 7.0, 750: 7.5,
 }  # fmt: skip
+# GoGoD's collection has komi in stones for games by Chinese rules, such as KM[3.75].
+COLLECTION_WITH_KOMI_IN_STONES = "GoGoD"
+POINTS_PER_STONE = 2
 
 _SIZE = re.compile(r"0*([1-9][0-9]?)(?:\s*[:x]\s*0*([1-9][0-9]?))?(?!\s*[0-9.:x])", re.IGNORECASE)
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _POINTS = re.compile(r"[A-Za-z]{2}(?::[A-Za-z]{2})?")
-# A number with a unit, as in "6.5目", "6目半" (6.5 points) and "3.75子" (3.75 stones, 7.5 points).
-_KOMI = re.compile(r"([-+]?[0-9]+(?:[.,][0-9]+)?)\s*(子)?[^0-9半½반]{0,3}([半½반])?")
+# A number with a unit: "6.5目" and "6目半" are 6.5 points; "3.75子" and "黑贴3又3/4子" are 3.75
+# stones, which are 7.5 points. The groups are the sign, a number, a fraction, stones, and half.
+_KOMI = re.compile(
+    r"[^-+0-9半반十百]{0,8}([-+]?)"
+    r"(?:([0-9]+[.,][0-9]+|[0-9]+(?![0-9]*\s*/|[.,][0-9]))(?:\s*[又と]\s*|\s+)?)?"
+    r"(?:([0-9]{1,4})/([1-9][0-9]{0,3}))?\s*(子|zi\b|stones?\b)?[^0-9半반十百]{0,3}([半반])?",
+    re.IGNORECASE,
+)
+_VULGAR_FRACTION = re.compile("[¼¾⅐-⅞]")
+_PARTS_OF = re.compile("([0-9]{1,4})分之([0-9]{1,4})")  # in Chinese, the denominator comes first
+_CHINESE_DIGITS = str.maketrans("零一二三四五六七八九", "0123456789")
+# A fraction with this denominator is one of stones, because points are counted in halves.
+QUARTERS = "4"
 
 Point = tuple[int, int]
 
@@ -177,7 +192,7 @@ def _texts(header: Iterable[Node], name: str) -> Iterable[str]:
 
 def _size(header: Iterable[Node]) -> Size:
     text = next(filter(None, _texts(header, "SZ")), str(DEFAULT_SIZE))
-    match = _SIZE.match(text)
+    match = _SIZE.match(_with_digits(text))
     shown = sanitize_line(text)[:MAX_SHOWN_LENGTH]
     if match is None:
         raise SgfError("SZ[{}]: invalid board size", shown)
@@ -189,7 +204,7 @@ def _size(header: Iterable[Node]) -> Size:
 
 def _handicap(header: Sequence[Node]) -> int | None:
     width, height = _size(header)
-    for text in _texts(header, "HA"):
+    for text in map(_with_digits, _texts(header, "HA")):
         if (match := re.match(r"[0-9]{1,4}(?![0-9.])", text)) and int(match[0]) <= width * height:
             return int(match[0])
     return None
@@ -204,28 +219,41 @@ def _rules(header: Sequence[Node]) -> str:
 def _komi(header: Sequence[Node]) -> float | None:
     """Return the komi, or None. Accept decimal commas, units, and hundredths from some programs."""
     values = map(_komi_from, _texts(header, "KM"))
-    komi = next((value for value in values if value is not None), None)
-    if komi is None:
+    known = sorted((value for value in values if value is not None), key=isfinite, reverse=True)
+    if not known:
         return None
+    komi = known[0]
     programs = " ".join(_texts(header, "AP")).lower()
     if any(name in programs for name in PROGRAMS_WITH_KOMI_IN_HUNDREDTHS):
         komi = KOMI_IN_HUNDREDTHS.get(komi, komi)
+    source = " ".join(_texts(header, "US"))
+    if 4 * komi % 2 == 1 and COLLECTION_WITH_KOMI_IN_STONES in source:
+        komi *= POINTS_PER_STONE
     if not abs(komi) < MAX_KOMI:
         raise SgfError("invalid komi {:g} (must be below {:g})", komi, MAX_KOMI)
     return komi + 0.0
 
 
+def _with_digits(text: str) -> str:
+    """Return the text with full-width and Chinese digits, and fractions such as ¾, as ASCII."""
+    return normalize("NFKC", text).replace("\N{FRACTION SLASH}", "/").translate(_CHINESE_DIGITS)
+
+
 def _komi_from(text: str) -> float | None:
-    text = normalize("NFKC", text.replace("½", "半"))
-    try:
-        komi = float(text.replace(",", "."))
-    except ValueError:
-        match = _KOMI.match(text)
-        if match is None:
-            return None
-        komi = float(match[1].replace(",", ".")) * (2 if match[2] else 1)
-        return komi + (0.5 if match[3] else 0)
-    return None if isnan(komi) else komi
+    text = _VULGAR_FRACTION.sub(r" \g<0>", text.replace("½", "半"))
+    text = _with_digits(text)
+    with suppress(ValueError):
+        return float(text.replace(",", "."))
+    match = _KOMI.match(_PARTS_OF.sub(r"\2/\1", text))
+    if match is None or not any(match.groups()[1:]):
+        return None
+    sign, whole, numerator, denominator, stones, half = match.groups()
+    komi = float((whole or "0").replace(",", ".")) + (0.5 if half else 0)
+    if denominator:
+        komi += int(numerator) / int(denominator)
+    if stones or denominator == QUARTERS:
+        komi *= POINTS_PER_STONE
+    return -komi if sign == "-" else komi
 
 
 class _MainLine:

@@ -139,6 +139,8 @@ def test_loading_a_broken_file_keeps_the_current_game(tmp_path_factory, data):
         ("", "."),
         ("(;SZ[26];B[aa])", "unsupported board size 26 .maximum 25"),
         ("(;SZ[9]KM[1e300])", "invalid komi 1e\\+300"),
+        ("(;SZ[9]KM[nan])", "invalid komi nan"),
+        ("(;SZ[9]KM[-inf])", "invalid komi -inf"),
         ("(;SZ[1];B[aa])", "move 1 is illegal"),
         ("(;SZ[1];B[ba])", "a point is outside the board of 1x1"),
         ("(;SZ[9]PL[green])", r"PL\[green\]: invalid value in node 0"),
@@ -256,7 +258,13 @@ def test_moves_that_only_ko_or_the_ban_on_suicide_forbids_are_loaded(tmp_path):
 @pytest.mark.parametrize(
     ("said", "komi"),
     [
-        *(("6,5", 6.5), ("-0", 0.0), ("", 7.5), ("nan", 7.5), ("much", 7.5), ("6.5目", 6.5)),
+        *(("6,5", 6.5), ("-0", 0.0), ("", 7.5), ("much", 7.5), ("6.5目", 6.5), ("六目半", 6.5)),
+        *(("3 3/4子", 7.5), ("3又3/4子", 7.5), ("３又３／４子", 7.5), ("黑贴3¾子", 7.5)),
+        *(("三又四分之三子", 7.5), ("2 3/4", 5.5), ("2 1/2子", 5.0), ("3子半", 7.0), ("¾子", 1.5)),
+        *(("3.75 stones", 7.5), ("6 1/2", 6.5), ("コミ6目半", 6.5), ("半目", 0.5)),
+        ("-3 3/4子", -7.5),
+        *(("十目半", 7.5), ("6.5/7.5", 6.5), ("nan][6.5", 6.5)),
+        (f"{'9' * 5000}/{'9' * 5000}子", 7.5),
         *(("6目半", 6.5), ("6½", 6.5), ("６．５", 6.5), ("3.75子", 7.5), ("-3,5 points", -3.5)),
         *(("][5.5", 5.5), ("much]KM[5.5", 5.5), ("6집반", 6.5), ("黑贴目", 7.5)),
     ],
@@ -277,9 +285,12 @@ def test_komi_may_have_a_unit_and_unreadable_komi_is_ignored(said, komi, tmp_pat
         ("AP[foxwq]KM[375]AP[GNU Go:3.8]", 7.5),
         ("AP[][foxwq]KM[][375]", 7.5),
         ("KM[375]", 375.0),
+        ("US[GoGoD95]KM[3.75]RU[Chinese]", 7.5),
+        ("US[GoGoD95]KM[6.5]", 6.5),
+        ("KM[3.75]", 3.75),
     ],
 )
-def test_komi_in_hundredths_is_accepted_from_foxwq_only(said, komi, tmp_path):
+def test_komi_in_hundredths_and_in_stones_is_accepted_from_known_sources_only(said, komi, tmp_path):
     assert loaded(tmp_path, f"(;SZ[19]{said})").komi == komi
 
 
@@ -292,6 +303,8 @@ def test_komi_in_hundredths_is_accepted_from_foxwq_only(said, komi, tmp_path):
         ("AB[aa][bb]AW[cc]", 0),
         ("AB[aa][bb]AW[cc]HA[2]", 2),
         ("HA[3];B[aa];B[bb];B[cc]", 3),
+        ("HA[３];B[aa];B[bb];B[cc]", 3),
+        ("HA[三子];B[aa];B[bb];B[cc]", 3),
         ("AB[aa][bb]HA[-1]", 2),
         ("AB[aa][bb]HA[82]", 2),
         ("AB[aa][bb]HA[two]", 2),
