@@ -39,7 +39,10 @@ def _normalized(name: str) -> str:
     return re.sub(r"[-_ ]", "", name.lower())
 
 
-_RULESETS_BY_NORMALIZED_NAME = {_normalized(name): rules for name, rules in RULESETS.items()}
+_RULESETS_BY_NORMALIZED_NAME = {
+    **{_normalized(name): rules for name, rules in RULESETS.items()},
+    "ancientchinese": RULESETS["stone-scoring"],
+}
 # Additional names that occur in SGF files.
 _SGF_ALIASES = {
     "china": "chinese",
@@ -61,9 +64,12 @@ _SGF_ALIASES = {
 }
 # "rules", "ruleset", and the same in Chinese and Japanese.
 _RULES_WORD = re.compile(r"\brule(s|set)?\b|规则|規則|ルール", re.IGNORECASE)
-_KATAGO_RULES_STRING = re.compile(
-    rf"ko({'|'.join(KO_RULES)})score({'|'.join(SCORING_RULES)})tax({'|'.join(TAX_RULES)})sui([01])"
-    rf"(?:button([01]))?(?:whb({'|'.join(reversed(HANDICAP_BONUSES))}))?(?:fpok([01]))?",
+# A part of KataGo's notation, such as `koSIMPLE`. The groups are attributes of Ruleset.
+_KATAGO_PART = re.compile(
+    rf"komi(?P<komi>-?[0-9]+(?:\.[0-9]+)?)|ko(?P<ko>{'|'.join(KO_RULES)})"
+    rf"|scor(?:e|ing)(?P<scoring>{'|'.join(SCORING_RULES)})|tax(?P<tax>{'|'.join(TAX_RULES)})"
+    rf"|sui(?P<suicide>[01])|button(?P<has_button>[01])|fpok(?P<friendly_pass_ok>[01])"
+    rf"|whb(?P<handicap_bonus_rule>{'|'.join(reversed(HANDICAP_BONUSES))})",
     re.IGNORECASE,
 )
 
@@ -87,19 +93,7 @@ def read_rules_text(text: str) -> Ruleset:
             raise
         except (ValueError, RecursionError):
             raise RulesError("invalid JSON in rules") from None
-    if match := _KATAGO_RULES_STRING.fullmatch(re.sub(r"\s", "", text)):
-        ko, scoring, tax, suicide, has_button, handicap_bonus_rule, friendly_pass_ok = (
-            match.groups()
-        )
-        rules = Ruleset(
-            ko=ko.upper(),
-            scoring=scoring.upper(),
-            tax=tax.upper(),
-            suicide=suicide == "1",
-            has_button=has_button == "1",
-            handicap_bonus_rule=(handicap_bonus_rule or "0").upper(),
-            friendly_pass_ok=friendly_pass_ok == "1",
-        )
+    if rules := _read_katago_parts(re.sub(r"\s", "", text)):
         return _require_playable(rules)
     rules_by_name = find_ruleset(text)
     if rules_by_name is None:
@@ -107,6 +101,22 @@ def read_rules_text(text: str) -> Ruleset:
             f"unknown rules: {shortened(text)} (expected one of: {', '.join(RULESETS)}; or JSON)"
         )
     return rules_by_name
+
+
+def _read_katago_parts(text: str) -> Ruleset | None:
+    """Parse KataGo's notation, in which any part may be missing. Return None for other texts."""
+    values: dict[str, Any] = {"friendly_pass_ok": False}
+    position = 0
+    while match := _KATAGO_PART.match(text, position):
+        name, value = str(match.lastgroup), match[str(match.lastgroup)].upper()
+        is_switch = isinstance(getattr(Ruleset(), name), bool)
+        values[name] = value == "1" if is_switch else float(value) if name == "komi" else value
+        position = match.end()
+    if not text or position < len(text):
+        return None
+    if values.get("scoring") == "TERRITORY":
+        values.setdefault("tax", "SEKI")
+    return Ruleset(**values)
 
 
 def read_ruleset(value: object) -> Ruleset:

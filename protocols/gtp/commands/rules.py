@@ -24,6 +24,14 @@ def _set_rules(gtp: GtpSession, arguments: Arguments) -> str:
     return _set_go_rules(gtp, read_rules(" ".join(arguments.rest())))
 
 
+def _kgs_rules(gtp: GtpSession, arguments: Arguments) -> str:
+    """Set the rules by KGS's name. Chinese rules have positional superko there, as in KataGo."""
+    words = arguments.rest()
+    if [word.lower() for word in words] == ["chinese"]:
+        words = ["chinese-kgs"]
+    return _set_rules(gtp, Arguments(words))
+
+
 def _set_rule(gtp: GtpSession, arguments: Arguments) -> str:
     name, value = arguments.word(), arguments.word()
     arguments.expect_end()
@@ -40,5 +48,5 @@ COMMANDS = {
     "kata-get-rules": Command(_get_rules, go_only=True),
     "kata-set-rules": Command(_set_rules, go_only=True),
     "kata-set-rule": Command(_set_rule, go_only=True),
-    "kgs-rules": Command(_set_rules, go_only=True),
+    "kgs-rules": Command(_kgs_rules, go_only=True),
 }

@@ -36,6 +36,7 @@ def test_named_rules_are_those_of_katago():
     assert values("aga-button") == ("SITUATIONAL", "AREA", "NONE", False, True)
     assert values("new-zealand") == ("SITUATIONAL", "AREA", "NONE", True, False)
     assert values("stone-scoring") == ("SIMPLE", "AREA", "ALL", False, False)
+    assert values("ancient-chinese") == values("ancient area") == values("stone_scoring")
     assert values("ancient-territory") == ("SIMPLE", "TERRITORY", "ALL", False, False)
 
 
@@ -56,6 +57,13 @@ def test_each_rule_can_be_set_alone():
             assert json.loads(str(rules))[name] == value
 
 
+def test_parts_of_katagos_notation_may_be_missing():
+    assert read_rules("koSIMPLE") == read_rules('{"ko":"SIMPLE","friendlyPassOk":false}')
+    territory = read_rules('{"scoring":"TERRITORY","friendlyPassOk":false}')
+    assert read_rules("scoringTERRITORY") == territory
+    assert read_rules("sui0 whbN-1 koSITUATIONAL fpok1") == read_rules("aga")
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
@@ -67,6 +75,9 @@ def test_each_rule_can_be_set_alone():
         ('{"komi":7}', "unknown rule: komi"),
         ('{"hasButton":true,"scoring":"TERRITORY"}', "hasButton: not supported with scoring"),
         ("koSIMPLEscoreTERRITORYtaxSEKIsui0button1", "hasButton: not supported with scoring"),
+        ("komi7koSIMPLE", "unknown rule: komi"),
+        ("koSIMPLEdice1", "unknown rules: koSIMPLEdice1"),
+        ('{"komi":NaN}', "komi: invalid value NaN"),
     ],
 )
 def test_rules_that_cannot_be_played_are_refused_by_name(text, reason):
