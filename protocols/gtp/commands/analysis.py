@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from agent.agent import ReportInterval, describe
 from agent.evaluation_types import learned_file
 from agent.game import CHANCE, parse_move
-from agent.games.stones import PASS
+from agent.games.go import Go
+from agent.games.stones import PASS, iter_bits
 from agent.limits import Info, Limits, Result
 from protocols.gtp.analysis import (
     ALL_MOVES,
@@ -26,8 +27,12 @@ from protocols.gtp.go_board import GtpGoBoard
 from protocols.gtp.messages import Arguments, GtpError
 
 if TYPE_CHECKING:
+    from agent.games.batch_evaluation import BatchEvaluation
     from agent.games.learned_evaluation import LearnedEvaluation
     from protocols.gtp.session import GtpSession
+
+# The number of symmetries of a square board, and the bits of their numbers in KataGo.
+SYMMETRIES, MIRRORS_LINES, MIRRORS_COLUMNS, SWAPS_AXES = 8, 1, 2, 4
 
 LineFormatter = Callable[[ReportContext, Sequence[Info[Any]]], str]
 
@@ -206,33 +211,73 @@ def _kata_get_models(gtp: GtpSession, arguments: Arguments) -> str:
 
 
 def _kata_raw_nn(gtp: GtpSession, arguments: Arguments) -> str:
-    """Return the network's evaluation of the position itself. Only symmetry 0 is evaluated."""
-    symmetry = arguments.word().lower()
+    """Return the network's evaluation of the position itself, in one symmetry or in all."""
+    word = arguments.word().lower()
     arguments.expect_end()
-    if symmetry not in ("0", "all"):
-        raise GtpError(f"unsupported symmetry {symmetry} (expected 0 or all)")
     network, board = _load_network(gtp), gtp.go_board
+    # With swapped axes, a rectangular board is one for which the network is not trained.
+    count = SYMMETRIES if board.game.width == board.game.height else SWAPS_AXES
+    known = [str(number) for number in range(count)]
+    if word not in (*known, "all"):
+        raise GtpError(f"unsupported symmetry {word} (expected 0 to {count - 1}, or all)")
     if network is None:
         raise GtpError("no network is loaded (start with --evaluation learned:FILE)")
-    evaluation = network.in_batches(1)
+    lines = []
+    for symmetry in range(count) if word == "all" else [int(word)]:
+        lines += [f"symmetry {symmetry}", *_raw_evaluation(board, network.in_batches(1), symmetry)]
+    return "\n" + "\n".join(lines)
+
+
+def _raw_evaluation(board: GtpGoBoard, evaluation: BatchEvaluation, symmetry: int) -> list[str]:
     with board.player_to_move(board.turn):
-        moves = list(board.game.moves())
-        values, priors = evaluation.evaluate([evaluation.encode(board.game, moves)])
+        game = board.game
+        images = _images(game, symmetry)
+        moves = [images[move] for move in game.moves()]
+        if symmetry:
+            game = _image(game, images)
+        values, priors = evaluation.evaluate([evaluation.encode(game, moves)])
     white_wins = (1 + float(values[0]) * (1 if board.turn else -1)) / 2
-    shares = {} if priors is None else dict(zip(moves, map(float, priors[0]), strict=False))
-    rows = [
-        " ".join(f"{shares[at]:8.6f}" if at in shares else "     NAN" for at in row)
-        for row in board.rows_from_the_top()
-    ]
     lines = [
-        "symmetry 0",
         f"whiteWin {white_wins:.6f}",
         f"whiteLoss {1 - white_wins:.6f}",
         f"noResult {0:.6f}",
     ]
-    if shares:
+    if priors is not None:
+        shares = dict(zip(moves, map(float, priors[0]), strict=False))
+        rows = [
+            " ".join(
+                f"{shares[images[at]]:8.6f}" if images[at] in shares else "     NAN" for at in row
+            )
+            for row in board.rows_from_the_top()
+        ]
         lines += ["policy", *rows, f"policyPass {shares[PASS]:8.6f}"]
-    return "\n" + "\n".join(lines)
+    return lines
+
+
+def _images(game: Go, symmetry: int) -> dict[int, int]:
+    """Return the image of each vertex in one of KataGo's symmetries, and of the pass."""
+    shape, images = game.stones.shape, {PASS: PASS}
+    for vertex in shape.vertices:
+        column, row = shape.coordinates(vertex)
+        line = shape.height - 1 - row  # counted from the top
+        if symmetry & MIRRORS_LINES:
+            line = shape.height - 1 - line
+        if symmetry & MIRRORS_COLUMNS:
+            column = shape.width - 1 - column
+        if symmetry & SWAPS_AXES:
+            column, line = line, column
+        images[vertex] = shape.vertex(column, shape.height - 1 - line)
+    return images
+
+
+def _image(game: Go, images: Mapping[int, int]) -> Go:
+    """Return the position, without its history, where each stone is on its image."""
+    image = Go(game.size, game.komi)
+    image.rules = game.rules
+    for player in (0, 1):
+        image.set_up(player, [images[at] for at in iter_bits(game.stones.sets[player + 1])])
+    image.set_turn(game.turn)
+    return image
 
 
 def _load_network(gtp: GtpSession) -> LearnedEvaluation | None:
