@@ -339,6 +339,8 @@ def _turns(fields: FieldReader, last: int) -> tuple[Placement, ...]:
         for turn in turns:
             if not 0 <= turn <= last:
                 raise QueryError(f"Invalid turn number: {shortened(turn)}", "analyzeTurns")
+        if not turns:  # KataGo would not answer such a query.
+            raise QueryError("Must specify at least one turn", "analyzeTurns")
     if "priority" in fields:
         if "priorities" in fields:
             raise QueryError("Cannot specify both priority and priorities", "priority")

@@ -256,3 +256,22 @@ def test_symmetry_hash_is_equal_for_mirrored_positions():
     assert here[0] != hashes(("B", "B1"), ("W", "A3"), **wide)[0]
     assert here[1] != hashes(("B", "A2"), ("W", "C1"), **wide)[1]
     assert hashes(("B", "B1"), ("W", "C1"), ("B", "pass"))[1] != one[1]
+
+
+def test_query_without_turns_is_refused_by_name():
+    """KataGo would never answer it."""
+    with pytest.raises(QueryError, match="Must specify at least one turn") as caught:
+        read(analyzeTurns=[])
+    assert caught.value.field == "analyzeTurns"
+    assert read(analyzeTurns=[0]).turns == ((0, 0),)
+
+
+@pytest.mark.parametrize("komi", [float("nan"), float("inf"), 1e400, "7.5", True, 0.25])
+def test_komi_that_is_no_valid_number_is_refused_by_name(komi):
+    with pytest.raises(QueryError, match="Must be a integer or half-integer") as caught:
+        read(komi=komi)
+    assert caught.value.field == "komi"
+    with pytest.raises(QueryError) as caught:
+        read(rules={"komi": komi})
+    assert caught.value.field == "rules"
+    assert "omi" in str(caught.value) or "Must be a integer" in str(caught.value)
