@@ -6,6 +6,8 @@ import re
 
 import chess
 
+from agent.io.message import Message
+
 # A negative or missing counter, and the value that it stands for, by the index of its field.
 _NO_COUNT = re.compile(r"-\d*")
 _CASTLING_FIELD = 2
@@ -26,6 +28,7 @@ def board_from_fen(fen: str, chess960: bool = False) -> chess.Board:
     return chess.Board(" ".join(fields), chess960=chess960)
 
 
-def position_faults(board: chess.Board) -> str:
+def position_faults(board: chess.Board) -> Message:
     """Return what makes a position illegal, such as "no white king", or "" if it is legal."""
-    return ", ".join(str(fault.name).lower().replace("_", " ") for fault in board.status())
+    faults = [Message(str(fault.name).lower().replace("_", " ")) for fault in board.status()]
+    return Message(", ".join("{}" for _ in faults), *faults)

@@ -6,11 +6,20 @@ import pickle
 import re
 from pathlib import Path
 
+import chess
+
+from agent.games.fen import position_faults
 from agent.io.message import Message, MessageError, library_message
 from agent.io.sanitize import sanitize_line
 from kempelen.console.translation import CATALOGUES, DOMAIN, error_message, translate
 from protocols.permissions import Permissions
-from tests.kempelen.message_templates import ROOT, miscounted_templates, placeholders, spanish
+from tests.kempelen.message_templates import (
+    ROOT,
+    is_translated,
+    miscounted_templates,
+    placeholders,
+    spanish,
+)
 
 SOURCES = [
     file
@@ -91,3 +100,16 @@ def test_message_survives_copies_and_unchanged_text() -> None:
     assert sanitize_line(message) is message
     assert sanitize_line(Message("{}", "a\nb")) == "a b"
     assert Permissions(presets={"x": {"name": "secret"}}).redact(message) is message
+
+
+def test_faults_of_positions_are_translated() -> None:
+    for fault in chess.Status:
+        if fault:
+            assert is_translated(fault.name.lower().replace("_", " ")), fault
+    faults = position_faults(chess.Board("8/8/8/8/8/8/8/K7 w - - 0 1"))
+    message = Message("illegal position ({})", faults)
+    assert message == "illegal position (no black king)"
+    assert translate(message, "es") == "posición ilegal (falta el rey negro)"
+    both = Message("illegal position ({})", position_faults(chess.Board(None)))
+    assert both == "illegal position (no white king, no black king, empty)"
+    assert "falta el rey blanco, falta el rey negro" in translate(both, "es")
