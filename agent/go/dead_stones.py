@@ -2,16 +2,12 @@
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from agent.games.chain_status import ShouldContinue, Statuses, classify_chains
 from agent.games.contests import settle_contests
 from agent.games.go import Go
 from agent.games.stones import BLACK, EMPTY, WHITE
-from agent.go.kernel_board import KernelBoard
-from agent.go.life_and_death import LifeSearch, OwnerSamples, find_unsettled_groups
-from agent.go.playout import run_playouts
-from agent.go.records import BOARD_CELLS
+from agent.go.life_and_death import LifeSearch, find_unsettled_groups
+from agent.go.ownership import OwnerSamples, sample_owners
 
 PLAYOUTS = 2000
 
@@ -28,7 +24,7 @@ def chain_statuses(
     result. Searches with playouts settle other groups on which the playouts disagree.
     """
     stones = game.stones
-    ends = _sample_owners(game, playouts, seed)
+    ends = sample_owners(game, playouts, seed)
     survival = _survival_rates(game, ends)
     settled = settle_contests(game, should_continue)
     for head, lives in settled.items():
@@ -46,19 +42,7 @@ def chain_statuses(
 
 def playout_chain_statuses(game: Go, playouts: int = PLAYOUTS, seed: int = 1) -> Statuses:
     """Return the status of every chain from playouts alone, which take a predictable time."""
-    return classify_chains(game, _survival_rates(game, _sample_owners(game, playouts, seed)))
-
-
-def _sample_owners(game: Go, playouts: int, seed: int) -> OwnerSamples:
-    board = KernelBoard()
-    board.seed(seed)
-    board.load(game)
-    ends = np.zeros((playouts, BOARD_CELLS), np.int8)
-    for i in range(playouts):
-        board.worker.root.turn = WHITE if i % 2 else BLACK
-        run_playouts(board.worker, 1, 1)
-        ends[i] = np.asarray(board.worker.last_owners)
-    return ends
+    return classify_chains(game, _survival_rates(game, sample_owners(game, playouts, seed)))
 
 
 def _survival_rates(game: Go, ends: OwnerSamples) -> list[float]:

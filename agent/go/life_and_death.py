@@ -14,18 +14,17 @@ import numpy as np
 import numpy.typing as npt
 
 from agent.games.chain_status import ShouldContinue
+from agent.games.contests import find_contests
 from agent.games.go import Go
 from agent.games.go_rules import DEFAULT_RULES
 from agent.games.stones import BLACK, EMPTY, PASS, WHITE, iter_bits
+from agent.go.ownership import OwnerSamples, sample_owners
 from agent.go.records import BOARD_CELLS
 from agent.go.search import GoSearch
 from agent.kernel.backend import SearchConfig
 from agent.limits import Info, Limits
 from agent.search.stone_fate import Fate, FateSearch
 
-# Owners of the vertices after playouts: 1 for Black, -1 for White. One row per playout, one column
-# per vertex.
-OwnerSamples = npt.NDArray[np.int8]
 Chain = tuple[int, ...]
 
 # A chain or vertex is unsettled if the fraction of playouts in which it survives is between
@@ -38,10 +37,14 @@ MIN_CORRELATION = 0.6
 # playouts decides.
 DECISIVE_VALUE, MIN_VALUE = 0.3, 0.25
 MIN_PLAYOUTS, MAX_PLAYOUTS = 2000, 16000
-# Total number of playouts of all searches of a position.
-PLAYOUT_BUDGET = 48000
-# The same for a `fate_search`, which also stops after CLEAR_PLAYOUTS at CLEAR_VALUE.
-FATE_BUDGET, CLEAR_PLAYOUTS, CLEAR_VALUE = 100_000, 1000, 0.9
+# The time of a playout is about proportional to the number of empty vertices plus PLAYOUT_OVERHEAD.
+# WORK_BUDGET is the sum of these for all searches of a position, which take about 2 seconds.
+PLAYOUT_OVERHEAD, WORK_BUDGET = 50, 4_000_000
+# The same for a `fate_search`, of which a search gets the fraction FATE_SHARE of the rest. It also
+# stops after CLEAR_PLAYOUTS at CLEAR_VALUE. If the samples agree that stones live or die, fewer
+# playouts suffice.
+FATE_BUDGET, FATE_SHARE, CLEAR_PLAYOUTS, CLEAR_VALUE = 3_000_000, 0.25, 1000, 0.9
+FATE_SAMPLES, AGREED_SHARE, AGREED_PLAYOUTS = 500, 0.96, 200
 # Playouts of a `RegionSearch` for the expected score.
 _REGION_PROBE = 500
 _MEGABYTES = 32
@@ -161,7 +164,7 @@ class LifeSearch:
         self._game = game
         self._should_continue = should_continue
         self._search = GoSearch(SearchConfig(threads=1, megabytes=_MEGABYTES, seed=seed))
-        self._remaining_playouts = PLAYOUT_BUDGET
+        self._remaining_work = float(WORK_BUDGET)
 
     def resolve(self, groups: Sequence[UnsettledGroup]) -> Iterator[tuple[UnsettledGroup, int]]:
         """Yield each group with the colour that wins it, or EMPTY for a seki.
@@ -185,16 +188,17 @@ class LifeSearch:
         return BLACK if wins[-1] else EMPTY if wins[0] else WHITE
 
     def _black_wins(self, player: int, komi: float) -> bool | None:
-        if self._remaining_playouts <= 0 or not self._should_continue():
+        cost = _playout_cost(self._game)
+        if self._remaining_work < cost or not self._should_continue():
             return None
-        value, nodes = 0.0, 0
-        for info in _search_trial(self._search, self._game, player, komi, self._remaining_playouts):
+        value, nodes, limit = 0.0, 0, int(self._remaining_work / cost)
+        for info in _search_trial(self._search, self._game, player, komi, limit):
             value, nodes = info.expected_outcome or 0.0, info.nodes
             if nodes >= MIN_PLAYOUTS and abs(value) >= DECISIVE_VALUE:
                 break
             if not self._should_continue():
                 return None
-        self._remaining_playouts -= nodes
+        self._remaining_work -= nodes * cost
         if abs(value) < MIN_VALUE:
             return None
         return (value > 0) == (player == 0)
@@ -203,29 +207,41 @@ class LifeSearch:
 def fate_search(game: Go, should_continue: ShouldContinue, seed: int = 1) -> FateSearch:
     """Return a function that searches for the fate of stones, independently of other groups.
 
-    The outcome is 0 (undecided) if `should_continue` returns False, or after FATE_BUDGET playouts
-    in all.
+    The outcome is 0 (undecided) if `should_continue` returns False, or if the budget is exhausted.
     """
     search = GoSearch(SearchConfig(threads=1, megabytes=_MEGABYTES, seed=seed))
-    remaining_playouts = FATE_BUDGET
+    ends = sample_owners(game, FATE_SAMPLES, seed)
+    contested = {head for contest in find_contests(game.stones) for head in contest.chains}
+    cost = _playout_cost(game)
+    remaining_work = float(FATE_BUDGET)
 
     def fate(stones: int, player: int) -> Fate:
-        nonlocal remaining_playouts
-        if remaining_playouts <= 0:
+        nonlocal remaining_work
+        vertices, limit = list(iter_bits(stones)), int(FATE_SHARE * remaining_work / cost)
+        if limit <= 0:
             return Fate(0.0, PASS)
-        search.score_only(iter_bits(stones))
+        agreed = abs(float(ends[:, vertices].mean())) >= AGREED_SHARE
+        if agreed and not {game.stones.head[vertex] for vertex in vertices} & contested:
+            min_playouts = AGREED_PLAYOUTS
+        else:
+            min_playouts = CLEAR_PLAYOUTS
+        search.score_only(vertices)
         value, move, nodes = 0.0, PASS, 0
-        for info in _search_trial(search, game, player, 0.0, remaining_playouts):
+        for info in _search_trial(search, game, player, 0.0, limit):
             value, move, nodes = info.expected_outcome or 0.0, info.pv[0], info.nodes
-            is_clear = nodes >= CLEAR_PLAYOUTS and abs(value) >= CLEAR_VALUE
+            is_clear = nodes >= min_playouts and abs(value) >= CLEAR_VALUE
             if is_clear or (nodes >= MIN_PLAYOUTS and abs(value) >= DECISIVE_VALUE):
                 break
             if not should_continue():
                 return Fate(0.0, PASS)
-        remaining_playouts -= nodes
+        remaining_work -= nodes * cost
         return Fate(value, move)
 
     return fate
+
+
+def _playout_cost(game: Go) -> int:
+    return game.stones.sets[EMPTY].bit_count() + PLAYOUT_OVERHEAD
 
 
 def _search_trial(

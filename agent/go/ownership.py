@@ -9,10 +9,28 @@ from agent.games.chain_status import Statuses, classify_chains
 from agent.games.go import Go
 from agent.games.stones import BLACK, WHITE
 from agent.go.kernel_board import KernelBoard
+from agent.go.playout import run_playouts
 from agent.go.records import BOARD_CELLS, NO_VERTEX
+
+# Owners of the vertices after playouts: 1 for Black, -1 for White. One row per playout, one column
+# per vertex.
+OwnerSamples = npt.NDArray[np.int8]
 
 # A vertex is settled if its mean owner is at least this far from 0.
 SETTLED_SHARE = 0.9
+
+
+def sample_owners(game: Go, playouts: int, seed: int) -> OwnerSamples:
+    """Return the owners after playouts, in which the players begin in turn."""
+    board = KernelBoard()
+    board.seed(seed)
+    board.load(game)
+    ends = np.zeros((playouts, BOARD_CELLS), np.int8)
+    for i in range(playouts):
+        board.worker.root.turn = WHITE if i % 2 else BLACK
+        run_playouts(board.worker, 1, 1)
+        ends[i] = np.asarray(board.worker.last_owners)
+    return ends
 
 
 class Ownership:

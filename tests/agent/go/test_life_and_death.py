@@ -1,15 +1,28 @@
 """Dead stones of positions that playouts alone do not settle."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 
 from agent.games.chain_status import stones_with_status
+from agent.games.dragons import dragons
 from agent.games.go import Go
-from agent.games.stones import PASS, iter_bits
+from agent.games.stones import BLACK, EMPTY, PASS, iter_bits
+from agent.go import life_and_death
 from agent.go.dead_stones import chain_statuses, playout_chain_statuses
-from agent.go.life_and_death import DECISIVE_VALUE, RegionSearch, fate_search
-from agent.limits import Limits, MoveRestriction
+from agent.go.life_and_death import (
+    CLEAR_PLAYOUTS,
+    CLEAR_VALUE,
+    DECISIVE_VALUE,
+    PLAYOUT_OVERHEAD,
+    RegionSearch,
+    fate_search,
+)
+from agent.go.search import GoSearch
+from agent.limits import Info, Limits, MoveRestriction
 from tests.agent.games.contest_positions import CONTESTS, contest
-from tests.agent.go.positions import from_diagram, symmetry, turned
+from tests.agent.go.positions import at, from_diagram, symmetry, turned
 from tests.agent.go.test_search import HALVES, last_info, searching
 
 # Black in the lower left has only one eye.
@@ -48,6 +61,18 @@ THREE = (*ABOVE, ".........", "XXXX.....", "OOOOX....", "...OX....")
 FOUR = (*ABOVE, ".........", "XXXXX....", "OOOOOX...", "....OX...")
 CORNERS = ("...OX....",) * 6
 SEKI = (*CORNERS, "OOOOXXXXX", "XXXXOOOOX", ".XX.OO.OX")
+# Each half is settled, and has a dead stone.
+FINISHED = (
+    "X.X.XO.O.",
+    "XXXXXOOOO",
+    "X.X.XO.O.",
+    "XXXXXOOOO",
+    ".X.OXO.XO",
+    "XXXXXOOOO",
+    "X.X.XO.O.",
+    "XXXXXOOOO",
+    "X.X.XO.O.",
+)
 CAUGHT = (".X.XO", "XXXX.", "..X..", "XXXX.", ".X.X.")
 
 
@@ -192,3 +217,50 @@ def test_search_of_a_region_finds_the_vital_point_for_either_side(player: int) -
     assert game.text(level[0].pv[0]) == "B1"
     assert (level[0].expected_outcome or 0.0) > DECISIVE_VALUE
     assert all(set(line.pv) <= allowed for line in level)
+
+
+@pytest.fixture
+def playouts(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return a list to which each search adds its number of playouts."""
+    searched: list[int] = []
+    search_game = GoSearch.search
+
+    def search(self: GoSearch, *arguments: Any) -> Iterator[Info[int]]:
+        try:
+            yield from search_game(self, *arguments)
+        finally:
+            searched.append(self.nodes)
+
+    monkeypatch.setattr(GoSearch, "search", search)
+    return searched
+
+
+def test_fate_of_settled_stones_needs_few_playouts(playouts: list[int]) -> None:
+    game = from_diagram(*FINISHED)
+    fate = fate_search(game, lambda: True)
+    for text, lives in (("A1", True), ("F1", True), ("D5", False), ("H5", False)):
+        vertex = at(game, text)
+        owner = game.stones.board[vertex] - BLACK
+        for player in (0, 1):
+            value = fate(game.stones.chain_at(vertex), player).value
+            assert value * (1 if (player == owner) == lives else -1) > CLEAR_VALUE
+    assert len(playouts) == 8
+    assert max(playouts) < CLEAR_PLAYOUTS
+
+
+@pytest.mark.parametrize("turn", [0, 1])
+def test_searches_of_a_position_share_a_budget(
+    turn: int, playouts: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game = from_diagram(*OPEN_SIDE, turn=turn)
+    cost = game.stones.sets[EMPTY].bit_count() + PLAYOUT_OVERHEAD
+    monkeypatch.setattr(life_and_death, "WORK_BUDGET", 3000 * cost)
+    chain_statuses(game)
+    assert 0 < sum(playouts) <= 3000
+    playouts.clear()
+    monkeypatch.setattr(life_and_death, "FATE_BUDGET", 3000 * cost)
+    fate = fate_search(game, lambda: True)
+    groups = [group for group in dragons(game.stones) for _ in range(5)]
+    for number, group in enumerate(groups):
+        fate(group, number % 2)
+    assert 1000 < sum(playouts) <= 3000
