@@ -35,34 +35,39 @@ class Reading(NamedTuple):
     move: int
 
 
-def ladders(stones: Stones) -> dict[tuple[int, ...], LadderStatus]:
+def always() -> bool:
+    """Let a computation continue to its end."""
+    return True
+
+
+def ladders(
+    stones: Stones, should_continue: ShouldContinue = always
+) -> dict[tuple[int, ...], LadderStatus]:
     """Return the ladder status of each chain with one or two liberties, keyed by its vertices."""
     found: dict[tuple[int, ...], LadderStatus] = {}
     occupied = stones.shape.on_board & ~stones.sets[EMPTY]
     for head in sorted({stones.head[vertex] for vertex in iter_bits(occupied)}):
         if stones.liberties[head].bit_count() < 3:
-            found[tuple(sorted(stones.chains[head]))] = ladder_status(stones, head)
+            found[tuple(sorted(stones.chains[head]))] = ladder_status(stones, head, should_continue)
     return found
 
 
-def ladder_status(stones: Stones, vertex: int) -> LadderStatus:
+def ladder_status(
+    stones: Stones, vertex: int, should_continue: ShouldContinue = always
+) -> LadderStatus:
     """Return whether the chain at a vertex is "free", "threatened" or "lost" in a ladder.
 
     A threatened chain is captured if the opponent moves first, and a lost chain in any case.
     """
-    if _CaptureReader(MAX_MOVES, LADDER_LIBERTIES).attack(stones, vertex) == NO_VERTEX:
+    create = partial(_CaptureReader, MAX_MOVES, LADDER_LIBERTIES, should_continue=should_continue)
+    if create().attack(stones, vertex) == NO_VERTEX:
         return "free"
     if stones.liberties[stones.head[vertex]].bit_count() > 1:
         return "threatened"
-    defence = _CaptureReader(MAX_MOVES, LADDER_LIBERTIES).defend(stones, vertex)
-    return "lost" if defence == NO_VERTEX else "threatened"
+    return "lost" if create().defend(stones, vertex) == NO_VERTEX else "threatened"
 
 
-def _always() -> bool:
-    return True
-
-
-def read_attack(stones: Stones, vertex: int, should_continue: ShouldContinue = _always) -> Reading:
+def read_attack(stones: Stones, vertex: int, should_continue: ShouldContinue = always) -> Reading:
     """Read whether the opponent can capture the chain at a vertex by moving first.
 
     This and the other functions stop when `should_continue` returns False. The chain then counts as
@@ -72,7 +77,7 @@ def read_attack(stones: Stones, vertex: int, should_continue: ShouldContinue = _
     return _read(attacker, lambda reader: reader.attack(stones, vertex), should_continue)
 
 
-def read_defence(stones: Stones, vertex: int, should_continue: ShouldContinue = _always) -> Reading:
+def read_defence(stones: Stones, vertex: int, should_continue: ShouldContinue = always) -> Reading:
     """Read whether the owner can save the chain at a vertex by moving first."""
     passed = stones.copy()
     passed.ko = NO_VERTEX
@@ -83,7 +88,7 @@ def read_defence(stones: Stones, vertex: int, should_continue: ShouldContinue = 
     )
 
 
-def read_ladder(stones: Stones, vertex: int, should_continue: ShouldContinue = _always) -> Reading:
+def read_ladder(stones: Stones, vertex: int, should_continue: ShouldContinue = always) -> Reading:
     """Read whether the opponent can capture the chain at a vertex by moving first, in a ladder."""
     attacker = 3 - stones.board[vertex]
     return _read(
@@ -123,7 +128,7 @@ class _CaptureReader:
         max_moves: int,
         max_liberties: Sequence[int],
         ko_master: int = EMPTY,
-        should_continue: ShouldContinue = _always,
+        should_continue: ShouldContinue = always,
     ) -> None:
         self.met_ko = False  # whether the ko rule has excluded a move
         self._remaining_moves = max_moves

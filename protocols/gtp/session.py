@@ -22,7 +22,7 @@ from agent.evaluation import HANDCRAFTED
 from agent.game import CHANCE, ChanceGame, Game
 from agent.game_clock import TimeSystem
 from agent.games import catalogue
-from agent.games.chain_status import ShouldContinue, Statuses
+from agent.games.chain_status import ShouldContinue, Statuses, ownership
 from agent.games.chance import draw_event
 from agent.games.go import Go
 from agent.games.go_rules import DEFAULT_RULES, Ruleset
@@ -578,16 +578,19 @@ class GtpSession:
         with self.computing() as should_continue:
             return dead_stone_judge(self.backend, game, should_continue)(game)
 
-    @contextmanager
-    def fate_search(self) -> Iterator[FateSearch]:
-        """Provide a search for the fate of stones in the current game of Go."""
-        with self.computing() as should_continue:
-            search = stone_fate_search(self.backend, self.go_board.game, should_continue)
+    def playout_ownership(self) -> tuple[float, ...]:
+        """Return the owners of the points by Python playouts, see `chain_status.ownership`."""
+        with self.computing():
+            return ownership(self.go_board.game)
 
-            def search_unless_stopped(stones: int, player: int) -> Fate:
-                return search(stones, player) if should_continue() else Fate(0.0, PASS)
+    def fate_search(self, should_continue: ShouldContinue) -> FateSearch:
+        """Return a search for the fate of stones in the current game of Go."""
+        search = stone_fate_search(self.backend, self.go_board.game, should_continue)
 
-            yield search_unless_stopped
+        def search_unless_stopped(stones: int, player: int) -> Fate:
+            return search(stones, player) if should_continue() else Fate(0.0, PASS)
+
+        return search_unless_stopped
 
     @contextmanager
     def computing(self) -> Iterator[ShouldContinue]:

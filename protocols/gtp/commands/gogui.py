@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from agent.games.chain_status import ownership
 from agent.games.ladders import ladders
 from agent.games.stones import EMPTY, PASS
 from protocols.gtp.analysis import MAX_MOVES, RootInfo, winrate
@@ -99,7 +98,7 @@ def _ownership(gtp: GtpSession, arguments: Arguments) -> str:
     lines = gtp.analysis_lines(player)
     shares = next((line.ownership for line in lines if line.ownership is not None), None)
     if shares is None:
-        return _format_rows(gtp, (f"{share:z.2f}" for share in ownership(gtp.go_board.game)))
+        return _format_rows(gtp, (f"{share:z.2f}" for share in gtp.playout_ownership()))
     return _format_rows(gtp, (f"{-share if player else share:z.2f}" for share in shares))
 
 
@@ -128,7 +127,8 @@ def _ladders(gtp: GtpSession, arguments: Arguments) -> str:
     """Draw the chains that a ladder can capture, in red if their owner cannot save them."""
     arguments.expect_end()
     board = gtp.go_board
-    prospects = ladders(board.game.stones)
+    with gtp.computing() as should_continue:
+        prospects = ladders(board.game.stones, should_continue)
     commands = [
         f"COLOR {LADDER_COLOURS[prospect]} {' '.join(map(board.game.text, chain))}"
         for chain, prospect in prospects.items()

@@ -10,7 +10,7 @@ from agent.games.go import MAX_KOMI
 from protocols.gtp.board import score_text
 from protocols.gtp.command import Command
 from protocols.gtp.go_board import GtpGoBoard
-from protocols.gtp.messages import COLOURS, Arguments, GtpError
+from protocols.gtp.messages import COLOURS, SYNTAX_ERROR, Arguments, GtpError
 
 if TYPE_CHECKING:
     from protocols.gtp.session import GtpSession
@@ -39,10 +39,14 @@ def _clear_board(gtp: GtpSession, arguments: Arguments) -> str:
 
 
 def _komi(gtp: GtpSession, arguments: Arguments) -> str:
-    komi = arguments.real() + 0.0  # Turns -0.0 into 0.0.
+    text = arguments.peek() if arguments else "(none)"
+    try:
+        komi = arguments.real() + 0.0  # Turns -0.0 into 0.0.
+    except GtpError:
+        raise GtpError(f"{SYNTAX_ERROR}: invalid komi {text} (expected a number)") from None
     arguments.expect_end()
     if abs(komi) >= MAX_KOMI:
-        raise GtpError("unacceptable komi")
+        raise GtpError(f"unacceptable komi: {text} (must be between -{MAX_KOMI} and {MAX_KOMI})")
     if isinstance(gtp.board, GtpGoBoard):  # GTP also requires this command in other games.
         gtp.board.set_komi(komi)
         gtp.on_position_changed()

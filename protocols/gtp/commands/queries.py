@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent.games.chain_status import ownership
 from agent.games.stones import BLACK, EMPTY
 from protocols.gtp.analysis import RootInfo
 from protocols.gtp.command import Command
@@ -124,23 +123,31 @@ def _estimate_score(gtp: GtpSession, arguments: Arguments) -> str:
     """Return the expected score, and its limits if one side gets all unsettled points.
 
     As in GNU Go, the upper bound is the best result for White, and positive numbers favour White.
+    After two passes, the score is the final score.
     """
     player = arguments.optional_player()
     arguments.expect_end()
+    if gtp.go_board.game.is_over():
+        final = 0.0 - gtp.go_board.result()
+        return _format_estimate(final, final, final)
     player = gtp.board.turn if player is None else player
     lines = gtp.analysis_lines(player)
     lead = RootInfo.from_lines(lines).lead if any(line.visits for line in lines) else None
     shares = next((line.ownership for line in lines if line.ownership is not None), None)
     for_white = 1 if player else -1
     if shares is None:
-        shares, for_white = ownership(gtp.go_board.game), -1
+        shares, for_white = gtp.playout_ownership(), -1
     whites = [for_white * share for share in shares]
     komi = gtp.go_board.game.area_komi
     score = sum(whites) + komi if lead is None else (lead if player else -lead)
     unsettled = [share for share in whites if abs(share) < SETTLED]
     upper = score + sum(1 - share for share in unsettled)
     lower = score - sum(1 + share for share in unsettled)
-    winner = "W" if score > 0 else "B"
+    return _format_estimate(score, lower, upper)
+
+
+def _format_estimate(score: float, lower: float, upper: float) -> str:
+    winner = "B" if score < 0 else "W"
     return f"{winner}+{abs(score):.1f} (upper bound: {upper:z.1f}, lower: {lower:z.1f})"
 
 

@@ -7,13 +7,13 @@ Source: 'GTP command reference' in the GNU Go documentation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from agent.games.chain_status import ShouldContinue
-from agent.games.dragons import dragon_at
+from agent.games.dragons import dragon_at, dragons
 from agent.games.ladders import Reading, read_attack, read_defence, read_ladder
-from agent.games.stones import BLACK, EMPTY, PASS, WHITE, Stones
+from agent.games.stones import BLACK, EMPTY, PASS, WHITE, Stones, iter_bits
 from agent.games.unconditional_life import unconditional_life
 from agent.limits import Limits
 from agent.search.stone_fate import FateSearch
@@ -24,8 +24,8 @@ from protocols.gtp.messages import COLOURS, Arguments, GtpError
 if TYPE_CHECKING:
     from protocols.gtp.session import GtpSession
 
-# Returns the group of the stone at a vertex, as a bitboard.
-GroupAt = Callable[[Stones, int], int]
+# Returns all groups of stones, as bitboards.
+FindGroups = Callable[[Stones, ShouldContinue], list[int]]
 # A search decides if its expected outcome (-1 to 1) is at least this far from 0.
 MIN_OUTCOME = 0.25
 
@@ -67,56 +67,67 @@ def _owl(gtp: GtpSession, arguments: Arguments, *, by_owner: bool) -> str:
     stones, vertex = gtp.go_board.game.stones, gtp.go_board.stone(arguments.word())
     arguments.expect_end()
     owner = stones.board[vertex] - BLACK
-    with gtp.fate_search() as search:
-        fate = search(dragon_at(stones, vertex), owner if by_owner else 1 - owner)
+    with gtp.computing() as should_continue:
+        dragon = dragon_at(stones, vertex, should_continue)
+        search = gtp.fate_search(should_continue)
+        fate = search(dragon, owner if by_owner else 1 - owner)
     return f"1 {gtp.board.game.text(fate.move)}" if fate.value >= MIN_OUTCOME else "0"
 
 
 def _dragon_status(gtp: GtpSession, arguments: Arguments) -> str:
     """Return the status of one dragon, or of all dragons, named by their first stone."""
     board, stones = gtp.go_board, gtp.go_board.game.stones
-    if arguments:
-        vertex = board.stone(arguments.word())
-        arguments.expect_end()
-        with gtp.fate_search() as search:
-            return _status(gtp, search, dragon_at(stones, vertex))
-    with gtp.fate_search() as search:
+    vertex = board.stone(arguments.word()) if arguments else None
+    arguments.expect_end()
+    with gtp.computing() as should_continue:
+        search = gtp.fate_search(should_continue)
+        if vertex is not None:
+            return _status(gtp, search, dragon_at(stones, vertex, should_continue))
         return "\n".join(
             f"{gtp.board.game.text(board.from_the_top(dragon)[0])}: {_status(gtp, search, dragon)}"
-            for dragon in _groups(board, stones.sets[BLACK] | stones.sets[WHITE], dragon_at)
+            for dragon in _sorted(board, dragons(stones, should_continue))
         )
 
 
 def _dragon_stones(gtp: GtpSession, arguments: Arguments) -> str:
-    return _stones_of_groups(gtp, arguments, dragon_at)
+    return _stones_of_groups(gtp, arguments, dragons)
 
 
 def _worm_stones(gtp: GtpSession, arguments: Arguments) -> str:
-    return _stones_of_groups(gtp, arguments, Stones.chain_at)
+    return _stones_of_groups(gtp, arguments, _chains)
 
 
-def _stones_of_groups(gtp: GtpSession, arguments: Arguments, group_at: GroupAt) -> str:
+def _chains(stones: Stones, _: ShouldContinue) -> list[int]:
+    heads = {stones.head[vertex] for vertex in iter_bits(stones.sets[BLACK] | stones.sets[WHITE])}
+    return list(map(stones.chain_at, heads))
+
+
+def _stones_of_groups(gtp: GtpSession, arguments: Arguments, find_groups: FindGroups) -> str:
     """Return the stones of one group, or of all groups or those of a player, one on each line."""
     board, stones = gtp.go_board, gtp.go_board.game.stones
     player = arguments.optional_player()
-    if player is None and arguments:
-        return board.vertices_text(group_at(stones, board.stone(arguments.word())))
     _, black, white = stones.sets
     shown = black | white if player is None else (black, white)[player]
-    return "\n".join(map(board.vertices_text, _groups(board, shown, group_at)))
+    if player is None and arguments:
+        shown = 1 << board.stone(arguments.word())
+    arguments.expect_end()
+    with gtp.computing() as should_continue:
+        groups = [group for group in find_groups(stones, should_continue) if group & shown]
+    return "\n".join(map(board.vertices_text, _sorted(board, groups)))
 
 
-def _groups(board: GtpGoBoard, vertices: int, group_at: GroupAt) -> Iterator[int]:
-    """Generate the groups of some stones, in the order of their first stones from the top."""
-    while vertices:
-        group = group_at(board.game.stones, board.from_the_top(vertices)[0])
-        vertices &= ~group
-        yield group
+def _sorted(board: GtpGoBoard, groups: Iterable[int]) -> list[int]:
+    """Return groups in the order of their first stones from the top."""
+    rows = board.rows_from_the_top()
+    place = {vertex: at for at, vertex in enumerate(vertex for row in rows for vertex in row)}
+    return sorted(groups, key=lambda group: min(place[vertex] for vertex in iter_bits(group)))
 
 
 def _same_dragon(gtp: GtpSession, arguments: Arguments) -> str:
     one, other = (gtp.go_board.stone(arguments.word()) for _ in range(2))
-    return str(dragon_at(gtp.go_board.game.stones, one) >> other & 1)
+    arguments.expect_end()
+    with gtp.computing() as should_continue:
+        return str(dragon_at(gtp.go_board.game.stones, one, should_continue) >> other & 1)
 
 
 def _status(gtp: GtpSession, search: FateSearch, dragon: int) -> str:

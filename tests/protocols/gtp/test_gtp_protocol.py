@@ -480,3 +480,53 @@ def test_close_answers_unstarted_genmove_with_an_error(start):
     closing.join(PATIENCE)
     assert talk.hear() == "? the session has ended before a move was found"
     assert talk.hear() == "=3 Kempelen"
+
+
+@pytest.mark.parametrize("text", ["nan", "inf", "-inf", "1e400", "6,5", "x"])
+def test_komi_that_is_no_number_is_refused_by_name(start, text):
+    talk = start(size=5, komi=0.5)
+    expected = f"? syntax error: invalid komi {text} (expected a number)\n\n"
+    assert talk.answer(f"komi {text}") == expected
+    assert talk.answer("komi 1e12").startswith("? unacceptable komi: 1e12 (must be between")
+    assert talk.answer("get_komi") == "= 0.5\n\n"
+
+
+@pytest.mark.parametrize("rules", ["chinese", "japanese"])
+def test_estimate_after_two_passes_is_the_final_score(start, rules):
+    talk = start(size=2, komi=0)
+    talk.answer(f"kata-set-rules {rules}")
+    talk.answer("gogui-play_sequence b A1 w pass b A2 w pass b B1 w pass b pass")
+    final = talk.answer("final_score").strip("= \n").partition("+")
+    winner, points = (final[0], float(final[2])) if final[2] else ("W", 0.0)
+    for_white = points if winner == "W" else -points
+    expected = f"= {winner}+{points:.1f} (upper bound: {for_white:.1f}, lower: {for_white:.1f})\n\n"
+    for colour in ("", " b", " w"):
+        assert talk.answer(f"estimate_score{colour}") == expected
+
+
+@pytest.mark.parametrize(
+    "command", ["dragon_stones", "dragon_stones b", "dragon_stones A1", "worm_stones",
+                "same_dragon A1 A1", "kempelen-ladders", "kempelen-ownership"],
+)  # fmt: skip
+def test_computations_wait_for_a_search_slot(start, command):
+    talk, scheduler = start(size=5, algorithm="alpha-beta", depth=1), SearchScheduler(slots=1)
+    talk.answer("gogui-play_sequence b A1 w C3 b D1")
+    talk.gtp.session._scheduler = scheduler
+    other = scheduler.register(NoDeadline())
+    other.acquire()
+    talk.say(command)
+    assert until(lambda: scheduler.counts() == (1, 1))
+    assert talk.sent.empty()
+    other.release()
+    assert talk.gtp.drain(60.0)
+    assert scheduler.counts() == (0, 0)
+    assert talk.hear().startswith("=")
+
+
+def test_dragons_are_listed_once_each_from_the_top(start):
+    talk = start(size=5)
+    talk.answer("set_position b A5 b B4 w E1 w E2 b D1")
+    assert talk.answer("dragon_stones") == "= A5 B4\nE2 E1\nD1\n\n"
+    assert talk.answer("worm_stones b") == "= A5\nB4\nD1\n\n"
+    assert talk.answer("dragon_stones B4") == "= A5 B4\n\n"
+    assert talk.answer("dragon_stones B4 C4") == "? syntax error\n\n"
