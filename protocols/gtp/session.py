@@ -36,6 +36,7 @@ from agent.limits import Info, Limits, Overtime, Result, SideClock
 from agent.search import algorithm_spec
 from agent.search.backend import GameBackend
 from agent.search.learned_positions import LearnedPositions
+from agent.search.limited_strength import GAME_LEVELS, LimitedGameSearch
 from agent.search.searcher import GameSearcher
 from agent.search.stone_fate import Fate, FateSearch
 from agent.threads.one_shot_event import wait_for_any
@@ -89,6 +90,7 @@ class Settings:
     rules: Ruleset = DEFAULT_RULES
     max_pv_length: int = 15  # moves in each variation of an analysis
     conservative_pass: bool = True  # in Go (see `GtpGoBoard.player_to_move`)
+    level: int | None = None  # an index of GAME_LEVELS, or None for full strength
     habits: str = ""  # file of the opponent model, or "" to disable it (not for Go)
 
 
@@ -155,6 +157,7 @@ class GtpSession:
             lambda: (board.options_text, board.moves),
         )
         self._random = Random(settings.search_config.seed)
+        self._level_seed = Random(settings.search_config.seed).getrandbits(32)
         self._advisor: ProviderChain[Any] = ProviderChain(self._create_advisors)
         self.backend = self._create_backend(settings)
         self._learned_moves = self._create_learned_moves()
@@ -164,7 +167,7 @@ class GtpSession:
             GamePositionAdapter(),
             OVERHEAD,
             move_providers=(self.opponent, self._advisor),
-            wrappers=(self._with_learning,),
+            wrappers=(self._with_level, self._with_learning),
             scheduler=session_context.scheduler,
         )
         self._time_system = UNLIMITED
@@ -553,6 +556,15 @@ class GtpSession:
             return None
         surprise = options.get("surprise", SURPRISE_THRESHOLD)
         return LearnedPositions.from_file(file, self.board.game, surprise, self.report)
+
+    def _with_level(
+        self, searcher: Searcher[Game[Any], Any], clock: SearchClock[Any]
+    ) -> Searcher[Game[Any], Any]:
+        if self.settings.level is None:
+            return searcher
+        level = GAME_LEVELS[self.settings.level]
+        candidates = self.backend.max_lines or level.candidates
+        return LimitedGameSearch(searcher, level, self._level_seed, candidates)
 
     def _with_learning(
         self, searcher: Searcher[Game[Any], Any], clock: SearchClock[Any]
