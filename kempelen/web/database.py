@@ -16,6 +16,7 @@ CREATE TABLE IF NOT EXISTS played (
     termination TEXT, detail TEXT, began REAL, changed REAL
 ) STRICT;
 CREATE INDEX IF NOT EXISTS played_by ON played (owner, changed);
+CREATE TABLE IF NOT EXISTS dead_stones (game TEXT PRIMARY KEY, stones TEXT) STRICT;
 """
 
 

@@ -4,20 +4,26 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from dataclasses import replace
 from functools import partial
+from typing import Any, cast
 
 from agent.agent import describe
+from agent.game import CHANCE
 from agent.game_clock import TimeSystem
+from agent.limits import Info
 from agent.threads.serial_executor import Job
 from protocols.client.engine import START_LIMIT, EngineTimeoutError, EngineUnresponsiveError
 from protocols.client.in_process import CLOSE_LIMIT, Answer, new_answer, wait_for
 from protocols.client.process import EngineError
 from protocols.client.uci import InfoCallback, PlayResult, SearchRequest
+from protocols.gtp.board import GtpBoard
 from protocols.gtp.messages import GtpError, ParsedCommand
 from protocols.gtp.session import GtpSession, Settings
 from protocols.session_context import SessionContext
 
 GENMOVE = ParsedCommand("", "genmove", "")
+MAX_PV_LENGTH = 8
 
 
 class InProcessGameClient:
@@ -49,8 +55,8 @@ class InProcessGameClient:
         """Return the engine's move, or raise `EngineTimeoutError` after `limit` seconds."""
         started = time.perf_counter()
         genmove = partial(self._genmove, request)
-        move, arrived = await self._run(genmove, limit, "move", EngineTimeoutError)
-        return PlayResult(move, None, None, arrived - started)
+        move, info, arrived = await self._run(genmove, limit, "move", EngineTimeoutError)
+        return PlayResult(move, None, info, arrived - started)
 
     async def close(self) -> None:
         await asyncio.to_thread(self._session.close, CLOSE_LIMIT)
@@ -83,7 +89,7 @@ class InProcessGameClient:
         if self._handicap:
             self._session.go_board.set_free_handicap(list(self._handicap))
 
-    def _genmove(self, request: SearchRequest) -> tuple[str, float]:
+    def _genmove(self, request: SearchRequest) -> tuple[str, Info[str] | None, float]:
         session, player, board = self._session, request.mover, self._session.board
         if list(request.moves[: len(board.moves)]) != board.moves:
             self._new_game()
@@ -96,4 +102,19 @@ class InProcessGameClient:
             if clock is None
             else TimeSystem(clock.time, increment=clock.increment)
         )
-        return session.play_result(player, session.think(player)).lower(), time.perf_counter()
+        result = session.think(player)
+        info = None if result.info is None else _with_text_moves(result.info, board)
+        return session.play_result(player, result).lower(), info, time.perf_counter()
+
+
+def _with_text_moves(info: Info[Any], board: GtpBoard) -> Info[str]:
+    """Return a report with the first moves of its line as text, up to a chance event."""
+    game, moves = board.game, []
+    for move in info.pv[:MAX_PV_LENGTH]:
+        if game.outcome() is not None or game.turn == CHANCE:
+            break
+        moves.append(game.text(move))
+        game.play(move)
+    for _ in moves:
+        game.undo()
+    return cast("Info[str]", replace(info, pv=tuple(moves)))

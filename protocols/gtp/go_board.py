@@ -322,16 +322,22 @@ class GtpGoBoard(GtpBoard):
     def _territories(self) -> dict[FinalStatus, int]:
         """Return the empty vertices by their estimated owner at the end, as bitboards."""
         statuses, empty = self._current_statuses(), self.game.stones.sets[EMPTY]
-        rest = without_stones(self.game.stones, dead_from_statuses(statuses))
-        black, white = (area & empty for area in rest.areas())
-        if self.rules.tax != "NONE":
-            untaxed = ~rest.shape.flood_fill(stones_with_status("seki", statuses), rest.sets[EMPTY])
-            black, white = black & untaxed, white & untaxed
+        surrounded = self._surrounded(statuses, dead_from_statuses(statuses))
+        black, white = (area & empty for area in surrounded)
         return {
             "black_territory": black,
             "white_territory": white,
             "dame": empty & ~(black | white),
         }
+
+    def _surrounded(self, statuses: Statuses, dead: int) -> tuple[int, int]:
+        """Return the points that Black and White surround without dead stones, as bitboards."""
+        rest = without_stones(self.game.stones, dead)
+        empty = rest.sets[EMPTY]
+        if self.rules.tax != "NONE":
+            empty &= ~rest.shape.flood_fill(stones_with_status("seki", statuses), empty)
+        black, white = rest.areas()
+        return black & empty, white & empty
 
     def chains_with_status(self, status: FinalStatus) -> str:
         return "\n".join(

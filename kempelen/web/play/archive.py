@@ -12,6 +12,7 @@ from typing import Any
 
 import chess
 
+from agent.games.stones import iter_bits
 from agent.io.strict_json import loads
 from kempelen.console.settings_codec import decode
 from kempelen.match.config.game_settings import GameSettings
@@ -21,13 +22,13 @@ from kempelen.match.records.ledger import DECODE_ERRORS
 from kempelen.match.records.record_formats import to_text
 from kempelen.web.database import Database
 from kempelen.web.play.boards import GoGame, PlayedGame
-from kempelen.web.play.setup import CHESS, GameSetup
-from protocols.gtp.go_board import GtpGoBoard
-from protocols.gtp.sgf import main_moves, parse_trees
+from kempelen.web.play.setup import CHESS, GO, GameSetup
+from protocols.gtp.sgf import main_moves, parse_trees, sgf_point
 from protocols.gtp.sgf_tree import serialise
 
 EVENT = "Kempelen's page"
 _COLUMNS = "id, owner, setup, moves, clocks, result, termination, detail, began, changed"
+_SELECT = f"SELECT {_COLUMNS}, stones FROM played LEFT JOIN dead_stones ON game = id"
 MAX_LISTED = 500
 UNKNOWN_TIME = -1.0
 PGN_FORM = PgnFormat(clocks=True)
@@ -38,7 +39,8 @@ class SavedGame:
     """A saved game.
 
     `clocks` contains the remaining seconds of players 0 and 1, and `times` those of the mover after
-    each move, or UNKNOWN_TIME.
+    each move, or UNKNOWN_TIME. `dead` contains the stones of Go that the player has declared dead,
+    or is None if they are estimated.
     """
 
     id: str
@@ -48,6 +50,7 @@ class SavedGame:
     clocks: list[float] | None = None
     times: list[float] = field(default_factory=list)
     game_result: GameResult | None = None
+    dead: list[str] | None = None
     began: float = field(default_factory=time.time)
     changed: float = field(default_factory=time.time)
 
@@ -72,10 +75,14 @@ class Archive:
             game.began,
             game.changed,
         )
+        if game.setup.game == GO:
+            self._store.execute(
+                "INSERT OR REPLACE INTO dead_stones VALUES (?, ?)", game.id, json.dumps(game.dead)
+            )
 
     def find(self, game: str) -> SavedGame | None:
         """Return a saved game, or None if it is unknown. Raise ValueError if it is damaged."""
-        rows = self._store.fetch_all(f"SELECT {_COLUMNS} FROM played WHERE id = ?", game)
+        rows = self._store.fetch_all(f"{_SELECT} WHERE id = ?", game)
         return _read(rows[0]) if rows else None
 
     def count(self, owner: str) -> int:
@@ -89,7 +96,7 @@ class Archive:
         Damaged games are left out.
         """
         rows = self._store.fetch_all(
-            f"SELECT {_COLUMNS} FROM played WHERE owner = ? ORDER BY changed DESC LIMIT ?",
+            f"{_SELECT} WHERE owner = ? ORDER BY changed DESC LIMIT ?",
             owner,
             MAX_LISTED,
         )
@@ -107,13 +114,14 @@ class _Columns:
     setup: GameSetup
     moves: tuple[str, ...]
     clocks: tuple[float, ...] | None
+    dead: tuple[str, ...] | None
 
 
 def _read(row: tuple[Any, ...]) -> SavedGame:
     """Return the game in a row. Raise ValueError if the row is damaged."""
-    name, owner, setup, moves, clocks, result, termination, detail, began, changed = row
+    name, owner, setup, moves, clocks, result, termination, detail, began, changed, dead = row
     try:
-        texts = {"setup": setup, "moves": moves, "clocks": clocks}
+        texts = {"setup": setup, "moves": moves, "clocks": clocks, "dead": dead or "null"}
         columns = decode(_Columns, {key: loads(text) for key, text in texts.items()})
         if columns.clocks is not None and len(columns.clocks) < 2:
             raise ValueError("clocks: must be at least two numbers")
@@ -125,6 +133,7 @@ def _read(row: tuple[Any, ...]) -> SavedGame:
             None if columns.clocks is None else list(columns.clocks[:2]),
             list((columns.clocks or ())[2:]),
             GameResult(result, Termination(termination), detail) if result else None,
+            None if columns.dead is None else list(columns.dead),
             float(began),
             float(changed),
         )
@@ -176,13 +185,15 @@ def export_game(game: SavedGame, board: PlayedGame) -> tuple[str, str, str]:
     return "txt", "text/plain", to_text(record, settings, EVENT)
 
 
-def _to_sgf(board: GtpGoBoard, record: GameRecord) -> str:
+def _to_sgf(board: GoGame, record: GameRecord) -> str:
     result = {"1-0": "W+", "0-1": "B+", "1/2-1/2": "0"}.get(record.result, "?")
     if result.endswith("+"):
         reason = {Termination.RESIGNATION: "R", Termination.TIME: "T"}.get(record.termination)
         result += reason or record.detail.partition("+")[2]
     fields = {"PB": record.black, "PW": record.white, "DT": record.started[:10], "RE": result}
     text = board.sgf(fields)
+    if board.game.outcome() is not None:
+        text = f"{text.removesuffix(')')}{_territory(board)})"
     clocks = [move.clock for move in record.moves]
     if all(clock is None for clock in clocks):
         return text + "\n"
@@ -191,3 +202,12 @@ def _to_sgf(board: GtpGoBoard, record: GameRecord) -> str:
         if clock is not None:
             node.set(("BL", "WL")[mover], round(clock, 1))
     return serialise(tree)
+
+
+def _territory(board: GoGame) -> str:
+    """Return the territory at the end as properties of the last node."""
+    shape, text = board.game.stones.shape, ""
+    for name, area in zip(("TB", "TW"), board.territory(), strict=True):
+        points = [sgf_point(shape.coordinates(at), shape.height) for at in iter_bits(area)]
+        text += name * bool(points) + "".join(f"[{point}]" for point in points)
+    return text

@@ -11,9 +11,12 @@ import chess
 
 from agent.game import CHANCE, GridGame
 from agent.games.backgammon import Backgammon
+from agent.games.chain_status import Statuses
 from agent.games.checkers import Checkers
+from agent.games.connect_four import ConnectFour
 from agent.games.game_state import GameState
 from agent.games.stones import iter_bits
+from agent.games.tic_tac_toe import TicTacToe
 from agent.io.message import Message
 from kempelen.match.game.game_result import GameResult
 from kempelen.match.game.referee import ChessReferee, Referee, result_by_rules
@@ -44,6 +47,7 @@ class ChessGame(ChessReferee):
         return {
             "kind": "chess",
             "fen": board.fen(),
+            "start": self.start,
             "check": board.is_check(),
             "last": [last[:2], last[2:4]] if last else [],
             "legal": self.legal_moves(),
@@ -87,6 +91,7 @@ class BoardGame(Referee):
             "kind": "grid" if rows else "text",
             "rows": rows,
             "dark": isinstance(self.game, Checkers),
+            "line": self._winning_line(rows or []),
             "position": text,
             "legal": [{"text": move, "path": paths.get(move, [])} for move in self.legal_moves()],
             "last": self._last,
@@ -98,6 +103,23 @@ class BoardGame(Referee):
             for move in view["legal"]:
                 move["steps"] = steps[move["text"]]
         return view | dice_diagram(game) | self._labels
+
+    def _winning_line(self, rows: Sequence[str]) -> list[list[int]]:
+        """Return the cells of the line that has won the game, as [row, column], or []."""
+        game = self.game
+        if not isinstance(game, ConnectFour | TicTacToe) or not game.outcome():
+            return []
+        length = 4 if isinstance(game, ConnectFour) else game.size
+        for row, cells in enumerate(rows):
+            for column, sign in enumerate(cells):
+                for down, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
+                    line = [[row + i * down, column + i * right] for i in range(length)]
+                    if sign in "XO" and all(
+                        y < len(rows) and 0 <= x < len(cells) and rows[y][x] == sign
+                        for y, x in line
+                    ):
+                        return line
+        return []
 
     def _move_cells(self) -> dict[str, list[list[int]]]:
         """Return the cells of each legal move, as [row, column] with rows from the top."""
@@ -127,6 +149,8 @@ class GoGame(GtpGoBoard):
         super().__init__(game_type, setup.options, rules=read_rules(setup.rules))
         self.setup = setup
         self.handicap: list[str] = []
+        # The dead stones that the player has decided on, or None if they are estimated.
+        self.decided_dead: list[str] | None = None
         if setup.handicap >= 2:
             try:
                 self.handicap = self.place_free_handicap(setup.handicap).split()
@@ -143,11 +167,39 @@ class GoGame(GtpGoBoard):
         """Return the result, or None while the game continues. May be slow."""
         return result_by_rules(self, self.result)
 
+    @property
+    def can_dispute(self) -> bool:
+        """Whether the game is over and the result depends on which stones are dead."""
+        return self.game.outcome() is not None and not self.rules.all_stones_live
+
+    def flip_dead(self, text: str) -> None:
+        """Change a chain from alive to dead or back. Raise ValueError if there is no stone."""
+        try:
+            stone = self.stone(text)
+        except GtpError as error:
+            raise ValueError("there is no stone at this point") from error
+        chains = {chain: status == "dead" for chain, status in self._current_statuses().items()}
+        vertices = [
+            vertex for chain, dead in chains.items() if dead != (stone in chain) for vertex in chain
+        ]
+        self.decided_dead = [self.game.text(vertex) for vertex in vertices]
+
+    def _current_statuses(self) -> Statuses:
+        statuses = super()._current_statuses()
+        if self.decided_dead is None:
+            return statuses
+        dead = set(map(self.vertex, self.decided_dead))
+        return {
+            chain: "dead" if chain[0] in dead else "alive" if status == "dead" else status
+            for chain, status in statuses.items()
+        }
+
     def view(self) -> dict[str, Any]:
         game = self.game
         over = game.outcome() is not None
         return {
             "kind": "go",
+            "count": self._count() if over else None,
             "rows": [row.split()[1:] for row in str(game).splitlines()[: game.height]],
             "legal": self.legal_moves(),
             "last": self.moves[-1] if self.moves else "",
@@ -158,10 +210,41 @@ class GoGame(GtpGoBoard):
             "text": self.moves,
         }
 
+    def territory(self) -> tuple[int, int]:
+        """Return the points that Black and White surround at the end, as bitboards."""
+        return self._surrounded(self._current_statuses(), self._dead_at_end())
+
+    def _dead_at_end(self) -> int:
+        return 0 if self.rules.all_stones_live else self.dead_stones()
+
+    def _count(self) -> dict[str, Any]:
+        """Return the points of both players and the owners of the points, rows from the top."""
+        stones, dead, territory = self.game.stones, self._dead_at_end(), self.territory()
+        if self.rules.territory:
+            kind = "prisoners"
+            others = [
+                self.game.prisoners[player] + (stones.sets[2 - player] & dead).bit_count()
+                for player in (0, 1)
+            ]
+        else:
+            kind = "stones"
+            others = [(stones.sets[player + 1] & ~dead).bit_count() for player in (0, 1)]
+        points = [area.bit_count() for area in territory]
+        return {
+            "territory": points,
+            kind: others,
+            "komi": self.game.komi,
+            "total": [points[0] + others[0], points[1] + others[1] + self.game.komi],
+            "owners": [
+                (territory[0] >> vertex & 1) - (territory[1] >> vertex & 1)
+                for row in self.rows_from_the_top()
+                for vertex in row
+            ],
+            "disputable": self.can_dispute,
+        }
+
     def _dead_stones(self) -> list[str]:
-        if self.rules.all_stones_live:
-            return []
-        return [self.game.text(vertex) for vertex in iter_bits(self.dead_stones())]
+        return [self.game.text(vertex) for vertex in iter_bits(self._dead_at_end())]
 
 
 # The state of one game, with the result and the view for the page.
@@ -175,14 +258,22 @@ def initial_game(setup: GameSetup) -> PlayedGame:
     return GoGame(setup) if is_go(setup.game) else BoardGame(setup)
 
 
-def replay_game(setup: GameSetup, moves: Sequence[str]) -> PlayedGame:
+def replay_game(
+    setup: GameSetup, moves: Sequence[str], dead: Sequence[str] | None = None
+) -> PlayedGame:
     """Return the game after recorded moves and chance events.
 
-    Raise ValueError if a move or chance event is illegal.
+    `dead` contains the stones of Go that the player has declared dead, or is None. Raise ValueError
+    if a move or chance event is illegal, or if `dead` contains invalid points.
     """
     game = initial_game(setup)
     for text in moves[len(game.moves) :]:
         GameState.play(game, text)  # draws no chance events, which are among the moves
+    if isinstance(game, GoGame) and dead is not None:
+        try:
+            game.decided_dead = [game.game.text(game.point(text)) for text in dead]
+        except GtpError as error:
+            raise ValueError(str(error)) from None
     return game
 
 

@@ -10,19 +10,24 @@ import contextlib
 import math
 import sqlite3
 from collections.abc import Callable, Coroutine, Hashable, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeVar, cast
 
 import chess
 
 from agent.agent import describe
+from agent.game import ChanceGame
 from agent.game_clock import GameClock, TimeSystem
+from agent.games.stones import PASS
 from agent.io.message import Message
 from agent.io.sanitize import sanitize_line
 from kempelen.match.game.game_result import GameResult, Termination, draw, win
 from kempelen.web.channel import Channel, ChannelGroup
 from kempelen.web.play.archive import UNKNOWN_TIME, Archive, SavedGame, player_names
-from kempelen.web.play.boards import ChessGame, PlayedGame, initial_game, replay_game
+from kempelen.web.play.boards import ChessGame, GoGame, PlayedGame, initial_game, replay_game
+from kempelen.web.play.hints import best_line, explain, is_blunder
 from kempelen.web.play.opponents import (
+    CHECK_SECONDS,
     HINT_SECONDS,
     SEARCH_TIMEOUT_MARGIN_S,
     Opponent,
@@ -46,7 +51,7 @@ class GameSession:
 
     def __init__(self, saved: SavedGame, site: SiteContext, archive: Archive) -> None:
         self.saved = saved
-        self.board: PlayedGame = replay_game(saved.setup, saved.moves)
+        self.board: PlayedGame = replay_game(saved.setup, saved.moves, saved.dead)
         self.subscribers = ChannelGroup()
         self._site = site
         self._archive = archive
@@ -117,6 +122,8 @@ class GameSession:
             "mover": board.mover,
             "ply": len(saved.moves),
             "movers": board.movers,
+            "level": saved.setup.level_name,
+            "base": saved.setup.base,
             "clocks": [round(seconds, 2) for seconds in self._times()] or None,
             "thinking": self._search_task is not None,
             "trouble": self._error,
@@ -140,9 +147,7 @@ class GameSession:
         for timer in (self._flag_timer, self._suspend_timer):
             if timer is not None:
                 timer.cancel()
-        hint, self._hint_task = self._hint_task, None
-        if hint is not None:
-            await cancel_all({hint})
+        await self._cancel_hint()
         await self._stop_search()
         await self._close_opponent()
         if self._unsaved:
@@ -172,6 +177,8 @@ class GameSession:
             "hint": self._give_hint,
             "resign": self._resign,
             "draw": self._offer_draw,
+            "dead": self._dispute_dead,
+            "resume": self._resume,
             "again": self._retry,
         }
         action = actions.get(str(message.get("do")))
@@ -195,6 +202,8 @@ class GameSession:
         mover = self.board.mover
         if not self._clocks or not self._clocks[mover].flagged:
             try:
+                if message.get("check") is True and await self._begin_check(text):
+                    return
                 self.board.play(text)
             except ValueError:
                 raise ValueError("illegal move") from None
@@ -202,27 +211,87 @@ class GameSession:
         if self.saved.game_result is None:
             await self._after_move()
 
+    async def _begin_check(self, text: str) -> bool:
+        """Start a search that warns of a blunder before it is played. Return whether it started.
+
+        Raise ValueError if the move is illegal. Games with dice are not checked, and neither are
+        moves that end the game.
+        """
+        game: Any = self.board.game
+        if isinstance(game, ChanceGame):
+            return False
+        move = self.board.parse(text)
+        written = game.text(move)
+        game.play(move)
+        over = game.outcome() is not None
+        game.undo()
+        if over:
+            return False
+        await self._cancel_hint()
+        self._hint_task = asyncio.create_task(self._check_move(list(self.saved.moves), written))
+        return True
+
+    async def _cancel_hint(self) -> None:
+        hint, self._hint_task = self._hint_task, None
+        if hint is not None:
+            await cancel_all({hint})
+
     async def _take_back(self, message: Mapping[str, Any]) -> None:
         side = self.saved.setup.side
         movers = self.board.movers
         if side not in movers:
             raise ValueError("no move to take back")
-        await self._stop_search()
-        saved = self.saved
-        saved.game_result = None
-        self._error = ""
-        self._draw_policy.clear()
+        await self._reopen()
         while movers:
             self.board.undo()
             if self.board.mover == side and self.board.legal_moves():
                 break
         else:  # all that was left were the chance events before the first move
-            self.board = initial_game(saved.setup)
+            self.board = initial_game(self.saved.setup)
+        await self._play_on()
+
+    async def _reopen(self) -> None:
+        """Prepare the game for taking back moves."""
+        await self._stop_search()
+        self.saved.game_result = self.saved.dead = None
+        if isinstance(self.board, GoGame):
+            self.board.decided_dead = None
+        self._error = ""
+        self._draw_policy.clear()
+
+    async def _play_on(self) -> None:
+        """Continue after moves have been taken back."""
+        saved = self.saved
         saved.moves[:] = self.board.moves
         del saved.times[len(saved.moves) :]
         self._cancel_clocks()
         await self._continue_game()
         self._save_and_broadcast()
+
+    async def _dispute_dead(self, message: Mapping[str, Any]) -> None:
+        """Change a chain from alive to dead or back, and count the game again."""
+        board, point = self._require_counted(), message.get("point")
+        if not isinstance(point, str) or len(point) > 3:
+            raise ValueError("there is no stone at this point")
+        await self._run_in_thread(lambda: board.flip_dead(point))  # may judge the position first
+        self.saved.dead = board.decided_dead
+        await self._check_result()
+        self._save_and_broadcast()
+
+    async def _resume(self, message: Mapping[str, Any]) -> None:
+        """Take back the passes at the end of a game of Go, so that a dispute can be played out."""
+        board = self._require_counted()
+        await self._reopen()
+        while board.moves and board.game.last_move == PASS:
+            board.undo()
+        await self._play_on()
+
+    def _require_counted(self) -> GoGame:
+        board, result = self.board, self.saved.game_result
+        by_rules = result is not None and result.termination is Termination.RULES
+        if not by_rules or not isinstance(board, GoGame) or not board.can_dispute:
+            raise ValueError("the game is not being counted")
+        return board
 
     async def _give_hint(self, message: Mapping[str, Any]) -> None:
         self._require_turn()
@@ -232,30 +301,77 @@ class GameSession:
     async def _send_hint(self, moves: Sequence[str]) -> None:
         """Send a hint to all pages, unless the moves of the game no longer equal `moves`."""
         try:
-            move = await self._find_hint()
+            ((board, result),) = await self._search(moves)
             if moves == self.saved.moves:
-                text = move
-                if isinstance(self.board, ChessGame):
-                    text = self.board.board.san(chess.Move.from_uci(move))
-                hint = {"kind": "hint", "move": move, "text": text, "ply": len(moves)}
+                move = result.move
+                hint = {
+                    "kind": "hint",
+                    "move": move,
+                    "text": _written(board, move),
+                    "ply": len(moves),
+                    "line": best_line(board, result.info),
+                    "why": explain(board, move, result.info),
+                }
                 self.subscribers.broadcast(hint)
         except Exception as error:  # noqa: BLE001 - a failed hint must not end the game
             self.subscribers.broadcast({"kind": "error", "text": self._error_text(error)})
         finally:
             self._hint_task = None
 
-    async def _find_hint(self) -> str:
-        site, owner = self._site, self.saved.owner
-        site.engine_quota.acquire(owner)
+    async def _search(
+        self, moves: Sequence[str], *variations: str, seconds: float = HINT_SECONDS
+    ) -> list[tuple[PlayedGame, PlayResult]]:
+        """Search the position after `moves`, and the positions after each move of `variations`."""
+        site, setup = self._site, self.saved.setup
+        site.engine_quota.acquire(self.saved.owner)
         try:
-            engine = await start_hint_engine(self.saved.setup, self.board, site)
+            engine = await start_hint_engine(setup, self.board, site)
             try:
-                request = self._request(HINT_SECONDS)
-                return (await engine.search(request, HINT_SECONDS + SEARCH_TIMEOUT_MARGIN_S)).move
+                found = []
+                for more in ((), *((move,) for move in variations)):
+                    board = await self._run_in_thread(partial(replay_game, setup, [*moves, *more]))
+                    request = self._request(seconds, board)
+                    found.append(
+                        (board, await engine.search(request, seconds + SEARCH_TIMEOUT_MARGIN_S))
+                    )
+                return found
             finally:
                 await engine.close()
         finally:
-            site.engine_quota.release(owner)
+            site.engine_quota.release(self.saved.owner)
+
+    async def _check_move(self, moves: Sequence[str], move: str) -> None:
+        """Play a move, unless a short search shows that it is a blunder. Then ask the player."""
+        try:
+            warning = await self._find_refutation(moves, move)
+        except Exception:  # noqa: BLE001 - a game can be played without warnings
+            warning = None
+        self._hint_task = None
+        async with self._lock:
+            if moves != self.saved.moves or self.saved.game_result is not None:
+                return
+            if warning is not None:
+                self.subscribers.broadcast(warning)
+            else:
+                await self._move({"move": move, "ply": len(moves)})
+
+    async def _find_refutation(self, moves: Sequence[str], move: str) -> dict[str, Any] | None:
+        """Return the warning of a blunder, or None if a move is none."""
+        for seconds in CHECK_SECONDS:  # the longer search verifies the shorter one
+            (board, before), (after, reply) = await self._search(moves, move, seconds=seconds)
+            if before.info is None or reply.info is None:
+                return None
+            same_mover = board.mover == after.mover
+            if not is_blunder(before.info, reply.info, move, same_mover=same_mover):
+                return None
+        return {
+            "kind": "blunder",
+            "move": move,
+            "text": _written(board, move),
+            "ply": len(moves),
+            "reply": _written(after, reply.move),
+            "why": explain(after, reply.move, reply.info),
+        }
 
     async def _resign(self, message: Mapping[str, Any]) -> None:
         self._require_unfinished()
@@ -366,8 +482,8 @@ class GameSession:
         self._start_clock()
         return opponent
 
-    def _request(self, seconds: float) -> SearchRequest:
-        saved, board = self.saved, self.board
+    def _request(self, seconds: float, board: PlayedGame | None = None) -> SearchRequest:
+        saved, board = self.saved, board or self.board
         clocks: dict[str, Any] = {"movetime": seconds}
         if self._clocks and self._search_task is asyncio.current_task():
             white, black = self._clocks[board.white], self._clocks[1 - board.white]
@@ -467,3 +583,8 @@ class GameSession:
             self._site.engine_quota.release(self.saved.owner)
             with contextlib.suppress(EngineError):
                 await opponent.close()
+
+
+def _written(board: PlayedGame, move: str) -> str:
+    """Return a legal move in the notation for users."""
+    return board.board.san(chess.Move.from_uci(move)) if isinstance(board, ChessGame) else move

@@ -5,11 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Protocol
 
+from agent.backends import has_compiled_search
 from agent.chess.engine.settings import SEARCHES
 from agent.games.go_rules import DEFAULT_RULES
 from agent.io.command_line import split_command_line
 from kempelen.web.play.boards import GoGame, PlayedGame
-from kempelen.web.play.setup import CHESS, GameSetup, builtin_evaluations, is_go
+from kempelen.web.play.setup import (
+    CHESS,
+    GameSetup,
+    builtin_evaluations,
+    find_game_type,
+    is_go,
+)
 from kempelen.web.site_context import SiteContext
 from protocols.client.gtp import GtpClient, boardsize_command
 from protocols.client.in_process import InProcessChessClient
@@ -22,6 +29,8 @@ from protocols.gtp.session import Settings
 
 ENGINE_NAME = "Kempelen"
 HINT_SECONDS = 1.0
+# A move that looks like a blunder after the first time is searched again for the second one.
+CHECK_SECONDS = 0.2, 1.0
 # A search counts as hung after its time limit plus this time in seconds.
 SEARCH_TIMEOUT_MARGIN_S = 60.0
 
@@ -37,14 +46,20 @@ class Opponent(Protocol):
     async def close(self) -> None: ...
 
 
-async def start_opponent(setup: GameSetup, board: PlayedGame, site: SiteContext) -> Opponent:
-    """Start the opponent for a game. Raise EngineError if the engine fails to start."""
+async def start_opponent(
+    setup: GameSetup, board: PlayedGame, site: SiteContext, *, advises: bool = False
+) -> Opponent:
+    """Start the opponent for a game. Raise EngineError if the engine fails to start.
+
+    If it `advises`, the engine searches every move, without books, and does not resign.
+    """
     line = site.resources.engines.get(setup.opponent)
     if line is not None:
         return await _start_external(line, setup, board)
     if setup.opponent:
         raise EngineError("no longer available; start another game")
-    return await (_start_chess if setup.game == CHESS else _start_game)(setup, board, site)
+    start = _start_chess if setup.game == CHESS else _start_game
+    return await start(setup, board, site, advises)
 
 
 async def start_hint_engine(setup: GameSetup, board: PlayedGame, site: SiteContext) -> Opponent:
@@ -53,7 +68,7 @@ async def start_hint_engine(setup: GameSetup, board: PlayedGame, site: SiteConte
         setup, opponent="", level=None, algorithm="", evaluation="", base=None,
         seconds=HINT_SECONDS,
     )  # fmt: skip
-    return await start_opponent(plain, board, site)
+    return await start_opponent(plain, board, site, advises=True)
 
 
 def _evaluation(setup: GameSetup, site: SiteContext) -> str:
@@ -61,23 +76,36 @@ def _evaluation(setup: GameSetup, site: SiteContext) -> str:
     return site.resources.evaluations.get(name, name)
 
 
-async def _start_chess(setup: GameSetup, board: PlayedGame, site: SiteContext) -> Opponent:
+async def _start_chess(
+    setup: GameSetup, board: PlayedGame, site: SiteContext, advises: bool
+) -> Opponent:
     options: dict[str, str | int | float | bool] = {"Evaluation": _evaluation(setup, site)}
     options["Search"] = setup.algorithm or SEARCHES[0]
     options["UCI_Chess960"] = setup.chess960
+    options["OwnBook"] = not advises
     if setup.level is not None:
         options |= {"UCI_LimitStrength": True, "UCI_Elo": setup.level}
     return await _start(InProcessChessClient(ENGINE_NAME, options, site.session_context))
 
 
-async def _start_game(setup: GameSetup, board: PlayedGame, site: SiteContext) -> Opponent:
+async def _start_game(
+    setup: GameSetup, board: PlayedGame, site: SiteContext, advises: bool
+) -> Opponent:
+    algorithm = setup.algorithm or None
+    if setup.level is not None and algorithm is None:
+        # A level chooses among several lines, which other searches do not report.
+        compiled = has_compiled_search(find_game_type(setup.game), board.game)
+        algorithm = None if compiled else "mcts"
     settings = Settings(
         game=setup.game,
         options=setup.options,
-        algorithm=setup.algorithm or None,
+        algorithm=algorithm,
         evaluation=_evaluation(setup, site),
         seconds=setup.seconds,
         rules=read_rules(setup.rules) if is_go(setup.game) else DEFAULT_RULES,
+        book=not advises and setup.level is None,
+        resigns=not advises,
+        level=setup.level,
     )
     handicap = board.handicap if isinstance(board, GoGame) else ()
 

@@ -69,6 +69,7 @@ class PlayPage(Page):
                     "id": game.id,
                     "game": game.setup.game,
                     "opponent": game.setup.opponent_name,
+                    "level": game.setup.level_name,
                     "moves": len(game.moves),
                     "result": game.game_result.result if game.game_result else "",
                     "changed": game.changed,
@@ -159,7 +160,7 @@ class PlayPage(Page):
 
     def _replay(self, game: SavedGame, moves: Sequence[str]) -> PlayedGame:
         try:
-            return replay_game(game.setup, moves)
+            return replay_game(game.setup, moves, game.dead)
         except ValueError as error:
             self._log_unplayable(game.id, error)
             raise HTTPException(404, UNPLAYABLE_MESSAGE) from None

@@ -22,6 +22,7 @@ from agent.games.fen import board_from_fen
 from agent.games.go import Go, format_size, parse_size
 from agent.io.message import Message, MessageError, library_message
 from agent.search.catalogue import algorithms
+from agent.search.limited_strength import GAME_LEVELS
 from kempelen.web.site_context import SiteResources
 
 CHESS = "chess"
@@ -36,13 +37,19 @@ BOUNDS: dict[str, tuple[int, int]] = {
     "counters": (3, 40),
     "target": (10, 200),
 }
-# Chess levels by name, from weakest to strongest, with their Elo. None means full strength.
+# Levels by name, from weakest to strongest: the Elo in chess, and an index of GAME_LEVELS in other
+# games. None means full strength.
 LEVELS: dict[str, int | None] = {
-    "beginner": MIN_ELO,
+    "novice": MIN_ELO,
+    "beginner": max(1000, MIN_ELO + 100),
     "casual": 1600,
     "club": 1850,
     "strong": 2100,
     "expert": 2350,
+    "full": None,
+}
+LEVELS_OF_GAMES: dict[str, int | None] = {
+    **{name: index for index, name in enumerate(LEVELS) if index < len(GAME_LEVELS)},
     "full": None,
 }
 RULES = ("chinese", "japanese", "tromp-taylor", "aga", "new-zealand")
@@ -62,7 +69,8 @@ class GameSetup:
     - `game`, `options`: the game's name in the catalogue and its constructor arguments.
     - `side`: the visitor's player number. Player 0 moves first.
     - `opponent`: the name of the external engine, or "" for the built-in engine.
-    - `level`: the opponent's Elo rating in chess, or None for full strength.
+    - `level`: the opponent's Elo rating in chess, or an index of GAME_LEVELS in other games. None
+      means full strength.
     - `algorithm`, `evaluation`: names, or "" for the defaults.
     - `seconds`: the opponent's time per move in a game without clocks.
     - `base`, `increment`: the clock in seconds. Without clocks, `base` is None.
@@ -85,11 +93,17 @@ class GameSetup:
     seed: int = 0
 
     @property
+    def level_name(self) -> str:
+        """The level's name in a game other than chess, or ""."""
+        names = {level: name for name, level in LEVELS_OF_GAMES.items() if level is not None}
+        return "" if self.game == CHESS or self.level is None else names.get(self.level, "")
+
+    @property
     def opponent_name(self) -> str:
         """The opponent's name in game records."""
         words = ["Kempelen"] if not self.opponent else [self.opponent]
         if self.level is not None:
-            words.append(str(self.level))
+            words.append(str(self.level) if self.game == CHESS else self.level_name)
         if self.algorithm:
             words.append(self.algorithm)
         if self.evaluation not in ("", builtin_evaluations(self.game)[0]):
@@ -126,6 +140,7 @@ def form_choices(offers: SiteResources) -> dict[str, Any]:
     return {
         "games": {name: _game_options(name) for name in game_names},
         "levels": LEVELS,
+        "levels_of_games": LEVELS_OF_GAMES,
         "elo": [MIN_ELO, MAX_ELO],
         "searches": list(SEARCHES),
         "algorithms": names,
@@ -175,13 +190,12 @@ def parse_setup(form: Mapping[str, Any], offers: SiteResources) -> GameSetup:
         increment=reader.number("increment", 0.0, 60.0, 0.0) or 0.0,
         seed=seed,
     )
+    lowest, highest = (MIN_ELO, MAX_ELO) if game == CHESS else (0, len(GAME_LEVELS) - 1)
+    level = reader.number("level", lowest, highest, None)
+    level = None if level is None or setup.opponent else int(level)
+    setup = dataclasses.replace(setup, level=level)
     if game == CHESS:
-        level = reader.number("level", MIN_ELO, MAX_ELO, None)
-        return dataclasses.replace(
-            setup,
-            level=None if level is None or setup.opponent else int(level),
-            **_read_position(reader),
-        )
+        return dataclasses.replace(setup, **_read_position(reader))
     if is_go(game):
         setup = dataclasses.replace(
             setup,

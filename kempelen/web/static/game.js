@@ -2,8 +2,14 @@
 
 import { createBoard } from "./board.js";
 import { channel } from "./channel.js";
+import { captures, onBoard } from "./material.js";
 import { englishSan, lastNumbered, worded as localMove } from "./notation.js";
-import { ask, element } from "./site.js";
+import { ask, element, language, remembered, withLevel } from "./site.js";
+import { play as playSound, soundOf } from "./sounds.js";
+
+// On a touch screen, a tap on a point of a Go board is confirmed: fingers are wider than points.
+const TOUCH = window.matchMedia("(pointer: coarse)").matches;
+const COUNTED = ["othello", "checkers"]; // games whose players see their number of men
 
 /** Show a game. Only the owner of the game may play. */
 export async function showGame(main, id, say) {
@@ -11,9 +17,13 @@ export async function showGame(main, id, say) {
   const players = [element("p", { class: "player" }), element("p", { class: "player" })];
   const status = element("p", { class: "status", role: "status", "aria-live": "polite" });
   const trouble = element("p", { class: "error", role: "alert" });
+  const count = element("div", { class: "count", hidden: true });
+  const sound = remembered("sound", say("sound"), true);
+  const warn = remembered("warn", say("warn"), false);
   const list = element("ol", { class: "moves", "aria-label": say("moves"), tabindex: 0 });
   const input = element("input", { id: "move", type: "text", autocomplete: "off",
     autocapitalize: "off", spellcheck: "false", maxlength: 40 });
+  const lowTime = element("p", { class: "hidden-words", role: "status" });
   const moveForm = element("form", { class: "by-text" },
     element("label", { for: "move" }, say("your move")), input,
     element("button", { type: "submit" }, say("play it")));
@@ -37,7 +47,8 @@ export async function showGame(main, id, say) {
   const table = element("div", { class: "table", hidden: true }, // until the game is known
     element("div", { class: "left" }, players[1], board.node, players[0]),
     element("section", { class: "right", "aria-label": say("the game") },
-      status, trouble, choice, after, moveForm, actions, steps, list));
+      status, lowTime, trouble, count, choice, after, moveForm, actions,
+      element("div", { class: "actions" }, warn.node, sound.node), steps, list));
   main.append(element("h1", { class: "hidden-words" }, say("title")), table);
 
   let state = null;
@@ -49,13 +60,23 @@ export async function showGame(main, id, say) {
   let refusal = ""; // the error of the visitor's last action; the next move clears it
   let clockAt = 0;
   let announcedPly = 0;
+  let warnedOf = null; // the blunder that the visitor is asked about
+  let low = false; // whether the visitor's time is running out
+  const title = document.title;
 
   const line = channel(`/games/${id}/channel`, (message) => {
     if (message.kind === "welcome") mine = message.mine;
     if (message.kind === "error") refuse(message.text);
     if (message.kind === "refused draw") status.textContent = say("draw refused");
     if (message.kind === "hint") hint(message);
+    if (message.kind === "blunder" && message.ply === state.ply) {
+      warnedOf = message;
+      update();
+    }
     if (message.kind === "game") {
+      const heard = state ? soundOf(state, message) : "";
+      if (heard && sound.on) playSound(heard);
+      warnedOf = null;
       if (message.ply !== state?.ply || message.result !== state.result) refusal = "";
       state = message;
       table.hidden = false;
@@ -70,7 +91,8 @@ export async function showGame(main, id, say) {
   const myTurn = () => live() && !state.thinking && state.mover === state.side;
   const colour = (player) => player === state.white ? "white" : "black";
   // A visitor of a server without tokens has no name.
-  const called = (player) => state.names[player] === "Visitor" ? say("Visitor") : state.names[player];
+  const called = (player) => state.names[player] === "Visitor" ? say("Visitor")
+    : withLevel(state.names[player], state.level, say);
 
   function play(move) {
     if (!myTurn()) {
@@ -79,8 +101,34 @@ export async function showGame(main, id, say) {
     }
     refusal = "";
     showTrouble();
-    line.send({ do: "move", move, ply: state.ply });
+    if (warnedOf) choice.replaceChildren();
+    warnedOf = null;
+    const check = warn.on;
+    line.send({ do: "move", move, ply: state.ply, check });
+    if (check) status.textContent = say("checking");
   }
+
+  /** Ask whether to play a move that looks like a blunder. */
+  function askAboutBlunder() {
+    const { move, text, reply, why } = warnedOf;
+    const answer = (key, press) => element("button", { type: "button", "data-answer": key, onclick: press }, say(key));
+    choice.replaceChildren(
+      element("p", { class: "warning", role: "alert" }, say("blunder", { move: worded(text), reply: worded(reply) }),
+        why ? ` ${reason(why)}` : ""),
+      answer("take it back", () => {
+        warnedOf = null;
+        update();
+      }),
+      answer("play anyway", () => {
+        warnedOf = null;
+        choice.replaceChildren();
+        line.send({ do: "move", move, ply: state.ply });
+      }));
+    choice.querySelector("button").focus();
+  }
+
+  /** Return why a move is good, in a sentence. */
+  const reason = ({ key, piece, n }) => say(n === 1 ? `${key} one` : key, { n, piece: piece && say(`piece ${piece}`) });
 
   /** Show why an action of the visitor was refused, until the next move. */
   function refuse(reason) {
@@ -109,7 +157,10 @@ export async function showGame(main, id, say) {
 
   function hint(message) {
     if (message.ply !== state.ply) return;
-    status.textContent = say("hint is", { move: worded(message.text) });
+    const words = [say("hint is", { move: worded(message.text) })];
+    if (message.why) words.push(reason(message.why));
+    if (message.line?.length > 1) words.push(say("best line", { line: message.line.map(worded).join(" ") }));
+    status.textContent = words.join(" ");
     const { kind, legal } = state.board;
     if (kind === "chess") hints = [[message.move.slice(0, 2), message.move.slice(2, 4)]];
     else if (kind === "go") hints = [message.move];
@@ -141,9 +192,12 @@ export async function showGame(main, id, say) {
   /** Draw the shown position. again: put back a piece whose move was refused. */
   function draw(again) {
     const view = { ...(shown?.board ?? state.board), players: [0, 1].map(called),
-      colours: [0, 1].map(colour), bottom: mine ? state.side : 0 };
+      colours: [0, 1].map(colour), next: colour(state.mover), bottom: mine ? state.side : 0 };
     const bottom = mine ? colour(state.side) : "white";
-    board.show(view, { orientation: bottom, flipped, hints, again,
+    const dispute = mine && state.result && target === null && view.count?.disputable
+      ? (point) => line.send({ do: "dead", point }) : null;
+    board.show(view, { orientation: bottom, flipped, hints, again, dispute, confirm: TOUCH,
+      owners: view.count?.owners,
       movable: view.kind === "chess" ? (live() ? bottom : "") : myTurn() });
   }
 
@@ -152,12 +206,12 @@ export async function showGame(main, id, say) {
     const view = state.board;
     if (target === null || shown) draw(true);
     const bottom = (mine ? state.side : 0) ^ flipped;
-    const { prisoners } = shown?.board ?? view;
+    const seen = shown?.board ?? view;
     for (const [place, player] of [[0, bottom], [1, 1 - bottom]]) {
-      const taken = prisoners ? ` · ${say("prisoners", { n: prisoners[player] })}` : "";
       players[place].replaceChildren(
         element("span", { class: `disc ${colour(player)}` }),
-        element("span", { class: "who" }, `${called(player)} (${say(colour(player))})${taken}`),
+        element("span", { class: "who" }, `${called(player)} (${say(colour(player))})${counted(seen, player)}`,
+          seen.kind === "chess" ? material(seen, colour(player)) : null),
         element("span", { class: "clock", "data-player": player }));
       players[place].classList.toggle("to-move", !state.result && state.mover === player);
     }
@@ -166,11 +220,47 @@ export async function showGame(main, id, say) {
     Object.assign(main.dataset, { ply: state.ply, result: state.result,
       turn: own ? "mine" : "theirs",
       legal: JSON.stringify(own ? view.legal.map((move) => move.text ?? move) : []) });
+    document.title = own ? `${say("your turn")} ${title}` : title;
     moves(view.text);
+    showCount(seen);
     showAfter();
     showStatus(view, own);
     buttons(view, own);
     showTrouble();
+    if (warnedOf && own) askAboutBlunder();
+  }
+
+  /** Return a player's prisoners, discs or men in words. */
+  function counted(view, player) {
+    if (view.prisoners) return ` · ${say("prisoners", { n: view.prisoners[player] })}`;
+    if (!COUNTED.includes(state.game)) return "";
+    return ` · ${say(`men of ${state.game}`, { n: onBoard(view.rows, colour(player)) })}`;
+  }
+
+  /** Show what a colour has captured in chess, and how far it is ahead. */
+  function material(view, own) {
+    const { taken, figures, ahead } = captures(view, own);
+    const label = Object.entries(taken).filter(([, number]) => number)
+      .map(([piece, number]) => `${say(`taken ${piece}`)} ${number}`).join(", ");
+    const more = ahead > 0 ? `+${ahead}` : "";
+    if (!figures && !more) return null;
+    return element("span", { class: "captured", role: "img",
+      "aria-label": [label && say("captured", { pieces: label }), more].filter(Boolean).join(", ") },
+    figures, more ? element("b", {}, more) : null);
+  }
+
+  /** Show the count at the end of a game of Go. */
+  function showCount({ count: counts }) {
+    count.hidden = !counts;
+    if (!counts) return;
+    const number = (value) => value.toLocaleString(language);
+    count.replaceChildren(...[0, 1].map((player) => {
+      const parts = ["territory", "stones", "prisoners"].filter((key) => counts[key])
+        .map((key) => say(`count ${key}`, { n: counts[key][player] }));
+      if (player === state.white) parts.push(say("count komi", { n: number(counts.komi) }));
+      return element("p", {}, element("b", {}, say("count", { player: say(colour(player)), n: number(counts.total[player]) })),
+        ` = ${parts.join(" + ")}`);
+    }), mine && counts.disputable ? element("p", { class: "faint" }, say("dispute")) : "");
   }
 
   function showStatus(view, turn) {
@@ -198,7 +288,7 @@ export async function showGame(main, id, say) {
     announcedPly = state.ply;
     if (state.result) words.push(result());
     else if (turn) words.push(say(view.check ? "your turn, check" : "your turn"));
-    else if (state.thinking) words.push(say("thinking", { name: state.names[1 - state.side] }));
+    else if (state.thinking) words.push(say("thinking", { name: called(1 - state.side) }));
     else if (!mine) words.push(say("watching"));
     status.textContent = words.join(" ");
   }
@@ -220,19 +310,31 @@ export async function showGame(main, id, say) {
     const won = (state.result === "1-0") === (state.side === state.white);
     const winner = draw ? "a draw" : mine ? (won ? "you won" : "you lost")
       : state.result === "1-0" ? "white wins" : "black wins";
-    const reason = say(`end ${state.reason}`);
     const dead = state.board.dead?.length ? ` ${say("dead", { stones: state.board.dead.join(" ") })}` : "";
-    const detail = state.detail ? `, ${say(state.detail)}` : "";
-    return `${say(winner)} ${state.result}: ${reason}${detail}.${dead}`;
+    return `${say(winner)} ${state.result}: ${ending(draw)}.${dead}`;
+  }
+
+  /** Return why the game has ended. */
+  function ending(draw) {
+    const [, winner, points] = /^([BW])\+([\d.]+)$/.exec(state.detail) ?? [];
+    const detail = points ? `${say(`letter ${winner}`)}+${Number(points).toLocaleString(language)}`
+      : state.detail && say(state.detail);
+    const byRules = state.reason === "end of the game" && say.named(draw ? "draw of" : "end of", state.game);
+    if (!byRules || byRules === state.game) return [say(`end ${state.reason}`), detail].filter(Boolean).join(", ");
+    const men = state.board.rows ? ["black", "white"].map((each) => onBoard(state.board.rows, each)) : [];
+    const words = byRules.replace("{most}", Math.max(...men)).replace("{least}", Math.min(...men));
+    return state.game === "go" && detail ? `${words}, ${detail}` : words;
   }
 
   /** Offer what to do after the game. */
   function showAfter() {
     after.hidden = !state.result;
+    if (after.hidden) after.replaceChildren(); // a taken back move goes on with the game
     if (after.hidden || after.children.length) return;
     const link = (key, href) => element("a", { class: "button", href, "data-action": key }, say(key));
     if (["chess", "go"].includes(state.board.kind)) after.append(link("analyse", `/analyse?game=${id}`));
     if (!mine) return;
+    if (state.board.count?.disputable) after.append(button("resume play", () => line.send({ do: "resume" })));
     after.append(button("rematch", rematch, "main"), link("new game", `/play?game=${encodeURIComponent(state.game)}`));
   }
 
@@ -296,6 +398,14 @@ export async function showGame(main, id, say) {
       const player = Number(shownClock.dataset.player);
       const runs = !state.result && state.mover === player;
       const left = Math.max(0, state.clocks[player] - (runs ? elapsed : 0));
+      // As long as on lichess: an eighth of the time, between 10 and 60 seconds.
+      const short = left < Math.min(60, Math.max(10, state.base / 8));
+      shownClock.classList.toggle("low", short);
+      if (mine && player === state.side && short !== low && !state.result) {
+        low = short;
+        if (low && sound.on) playSound("low");
+        lowTime.textContent = low ? say("low time") : "";
+      }
       const seconds = left < 20 ? (left % 60).toFixed(1) : String(Math.floor(left % 60));
       shownClock.textContent = `${Math.floor(left / 60)}:${seconds.padStart(left < 20 ? 4 : 2, "0")}`;
     }

@@ -3,7 +3,7 @@
 // Every playable cell is a button with a name: Tab reaches the board, the arrow keys move, and
 // Enter plays.
 
-import { shape } from "./site.js";
+import { element, shape } from "./site.js";
 
 const COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ";
 const CELL = 10;
@@ -30,6 +30,8 @@ export function drawing(rows, columns, label, margin, flipped) {
 
 function stone(row, column, kind) {
   const group = shape("g", { class: `stone ${kind}` });
+  group.append(shape("circle", { class: "shadow",
+    cx: column * CELL + CELL * 0.54, cy: row * CELL + CELL * 0.58, r: CELL * 0.46 }));
   group.append(shape("circle", {
     cx: column * CELL + CELL / 2, cy: row * CELL + CELL / 2, r: CELL * 0.46,
   }));
@@ -93,8 +95,13 @@ export function replace(holder, svg) {
   if (same) same.focus();
 }
 
-/** Draw a Go position. Without view.legal, every empty point can be pressed. */
-export function goBoard(holder, view, { movable, flipped, hints = [], owners = [], label }, say, play, refuse) {
+/**
+ * Draw a Go position. Without view.legal, every empty point can be pressed. dispute(point) is called
+ * if a stone is pressed, to change it between alive and dead. confirm: a move is played only when
+ * its point is pressed a second time, or the button below the board.
+ */
+export function goBoard(holder, view, options, say, play, refuse) {
+  const { movable, flipped, hints = [], owners = [], label, dispute, confirm } = options;
   const [rows, columns] = [view.rows.length, view.rows[0].length];
   const svg = drawing(rows, columns, label ?? say("board"), 7, flipped);
   svg.classList.add("go");
@@ -133,6 +140,10 @@ export function goBoard(holder, view, { movable, flipped, hints = [], owners = [
       const drawn = stone(row, column, dead.has(name) ? `${kind} dead` : kind);
       if (last === name) drawn.append(disc(row, column, "last", 2));
       svg.append(drawn);
+      if (dispute) {
+        const status = say(dead.has(name) ? "dead" : "alive");
+        button(svg, row, column, `${name}: ${say(kind)}, ${status}`, () => dispute(name));
+      }
     }
     if (Math.abs(owner) >= 0.05) {
       svg.append(shape("rect", { class: owner > 0 ? "own black" : "own white",
@@ -142,7 +153,7 @@ export function goBoard(holder, view, { movable, flipped, hints = [], owners = [
     if (ranks.has(name)) svg.append(disc(row, column, `hint rank${ranks.get(name)}`, 3));
     const free = sign !== "X" && sign !== "O";
     if (movable && free && (legal?.has(name) ?? true)) {
-      button(svg, row, column, name, () => play(name));
+      button(svg, row, column, name, () => (confirm ? choose(row, column, name) : play(name)));
     } else if (movable) {
       const closed = shape("rect", { class: "closed", x: column * CELL, y: row * CELL, width: CELL, height: CELL });
       closed.addEventListener("click", () => refuse(free ? "illegal move" : "occupied"));
@@ -150,6 +161,26 @@ export function goBoard(holder, view, { movable, flipped, hints = [], owners = [
     }
   }));
   replace(holder, svg);
+
+  /** Show a stone on a point, and ask for a second press. */
+  function choose(row, column, name) {
+    if (svg.dataset.chosen === name) {
+      play(name);
+      return;
+    }
+    svg.dataset.chosen = name;
+    svg.querySelector(".stone.chosen")?.remove();
+    holder.querySelector(".confirm")?.remove();
+    svg.append(stone(row, column, `${view.next} chosen`));
+    const bar = element("p", { class: "confirm" },
+      element("button", { type: "button", class: "main", onclick: () => play(name) }, say("play point", { point: name })),
+      element("button", { type: "button", onclick: () => {
+        delete svg.dataset.chosen;
+        svg.querySelector(".stone.chosen").remove();
+        bar.remove();
+      } }, say("cancel")));
+    holder.append(bar);
+  }
 }
 
 /**
@@ -161,6 +192,7 @@ export function squareBoard(holder, view, { movable, flipped, hints = [], label 
   const { labels } = view;
   const svg = drawing(rows, columns, label ?? say("board"), labels ? 5 : 1, flipped && !view.falls);
   const played = new Set((view.last ?? []).map(String));
+  const won = new Set((view.line ?? []).map(String));
   const men = view.dark ? MEN : STONES;
   let chosen = null;
 
@@ -178,7 +210,7 @@ export function squareBoard(holder, view, { movable, flipped, hints = [], label 
     view.rows.forEach((cells, row) => [...cells].forEach((sign, column) => {
       const dark = view.dark && (row + column) % 2;
       const kinds = ["cell", dark && "dark", played.has(String([row, column])) && "played",
-        chosen && String(chosen) === String([row, column]) && "chosen"];
+        won.has(String([row, column])) && "won", chosen && String(chosen) === String([row, column]) && "chosen"];
       const drawn = shape("rect", { class: kinds.filter(Boolean).join(" "), x: column * CELL,
         y: row * CELL, width: CELL, height: CELL });
       if (movable) drawn.addEventListener("click", () => refuse("illegal move"));
@@ -201,6 +233,10 @@ export function squareBoard(holder, view, { movable, flipped, hints = [], label 
         class: moves.some(({ path }) => path.length > 1 && String(path[0]) === cell) ? "press source" : "press",
         "aria-pressed": String(chosen) === cell ? "true" : null,
       });
+    }
+    if (won.size) {
+      const [from, to] = [view.line[0], view.line.at(-1)].map((cell) => cell.map((at) => at * CELL + CELL / 2));
+      svg.append(shape("path", { class: "won-line", d: `M${from[1]} ${from[0]}L${to[1]} ${to[0]}` }));
     }
     for (const [row, column] of hints) {
       svg.append(shape("circle", { class: "hint", cx: column * CELL + 5, cy: row * CELL + 5, r: 3 }));

@@ -16,6 +16,23 @@ document.getElementById("language").addEventListener("change", (event) => {
   location.reload();
 });
 
+/** Create a switch whose state is kept in this browser. */
+export function remembered(name, label, initial, change = () => {}) {
+  const key = `kempelen.${name}`;
+  const box = element("input", { type: "checkbox", "data-switch": name });
+  box.checked = (localStorage.getItem(key) ?? String(initial)) === "true";
+  box.addEventListener("change", () => {
+    localStorage.setItem(key, String(box.checked));
+    change(box.checked);
+  });
+  return { node: element("label", { class: "switch" }, box, label), get on() { return box.checked; } };
+}
+
+/** Return an opponent's name with its level in the page's language. */
+export function withLevel(name, level, say) {
+  return level ? name.replace(level, say(`level ${level}`)) : name;
+}
+
 /** Create an element; children are elements or text, which is never parsed as HTML. */
 export function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);

@@ -1,6 +1,6 @@
 // The form for a new game, built from the server's choices, and the list of saved games.
 
-import { ask, element, language } from "./site.js";
+import { ask, element, language, withLevel } from "./site.js";
 
 /** Create a form field with its label. */
 function field(say, key, control) {
@@ -71,6 +71,11 @@ export async function showStart(main, say) {
       add("level", level, (control) =>
         elo.value || !control.value ? {} : { level: Number(control.value) });
       add("or elo", elo, (control) => control.value ? { level: Number(control.value) } : {});
+    } else {
+      const levels = Object.entries(choices.levels_of_games).map(([each, index]) => [index ?? "", say(`level ${each}`)]);
+      const level = select(levels, "");
+      level.value = choices.levels_of_games.casual;
+      add("level", level, (control) => control.value ? { level: Number(control.value) } : {});
     }
     const sides = [["first", "second"], ["second", "first"], ["random", "random"]].map(
       ([value]) => [value, say(chess ? `chess ${value}` : `side ${value}`)]);
@@ -152,7 +157,7 @@ function list(games, name, say) {
   const when = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
   const rows = games.map((each) => element("tr", {},
     element("td", {}, element("a", { href: `/play/${each.id}` }, name(each.game))),
-    element("td", {}, each.opponent),
+    element("td", {}, withLevel(each.opponent, each.level, say)),
     element("td", {}, String(each.moves)),
     element("td", {}, each.result || say("going on")),
     element("td", {}, when.format(new Date(each.changed * 1000))),

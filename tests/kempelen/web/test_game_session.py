@@ -1,12 +1,14 @@
 """Concurrent events in one game: visitors come and go, the opponent thinks, clocks run."""
 
 import asyncio
+import json
 import threading
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
+from agent.limits import Cp, Info
 from kempelen.match.game.game_result import Termination, win
 from kempelen.web.channel import Channel, OnMessage
 from kempelen.web.database import Database
@@ -383,3 +385,88 @@ async def test_end_of_a_game_on_a_full_disk_is_saved_when_the_session_ends(
     assert saved is not None
     assert saved.game_result == session.saved.game_result
     assert session.idle
+
+
+class Scores:
+    """A hint engine that expects a fixed outcome after each number of moves."""
+
+    def __init__(self, outcomes: dict[int, float]) -> None:
+        self.outcomes = outcomes
+        self.seconds: list[float] = []
+
+    async def search(self, request: Any, limit: float, on_info: Any = None) -> PlayResult:
+        self.seconds.append(request.movetime)
+        outcome = self.outcomes[len(request.moves)]
+        info: Info[str] = Info(1, Cp(0), ("c3",), expected_outcome=outcome)
+        return PlayResult("c3", None, info, 0.0)
+
+    async def close(self) -> None:
+        pass
+
+
+def heard(page: Page, kind: str) -> list[dict[str, Any]]:
+    """Return the messages of a kind that a page has received."""
+    messages = [json.loads(each) if isinstance(each, str) else each for each in page.sent]
+    return [message for message in messages if message["kind"] == kind]
+
+
+async def test_blunder_is_played_only_after_the_warning(
+    site: SiteContext, opponents: list[SlowOpponent], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = Scores({0: 0.0, 1: 0.9})
+
+    async def advise(setup: GameSetup, board: Any, site: SiteContext) -> Scores:
+        return engine
+
+    monkeypatch.setattr(game_session, "start_hint_engine", advise)
+    session, page = make_session(site, side=0), Page()
+    visit = attend(session, page)
+    page.do("move", move="a1", ply=0, check=True)
+    await eventually(lambda: heard(page, "blunder"))
+    (warning,) = heard(page, "blunder")
+    assert (warning["move"], warning["reply"], warning["ply"]) == ("a1", "c3", 0)
+    assert engine.seconds == [0.2, 0.2, 1.0, 1.0], "the longer search verifies the shorter one"
+    assert session.saved.moves == []
+    page.do("move", move="a1", ply=0)
+    await eventually(lambda: session.saved.moves == ["a1"])
+    page.leave()
+    await visit
+    await session.suspend()
+
+
+@pytest.mark.parametrize("outcomes", [{0: 0.0, 1: 0.1}, {}])
+async def test_good_move_is_played_after_the_check_and_a_failed_check_does_not_matter(
+    site: SiteContext,
+    opponents: list[SlowOpponent],
+    monkeypatch: pytest.MonkeyPatch,
+    outcomes: dict[int, float],
+) -> None:
+    async def advise(setup: GameSetup, board: Any, site: SiteContext) -> Scores:
+        return Scores(outcomes)
+
+    monkeypatch.setattr(game_session, "start_hint_engine", advise)
+    session, page = make_session(site, side=0), Page()
+    visit = attend(session, page)
+    page.do("move", move="z9", ply=0, check=True)
+    await eventually(lambda: heard(page, "error"))
+    page.do("move", move="a1", ply=0, check=True)
+    await eventually(lambda: session.saved.moves == ["a1"])
+    assert heard(page, "blunder") == []
+    page.leave()
+    await visit
+    await session.suspend()
+
+
+async def test_move_that_ends_the_game_is_not_checked(
+    site: SiteContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session, page = make_session(site, side=0), Page()
+    for move in ("a1", "b1", "a2", "b2"):
+        session.board.play(move)
+        session.saved.moves.append(move)
+    monkeypatch.setattr(game_session, "start_hint_engine", None)
+    visit = attend(session, page)
+    page.do("move", move="a3", ply=4, check=True)
+    await eventually(lambda: session.saved.game_result is not None)
+    page.leave()
+    await visit

@@ -273,6 +273,63 @@ def test_dice_are_told_from_moves(served: Served) -> None:
     line.close()
 
 
+@pytest.mark.parametrize(
+    ("form", "move", "why"),
+    [
+        ({"game": "chess", "fen": "6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1"}, "a1a8", "why mate"),
+        ({"game": "chess", "fen": "6k1/8/8/3q4/8/2N5/8/6K1 w - - 0 1"}, "c3d5", "why takes"),
+        ({"game": "connect-four"}, "d", None),
+        ({"game": "go", "options": {"size": 5}}, "c3", None),
+    ],
+)
+def test_hint_says_why_and_what_follows(
+    served: Served, form: dict[str, Any], move: str, why: str | None
+) -> None:
+    line = served.watch(served.begin(**form))
+    state = line.turn()
+    line.send(do="hint")
+    hint = line.hear("hint")
+    legal = [each if isinstance(each, str) else each["text"] for each in state["board"]["legal"]]
+    assert hint["move"] in [text.lower() for text in legal]
+    assert hint["line"]
+    if why is not None:
+        assert (hint["move"], hint["why"]["key"]) == (move, why)
+    line.close()
+
+
+def test_blunder_of_a_learner_is_held_back_until_it_is_confirmed(served: Served) -> None:
+    fen = "rnb1kbnr/pppp1ppp/8/4p3/4P3/5Q2/PPPP1PPP/RNB1KBNR w KQkq - 0 1"
+    line = served.watch(served.begin(game="chess", fen=fen, seconds=0.05))
+    line.turn()
+    line.send(do="move", move="f3f7", ply=0, check=True)
+    warning = line.hear("blunder")
+    assert (warning["text"], warning["reply"]) == ("Qxf7+", "Kxf7")
+    assert warning["why"] == {"key": "why takes", "piece": "queen"}
+    assert line.game["ply"] == 0
+    line.send(do="move", move="d2d3", ply=0, check=True)  # a good move instead
+    while line.game["ply"] == 0:
+        line.hear("game")
+    assert line.game["board"]["text"][0] == "d3"
+    line.close()
+
+
+@pytest.mark.parametrize(
+    "game", ["go", "connect-four", "othello", "checkers", "backgammon", "pig", "nim", "grundy"]
+)
+def test_weakest_opponent_of_each_game_moves_at_once(served: Served, game: str) -> None:
+    options = {"options": {"size": 9}} if game == "go" else {}
+    line = served.watch(served.begin(game=game, level=0, seconds=60, **options))
+    state = line.turn()
+    assert state["names"][1] == "Kempelen novice"
+    assert state["level"] == "novice"
+    for _ in range(2):
+        if state["result"]:
+            break
+        legal = state["board"]["legal"][0]
+        state = line.play(legal if isinstance(legal, str) else legal["text"])
+    line.close()
+
+
 def test_file_of_a_game_without_clocks_has_no_times(served: Served) -> None:
     line = served.watch(game := served.begin(game="chess", seconds=0.02))
     line.turn()

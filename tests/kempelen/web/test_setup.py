@@ -8,11 +8,13 @@ import pytest
 import kempelen.web
 from agent.chess.evaluation.loading import DEFAULT
 from agent.games import catalogue
+from agent.search.limited_strength import GAME_LEVELS
 from kempelen.web.diagrams import parse_grid
 from kempelen.web.layout import LANGUAGES, page_words
 from kempelen.web.play.boards import initial_game, replay_game
 from kempelen.web.play.setup import (
     LEVELS,
+    LEVELS_OF_GAMES,
     GameSetup,
     SetupError,
     form_choices,
@@ -117,6 +119,15 @@ def test_levels_are_in_ascending_order() -> None:
     elos = [elo for elo in LEVELS.values() if elo is not None]
     assert elos == sorted(elos)
     assert list(LEVELS.values())[-1] is None
+    indices = list(LEVELS_OF_GAMES.values())
+    assert indices == [*range(len(GAME_LEVELS)), None]
+    assert LEVELS_OF_GAMES.keys() <= LEVELS.keys()
+
+
+@pytest.mark.parametrize("level", [-1, len(GAME_LEVELS), "casual"])
+def test_unknown_level_of_go_is_rejected(level: Any) -> None:
+    with pytest.raises(ValueError, match="level"):
+        parse_setup({"game": "go", "level": level}, OFFERS)
 
 
 def test_chess960_start_position_varies() -> None:
@@ -169,7 +180,7 @@ def test_all_form_choices_have_translations(language: str) -> None:
     named = {
         "game": offered["games"],
         "option": {option for options in offered["games"].values() for option in options},
-        "level": offered["levels"],
+        "level": offered["levels"] | offered["levels_of_games"],
         "rules": offered["rules"],
     }
     wanted = {f"{kind} {name}" for kind, names in named.items() for name in names}
