@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+from agent.chess.variants import KERNEL_VARIANTS, own_name
+
 ALPHABETA, MCTS, SELFPLAY = "alphabeta", "mcts", "selfplay"
 TRACING, TIMING = "tracing", "timing"
 
@@ -22,11 +24,31 @@ PARTS = {
     TIMING: ("agent.chess.evaluation.timing",),
 }
 
+
+def variant_part(variant: str) -> str:
+    """Return the name of the part with the alpha-beta search for a variant."""
+    return f"{ALPHABETA}-{variant}"
+
+
+_VARIANT_MODULES = (
+    "agent.chess.board.kernel_board",
+    "agent.chess.search.quiescence",
+    "agent.chess.search.alphabeta",
+    "agent.chess.search.aspiration",
+    "agent.chess.evaluation.variant_evaluation",
+)
+# The parts that are compiled only on request.
+OPTIONAL_PARTS = {
+    variant_part(variant): tuple(own_name(variant, name) for name in _VARIANT_MODULES)
+    for variant in KERNEL_VARIANTS[1:]
+}
+
 # No other module calls the entry points of these modules, so a child process compiles them.
 COMPILED_IN_PARALLEL = (
     "agent.chess.evaluation.handcrafted",
     "agent.chess.evaluation.shipped_network",
     "agent.chess.evaluation.evaluation_trace",
+    *(modules[-1] for modules in OPTIONAL_PARTS.values()),
 )
 # Modules that are compiled with their part, but imported lazily.
 ON_DEMAND = ("agent.chess.evaluation.handcrafted",)
@@ -44,4 +66,6 @@ def _shipped_neurons() -> str:
 
 
 # What the compiled code of a part depends on besides its sources.
-VARIANTS: dict[str, Callable[[], str]] = {ALPHABETA: _shipped_neurons}
+VARIANTS: dict[str, Callable[[], str]] = dict.fromkeys(
+    (ALPHABETA, *OPTIONAL_PARTS), _shipped_neurons
+)

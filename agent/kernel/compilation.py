@@ -18,7 +18,7 @@ from typing import IO
 from agent.io.stdin import exit_with_parent
 from agent.kernel import code_cache
 from agent.kernel.decorators import cache_folder
-from agent.kernel.parts import COMPILED_IN_PARALLEL, ON_DEMAND, PARTS, VARIANTS
+from agent.kernel.parts import COMPILED_IN_PARALLEL, ON_DEMAND, OPTIONAL_PARTS, PARTS, VARIANTS
 from agent.machine import lower_priority, usable_cores
 
 Report = Callable[[str, int, int], None]
@@ -83,8 +83,9 @@ def warm_up(report: Report | None, parts: Sequence[str] = tuple(PARTS)) -> None:
     with _compile_lock(parts) as missing_parts:
         # Computed before importing, because a variant may change meanwhile.
         marks = [_marker_name(part) for part in missing_parts]
-        missing = [module for part in missing_parts for module in PARTS[part]]
-        modules = [module for part in parts for module in PARTS[part]]
+        all_parts = OPTIONAL_PARTS | PARTS
+        missing = [module for part in missing_parts for module in all_parts[part]]
+        modules = [module for part in parts for module in all_parts[part]]
         modules = [module for module in modules if module in missing or module not in ON_DEMAND]
         modules.sort(key=lambda module: module in COMPILED_IN_PARALLEL)
         _import(modules, missing, report)
@@ -194,7 +195,7 @@ def _main() -> None:
     """Load the parts or import the modules named in `sys.argv`, in a child process."""
     exit_with_parent()
     for name in sys.argv[1:]:
-        if name in PARTS:
+        if name in PARTS or name in OPTIONAL_PARTS:
             lower_priority()
             load(name)
         else:

@@ -15,6 +15,12 @@ _GAMES = [
 PARTS: dict[str, tuple[str, ...]] = {
     name: modules for game in _GAMES for name, modules in game.PARTS.items()
 }
+# Further parts that are compiled only when they are needed.
+OPTIONAL_PARTS: dict[str, tuple[str, ...]] = {
+    name: modules
+    for game in _GAMES
+    for name, modules in getattr(game, "OPTIONAL_PARTS", {}).items()
+}
 # Modules whose entry points are not called by other modules. A child process may compile them.
 COMPILED_IN_PARALLEL: tuple[str, ...] = tuple(
     module for game in _GAMES for module in game.COMPILED_IN_PARALLEL

@@ -56,13 +56,22 @@ def kernel_sources(package: Path) -> dict[bytes, bytes]:
     return {name: contents[name] for name in names}
 
 
-def _module_sources(package: Path) -> Iterator[tuple[bytes, bytes]]:
-    for folder, _, files in os.walk(package):
-        inner = Path(folder).relative_to(package).parts
+def dependents(folder: Path, package: str, module: str) -> set[str]:
+    """Return `module` and the modules of `package` that import it, directly or indirectly."""
+    imports = {name: _imports(source) for name, source in _module_sources(folder, package)}
+    names = {module.encode()}
+    while new := {name for name, imported in imports.items() if imported & names} - names:
+        names |= new
+    return {name.decode() for name in names}
+
+
+def _module_sources(folder: Path, package: str = "agent") -> Iterator[tuple[bytes, bytes]]:
+    for inner_folder, _, files in os.walk(folder):
+        inner = Path(inner_folder).relative_to(folder).parts
         for file in files:
             if file.endswith(".py"):
-                with open(os.path.join(folder, file), "rb", buffering=0) as source:
-                    yield ".".join(("agent", *inner, file[:-3])).encode(), source.read()
+                with open(os.path.join(inner_folder, file), "rb", buffering=0) as source:
+                    yield ".".join((package, *inner, file[:-3])).encode(), source.read()
 
 
 def _imports(source: bytes) -> set[bytes]:

@@ -13,22 +13,24 @@ if TYPE_CHECKING:
 
 
 def configure(parser: ArgumentParser) -> None:
-    from agent.kernel.parts import PARTS
+    from agent.kernel.parts import OPTIONAL_PARTS, PARTS
 
+    names = ", ".join((*PARTS, *OPTIONAL_PARTS))
     parser.add_argument(
         "parts",
         nargs="*",
         type=_parse_part,
         metavar="PART",
-        help=f"part to compile: {', '.join(PARTS)} (default: all)",
+        help=f"part to compile: {names} (default: all but those of variants)",
     )
 
 
 def _parse_part(text: str) -> str:
-    from agent.kernel.parts import PARTS
+    from agent.kernel.parts import OPTIONAL_PARTS, PARTS
 
-    if text not in PARTS:
-        raise ArgumentTypeError(f"unknown part {text!r} (expected one of: {', '.join(PARTS)})")
+    if text not in PARTS and text not in OPTIONAL_PARTS:
+        names = ", ".join((*PARTS, *OPTIONAL_PARTS))
+        raise ArgumentTypeError(f"unknown part {text!r} (expected one of: {names})")
     return text
 
 

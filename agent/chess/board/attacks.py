@@ -10,6 +10,7 @@ from agent.chess.board.lookup_tables import (
     slider_attack_table,
 )
 from agent.chess.board.records import BISHOP, KING, KNIGHT, PAWN, QUEEN, ROOK, Position
+from agent.chess.board.rules import HAS_BOTH_KINGS
 from agent.kernel.decorators import kernel
 from agent.kernel.intrinsics import U64, Bits, count, first_square
 
@@ -104,6 +105,10 @@ def is_attacked(position: Position, square: int, by: int, occupied: Bits) -> boo
 
 @kernel
 def king_square(position: Position, side: int) -> int:
+    if not HAS_BOTH_KINGS:
+        # Any square if there is no king: callers need not test that where it does not matter.
+        kings = position.kinds[KING] & position.sides[side]
+        return first_square(kings) if kings else 0
     return first_square(position.kinds[KING] & position.sides[side])
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agent.chess.board.bitboards import ALL_SQUARES
+from agent.chess.board.endings import LOST, NOT_OVER, WON, variant_result
 from agent.chess.board.movegen import ALL, generate
 from agent.chess.board.position import (
     advance_root,
@@ -20,17 +21,25 @@ from agent.chess.board.position import (
 )
 from agent.chess.board.records import (
     CASTLING,
+    DROP,
     FIFTY_MOVES,
     FLAG_MASK,
+    KIND_MASK,
+    KING_PROMOTION,
+    MAX_GAME_KEYS,
     NO_SQUARE,
+    POCKET_KINDS,
     PROMOTION,
     Worker,
     frame_at,
     position_at,
 )
+from agent.chess.board.rules import COUNTS_CHECKS, ENDS_EARLY, FORCED_CAPTURES, POCKETS
 from agent.kernel.decorators import entry_point
 from agent.kernel.intrinsics import U64, int64
 from agent.kernel.record import allocate
+
+_DROP = 8
 
 _TERMINATIONS = (
     None,
@@ -39,17 +48,27 @@ _TERMINATIONS = (
     chess.Termination.INSUFFICIENT_MATERIAL,
     chess.Termination.FIFTY_MOVES,
     chess.Termination.THREEFOLD_REPETITION,
+    chess.Termination.VARIANT_LOSS,
+    chess.Termination.VARIANT_WIN,
+    chess.Termination.VARIANT_DRAW,
 )
 
 
 @entry_point(numba.void(Worker, numba.types.Array(numba.int32, 1, "C", readonly=True)))
 def _load_game(worker: Worker, moves: npt.NDArray[np.int32]) -> None:
-    """Compute the root's derived fields and play `moves` (`from | to << 6 | promotion << 12`)."""
+    """Compute the root's derived fields and play `moves` (`from | to << 6 | promotion << 12`).
+
+    The promotion is 8 for a drop, whose piece type is in place of the source square.
+    """
     root = position_at(worker, 0)
     refresh(root)
     worker.game_key_count = 0
     for i in range(len(moves)):
-        move = encode_move(root, moves[i] & 63, moves[i] >> 6 & 63, moves[i] >> 12)
+        move = int64(moves[i])
+        if POCKETS and move >> 12 == _DROP:
+            move = (move & 4095) | DROP
+        else:
+            move = encode_move(root, move & 63, move >> 6 & 63, move >> 12)
         advance_root(worker, move)
 
 
@@ -61,11 +80,17 @@ def _generate_legal_moves(worker: Worker) -> int:
 @entry_point(int64(Worker))
 def _termination_index(worker: Worker) -> int:
     position, frame = position_at(worker, 0), frame_at(worker, 0)
+    if ENDS_EARLY:
+        result = variant_result(position)
+        if result != NOT_OVER:
+            return 6 if result == LOST else 7 if result == WON else 8
     if generate(position, frame, 0, ALL, ALL_SQUARES, True) == 0:
+        if FORCED_CAPTURES:
+            return 7
         return 1 if position.checkers else 2
     if is_insufficient_material(position):
         return 3
-    if position.halfmoves >= FIFTY_MOVES:
+    if not POCKETS and position.halfmoves >= FIFTY_MOVES:
         return 4
     return 5 if is_repetition(worker, 0) else 0
 
@@ -131,14 +156,16 @@ class KernelBoard:
     def load(self, board: chess.Board) -> None:
         """Load `board` as the root position, with its history since the last irreversible move.
 
-        Each side must have exactly one king. The side that is not to move must not be in check.
+        Each side must have exactly one king, unless the variant has other rules. The side that is
+        not to move must not be in check.
         """
         moves = board.move_stack
         first = len(moves)
         # No position before the last capture, pawn move or null move can be repeated.
-        while first > max(len(moves) - board.halfmove_clock, 0) and moves[first - 1]:
+        reversible = MAX_GAME_KEYS if POCKETS else board.halfmove_clock
+        while first > max(len(moves) - reversible, 0) and moves[first - 1]:
             first -= 1
-        start_board = board
+        start_board: Any = board
         if first < len(moves):
             start_board = board.copy()
             for _ in range(len(moves) - first):
@@ -154,13 +181,23 @@ class KernelBoard:
             start_board.kings,
         )
         root.sides[:] = start_board.occupied_co[chess.WHITE], start_board.occupied_co[chess.BLACK]
-        root.castling = U64(start_board.clean_castling_rights())
+        root.castling = U64(0 if FORCED_CAPTURES else start_board.clean_castling_rights())
+        if COUNTS_CHECKS:
+            root.remaining_checks[:] = start_board.remaining_checks[::-1]
+        if POCKETS:
+            root.promoted = start_board.promoted
+            for side, pocket in enumerate(reversed(start_board.pockets)):
+                for kind in range(5):
+                    root.pockets[POCKET_KINDS * side + kind] = pocket.count(kind + 1)
         root.turn = 0 if start_board.turn else 1
         root.en_passant = NO_SQUARE if start_board.ep_square is None else start_board.ep_square
         root.halfmoves = root.reversible_plies = start_board.halfmove_clock
         root.fullmoves = start_board.fullmove_number
         played = [
-            m.from_square | m.to_square << 6 | (m.promotion or 1) - 1 << 12 for m in moves[first:]
+            m.drop - 1 | m.to_square << 6 | _DROP << 12
+            if m.drop
+            else m.from_square | m.to_square << 6 | (m.promotion or 1) - 1 << 12
+            for m in moves[first:]
         ]
         _load_game(self.worker, np.array(played, dtype=np.int32))
 
@@ -173,6 +210,10 @@ class KernelBoard:
         """Convert a 16-bit move to a `chess.Move`, in Chess960 notation if the board uses it."""
         start, target = move & 63, move >> 6 & 63
         flag = move & FLAG_MASK
+        if POCKETS and move & KIND_MASK == DROP:
+            return chess.Move(target, target, drop=start + 1)
+        if FORCED_CAPTURES and move & KIND_MASK == KING_PROMOTION:
+            return chess.Move(start, target, chess.KING)
         if flag == PROMOTION:
             return chess.Move(start, target, (move >> 12 & 3) + chess.KNIGHT)
         if flag == CASTLING and not self.chess960:

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 import chess
 
-from agent.chess.board import kernel_board
+from agent.chess.variants import variant_module
+from agent.games.variants import variant_of, variant_outcome
 
 # Trees up to this depth are counted in one kernel call, which cannot be interrupted.
 MAX_UNINTERRUPTED_DEPTH = 6
@@ -19,6 +20,9 @@ def divide(
     After `stop` is set, the last number may be incomplete.
     """
     board = board.copy(stack=False)
+    if variant_outcome(board) is not None:
+        return
+    kernel_board = variant_module(variant_of(board), "board.kernel_board")
     for move in list(board.legal_moves):
         if stop.is_set():
             return

@@ -2,12 +2,15 @@
 
 from agent.chess.board.attacks import attackers, bit, has, king_square, pawn_attacks
 from agent.chess.board.bitboards import DARK_SQUARES
-from agent.chess.board.lookup_tables import zobrist
+from agent.chess.board.endings import is_variant_draw
+from agent.chess.board.lookup_tables import king_attacks, zobrist
 from agent.chess.board.movegen import (
     castling_squares,
     en_passant_is_legal,
+    explosion,
     find_pinned,
     from_square,
+    is_drop,
     promotion_kind,
     to_square,
 )
@@ -17,12 +20,15 @@ from agent.chess.board.records import (
     EMPTY,
     EN_PASSANT,
     FLAG_MASK,
+    KIND_MASK,
     KING,
+    KING_PROMOTION,
     KNIGHT,
     MAX_GAME_KEYS,
     NO_MOVE,
     NO_SQUARE,
     PAWN,
+    POCKET_KINDS,
     PROMOTION,
     QUEEN,
     ROOK,
@@ -31,6 +37,14 @@ from agent.chess.board.records import (
     copy_position,
     position_at,
 )
+from agent.chess.board.rules import (
+    COUNTS_CHECKS,
+    EXPLOSIONS,
+    FORCED_CAPTURES,
+    HORDE,
+    IS_STANDARD,
+    POCKETS,
+)
 from agent.kernel.decorators import kernel
 from agent.kernel.intrinsics import U64, Bits, count, first_square
 from agent.kernel.transposition_table import prefetch_entries
@@ -38,12 +52,62 @@ from agent.kernel.transposition_table import prefetch_entries
 # Offsets into Polyglot's list of random numbers.
 _CASTLING_KEYS, _EN_PASSANT_KEYS, TURN_KEY = 768, 772, 780
 
+# Indices of `_variant_key`.
+_CHECK_KEYS, _POCKET_KEYS, _PROMOTED_KEYS = 0, 1 << 10, 1 << 13
+
 _FIRST_RANK = (U64(0x00000000000000FF), U64(0xFF00000000000000))
 
 
 @kernel
 def piece_key(side: int, kind: int, square: int) -> Bits:
     return zobrist(64 * (2 * kind + 1 - side) + square)
+
+
+@kernel
+def _variant_key(index: int) -> Bits:
+    """Return a key that Polyglot does not define, with the finalizer of SplitMix64."""
+    key = U64(index + 1) * U64(0x9E3779B97F4A7C15)
+    key = (key ^ key >> U64(30)) * U64(0xBF58476D1CE4E5B9)
+    key = (key ^ key >> U64(27)) * U64(0x94D049BB133111EB)
+    return key ^ key >> U64(31)
+
+
+@kernel
+def _checks_key(position: Position, side: int) -> Bits:
+    return _variant_key(_CHECK_KEYS + 16 * side + position.remaining_checks[side])
+
+
+@kernel
+def _pocket_key(position: Position, index: int) -> Bits:
+    return _variant_key(_POCKET_KEYS + 64 * index + position.pockets[index])
+
+
+@kernel
+def _add_to_pocket(position: Position, side: int, kind: int, number: int) -> None:
+    index = POCKET_KINDS * side + kind
+    position.key ^= _pocket_key(position, index)
+    position.pockets[index] += number
+    position.key ^= _pocket_key(position, index)
+
+
+@kernel
+def _toggle_promoted(position: Position, square: int) -> None:
+    position.promoted ^= bit(square)
+    position.key ^= _variant_key(_PROMOTED_KEYS + square)
+
+
+@kernel
+def _set_variant_keys(position: Position) -> None:
+    """Add the keys of the fields that only variants have to `position.key`."""
+    if COUNTS_CHECKS:
+        position.key ^= _checks_key(position, 0) ^ _checks_key(position, 1)
+    if POCKETS:
+        for index in range(2 * POCKET_KINDS):
+            position.key ^= _pocket_key(position, index)
+        promoted = position.promoted
+        while promoted:
+            position.key ^= _variant_key(_PROMOTED_KEYS + first_square(promoted))
+            promoted &= promoted - U64(1)
 
 
 @kernel
@@ -107,6 +171,15 @@ def _set_repetition_key(position: Position, en_passant_counts: bool) -> None:
 def _update_checks(position: Position) -> None:
     side = position.turn
     king = king_square(position, side)
+    if FORCED_CAPTURES or EXPLOSIONS or HORDE:
+        position.checkers = position.pinned = U64(0)
+        if FORCED_CAPTURES or not position.kinds[KING] & position.sides[side]:
+            return
+    if EXPLOSIONS:
+        enemy = position.sides[1 - side]
+        if not king_attacks(king) & position.kinds[KING] & enemy:  # not side by side
+            position.checkers = attackers(position, king, position.sides[side] | enemy) & enemy
+        return
     occupied = position.sides[0] | position.sides[1]
     position.checkers = attackers(position, king, occupied) & position.sides[1 - side]
     position.pinned = find_pinned(position, king, side)
@@ -127,6 +200,8 @@ def refresh(position: Position) -> None:
             _toggle_keys(position, side, kind, square)
             pieces &= pieces - U64(1)
     position.key ^= _castling_key(position)
+    if not IS_STANDARD:
+        _set_variant_keys(position)
     if position.turn == 0:
         position.key ^= zobrist(TURN_KEY)
     target = position.en_passant
@@ -146,6 +221,8 @@ def encode_move(position: Position, start: int, target: int, promotion: int) -> 
     side = position.turn
     kind = position.board[start]
     move = start | target << 6
+    if FORCED_CAPTURES and promotion == KING:
+        return move | KING_PROMOTION
     if promotion:
         return move | (promotion - 1) << 12 | PROMOTION
     if kind == PAWN and target == position.en_passant and (target - start) & 7:
@@ -184,6 +261,8 @@ def make_move(worker: Worker, ply: int, move: int) -> None:
     start, target, flag = from_square(move), to_square(move), move & FLAG_MASK
     kind = position.board[start]
     captured = position.board[target]
+    if POCKETS and is_drop(move):
+        kind = start
     skipped_square = NO_SQUARE
     _prefetch_entry(worker, position, kind, captured, start, target)
     position = position_at(worker, ply + 1)
@@ -195,6 +274,11 @@ def make_move(worker: Worker, ply: int, move: int) -> None:
     else:
         position.halfmoves += 1
         position.reversible_plies += 1
+    if POCKETS:
+        # Captured pieces return, so that any position can be repeated.
+        position.reversible_plies = position_at(worker, ply).reversible_plies + 1
+        if is_drop(move):
+            position.halfmoves = position_at(worker, ply).halfmoves + 1
     position.fullmoves += side
     if position.en_passant != NO_SQUARE:
         position.key ^= zobrist(_EN_PASSANT_KEYS + (position.en_passant & 7))
@@ -203,12 +287,24 @@ def make_move(worker: Worker, ply: int, move: int) -> None:
     touched = bit(start) | bit(target)
     if kind == KING:
         touched |= _FIRST_RANK[0] if side == 0 else _FIRST_RANK[1]
+    if POCKETS and is_drop(move):
+        touched = bit(target)
+    emptied = U64(0)
+    if EXPLOSIONS:
+        emptied = explosion(position, move)
+        touched |= emptied
+        if emptied & position.kinds[KING] & position.sides[1 - side]:
+            touched |= _FIRST_RANK[1] if side == 0 else _FIRST_RANK[0]
     if position.castling & touched:
         position.key ^= _castling_key(position)
         position.castling &= ~touched
         position.key ^= _castling_key(position)
 
-    if flag == CASTLING:
+    if POCKETS and is_drop(move):
+        _add_to_pocket(position, side, kind, -1)
+        _toggle(position, side, kind, target)
+        position.board[target] = kind
+    elif flag == CASTLING:
         king_to, rook_to = castling_squares(start, target)
         _toggle(position, side, KING, start)
         _toggle(position, side, ROOK, target)
@@ -221,19 +317,43 @@ def make_move(worker: Worker, ply: int, move: int) -> None:
     else:
         if captured != EMPTY:
             _toggle(position, 1 - side, captured, target)
+            if POCKETS:
+                if has(position.promoted, target):
+                    _toggle_promoted(position, target)
+                    captured = PAWN
+                _add_to_pocket(position, side, captured, 1)
         _toggle(position, side, kind, start)
         position.board[start] = EMPTY
+        if POCKETS and has(position.promoted, start):
+            _toggle_promoted(position, start)
+            _toggle_promoted(position, target)
         if kind == PAWN:
-            if flag == EN_PASSANT:
+            if FORCED_CAPTURES and move & KIND_MASK == KING_PROMOTION:
+                kind = KING
+            elif flag == EN_PASSANT:
                 pawn = target - 8 if side == 0 else target + 8
                 _toggle(position, 1 - side, PAWN, pawn)
                 position.board[pawn] = EMPTY
+                if POCKETS:
+                    _add_to_pocket(position, side, PAWN, 1)
             elif flag == PROMOTION:
                 kind = promotion_kind(move)
+                if POCKETS:
+                    _toggle_promoted(position, target)
             elif (start ^ target) == 16:
                 skipped_square = (start + target) >> 1
         _toggle(position, side, kind, target)
         position.board[target] = kind
+    if HORDE and start < 8:  # a pawn that was on the first rank cannot be captured en passant
+        skipped_square = NO_SQUARE
+    if EXPLOSIONS:
+        emptied &= position.sides[0] | position.sides[1]
+        while emptied:
+            square = first_square(emptied)
+            owner = 0 if has(position.sides[0], square) else 1
+            _toggle(position, owner, position.board[square], square)
+            position.board[square] = EMPTY
+            emptied &= emptied - U64(1)
 
     position.turn = 1 - side
     position.key ^= zobrist(TURN_KEY)
@@ -241,6 +361,12 @@ def make_move(worker: Worker, ply: int, move: int) -> None:
     legal = skipped_square != NO_SQUARE and _set_en_passant(position, skipped_square)
     _set_repetition_key(position, legal)
     _update_checks(position)
+    if COUNTS_CHECKS and position.checkers:
+        key = _checks_key(position, side)
+        position.remaining_checks[side] -= 1
+        key ^= _checks_key(position, side)
+        position.key ^= key
+        position.repetition_key ^= key
 
 
 @kernel
@@ -278,8 +404,11 @@ def make_null_move(worker: Worker, ply: int) -> None:
 def is_insufficient_material(position: Position) -> bool:
     """Return whether neither side has mating material.
 
-    This means at most one minor piece in total, or only bishops on squares of one colour.
+    This means at most one minor piece in total, or only bishops on squares of one colour. Variants
+    have their own rules.
     """
+    if not IS_STANDARD:
+        return is_variant_draw(position)
     kinds = position.kinds
     if kinds[PAWN] | kinds[ROOK] | kinds[QUEEN]:
         return False

@@ -2,6 +2,7 @@
 
 A move has 16 bits, from the lowest: 6 for the source square, 6 for the destination square, 2 for
 the promotion piece type minus 1, and 2 for a flag. Castling is the king's move onto its own rook.
+Moves of variants use the flag of en passant, and the promotion piece type to tell them apart.
 
 Positions form a stack with one element per ply. Making a move copies the position to the next ply
 and changes the copy ("copy-make"), so no move is ever undone.
@@ -11,6 +12,7 @@ from typing import Annotated
 
 import numpy as np
 
+from agent.chess.board.rules import COUNTS_CHECKS, POCKETS
 from agent.kernel.intrinsics import Bits, at_address, copier, element
 from agent.kernel.record import FixedArray, record
 from agent.kernel.scores import MAX_PLY
@@ -29,8 +31,12 @@ PIECE_TARGETS = 12 * 64 + 1  # pieces of both sides by target square, and NO_PIE
 NO_PIECE_TARGET = PIECE_TARGETS - 1
 FLAG_MASK = 3 << 14
 PROMOTION, EN_PASSANT, CASTLING = 1 << 14, 2 << 14, 3 << 14
+# The kinds of moves of variants: a drop has the piece type instead of the source square.
+KIND_MASK = FLAG_MASK | 3 << 12
+DROP, KING_PROMOTION = EN_PASSANT | 1 << 12, EN_PASSANT | 2 << 12
 
 FIFTY_MOVES = 100  # plies without a capture or pawn move: a draw
+POCKET_KINDS = 8  # in memory: pawn to queen are used
 MAX_MOVES = 448  # a legal position has at most 218; one with 16 queens can have more
 MAX_GAME_KEYS = 256  # number of earlier game positions kept to detect repetitions
 
@@ -53,6 +59,12 @@ class Position:
     reversible_plies: int  # as `halfmoves`, but null moves count as irreversible
     fullmoves: int
     move: int  # the move that led to this position, NO_MOVE if unknown or a null move
+    if COUNTS_CHECKS:
+        remaining_checks: Annotated[FixedArray[int], 2]  # that each side must still give
+    if POCKETS:
+        # Number of pieces by side and type.
+        pockets: Annotated[FixedArray[int], np.int8, 2 * POCKET_KINDS]
+        promoted: Bits  # promoted pieces, which are captured as pawns
 
 
 @record

@@ -1,7 +1,7 @@
 """Static exchange evaluation (SEE)."""
 
-from agent.chess.board.attacks import attackers, bishop_attacks, bit, rook_attacks
-from agent.chess.board.movegen import from_square, promotion_kind, to_square
+from agent.chess.board.attacks import attackers, bishop_attacks, bit, has, rook_attacks
+from agent.chess.board.movegen import explosion, from_square, is_drop, promotion_kind, to_square
 from agent.chess.board.records import (
     BISHOP,
     CASTLING,
@@ -14,16 +14,38 @@ from agent.chess.board.records import (
     ROOK,
     Position,
 )
+from agent.chess.board.rules import EXPLOSIONS, FORCED_CAPTURES, POCKETS
 from agent.kernel.decorators import kernel
-from agent.kernel.intrinsics import U64
+from agent.kernel.intrinsics import U64, first_square
 
 # Centipawns, by piece type from PAWN to EMPTY.
 PIECE_VALUES = (100, 320, 330, 500, 950, 10000, 0)
 
 
 @kernel
+def _explosion_value(position: Position, move: int) -> int:
+    """Return the material that a capture of atomic chess wins, in centipawns; 0 for other moves."""
+    removed = explosion(position, move)
+    if not removed:
+        return 0
+    removed = (removed | bit(from_square(move))) & (position.sides[0] | position.sides[1])
+    enemy = position.sides[1 - position.turn]
+    value = 0
+    while removed:
+        square = first_square(removed)
+        worth = PIECE_VALUES[position.board[square]]
+        value += worth if has(enemy, square) else -worth
+        removed &= removed - U64(1)
+    return value
+
+
+@kernel
 def see_ge(position: Position, move: int, threshold: int) -> bool:
     """Return whether the SEE value of `move` is at least `threshold` centipawns, ignoring pins."""
+    if FORCED_CAPTURES:  # to lose material is good
+        return True
+    if EXPLOSIONS:
+        return _explosion_value(position, move) >= threshold
     flag = move & FLAG_MASK
     if flag == CASTLING:
         return threshold <= 0
@@ -31,7 +53,10 @@ def see_ge(position: Position, move: int, threshold: int) -> bool:
     piece = position.board[start]
     balance = PIECE_VALUES[position.board[target]] - threshold
     occupied = (position.sides[0] | position.sides[1]) ^ bit(start) | bit(target)
-    if flag == EN_PASSANT:
+    if POCKETS and is_drop(move):
+        piece = start
+        occupied = position.sides[0] | position.sides[1] | bit(target)
+    elif flag == EN_PASSANT:
         balance += PIECE_VALUES[PAWN]
         occupied ^= bit(target - 8 if position.turn == 0 else target + 8)
     elif flag == PROMOTION:

@@ -18,7 +18,8 @@ from agent.chess.engine.board_adapter import ChessSearcher
 from agent.chess.engine.limited_strength import LimitedStrengthSearch
 from agent.chess.engine.settings import DEFAULT_MEGABYTES, Settings
 from agent.chess.evaluation.loading import DEFAULT, UNLOADED_DEFAULT, load, load_with_timeout
-from agent.chess.parts import ALPHABETA, MCTS
+from agent.chess.parts import ALPHABETA, MCTS, variant_part
+from agent.chess.variants import variant_module
 from agent.clock import SearchClock
 from agent.evaluation_types import (
     HANDCRAFTED,
@@ -27,6 +28,7 @@ from agent.evaluation_types import (
     require_integer,
     with_error_reporting,
 )
+from agent.games.variants import STANDARD, board_class
 from agent.kernel.kernel_loader import KernelLoader
 from agent.limits import Limits
 from agent.machine import usable_cores
@@ -88,6 +90,7 @@ class ChessBackend:
         self._warned_evaluation: Evaluation | None = None  # last evaluation reported as slow
         self._current_searcher: ChessSearcher | None = None
         self._abandoned = AbandonedThreads()  # threads stuck in the evaluation of the settings
+        self._variant = STANDARD
         kernel = KernelLoader(
             ALPHABETA,
             "kernel",
@@ -96,6 +99,7 @@ class ChessBackend:
             on_loaded=self._open_builtin_tablebase,
         )
         tree = KernelLoader(MCTS, "mcts search", "using alphabeta", report, requires=kernel)
+        self._kernels = {STANDARD: kernel}
         self._loaders = {ALPHABETA: kernel, MCTS: tree}
         self._searchers: dict[str, ChessSearch] = {}
         self._fallback: ChessSearcher | None = None
@@ -103,7 +107,16 @@ class ChessBackend:
 
     @property
     def runs_user_code(self) -> bool:
-        return self._settings.evaluation.is_function
+        return self._settings.evaluation.is_function and self._variant == STANDARD
+
+    @property
+    def variant(self) -> str:
+        """The variant of chess that is played."""
+        return self._variant
+
+    @property
+    def _search(self) -> str:
+        return self._settings.search if self._variant == STANDARD else ALPHABETA
 
     @property
     def ready(self) -> OneShotEvent:
@@ -121,7 +134,8 @@ class ChessBackend:
         """
         deadline = time.monotonic() + timeout
         loading_ended = [
-            loader.close(max(deadline - time.monotonic(), 0.0)) for loader in self._loaders.values()
+            loader.close(max(deadline - time.monotonic(), 0.0))
+            for loader in (*self._kernels.values(), self._loaders[MCTS])
         ]
         self._searchers, self._fallback, self._current_searcher = {}, None, None
         if self._budget is not None:
@@ -140,9 +154,7 @@ class ChessBackend:
         self._choose_evaluation()
         level = self._settings.level
         if level is None:
-            self._current_searcher = self._best_available(
-                (self._settings.search, ALPHABETA), clock, stop
-            )
+            self._current_searcher = self._best_available((self._search, ALPHABETA), clock, stop)
             self._warn_about_batches()
             return self._current_searcher
         self._current_searcher = self._best_available((ALPHABETA,), clock, stop)
@@ -166,7 +178,7 @@ class ChessBackend:
     def _warn_about_batches(self) -> None:
         evaluation = self._evaluation
         settings = self._settings
-        if not evaluation.batch or (settings.search == MCTS and settings.level is None):
+        if not evaluation.batch or (self._search == MCTS and settings.level is None):
             return
         if self._warned_evaluation is not evaluation:
             self._warned_evaluation = evaluation
@@ -188,13 +200,15 @@ class ChessBackend:
         evaluation = self._settings.evaluation
         if self._abandoned.count_exceeds(MAX_ABANDONED if evaluation.jitted is None else 0):
             evaluation = self._default_evaluation()
+        if self._variant != STANDARD and evaluation is not UNLOADED_DEFAULT:
+            evaluation = self._default_evaluation()
         if evaluation is self._evaluation:
             return
         self._evaluation = evaluation
         self._fallback = None
         for searcher in self._searchers.values():
             searcher.set_evaluation(evaluation)
-        if evaluation is not self._settings.evaluation:
+        if evaluation is not self._settings.evaluation and self._variant == STANDARD:
             name = self._settings.evaluation.name
             self._report(f"evaluation {name} still does not return; using {evaluation.name}")
 
@@ -214,18 +228,17 @@ class ChessBackend:
             self._evaluation = self._default_evaluation()
 
     def _create_searcher(self, name: str) -> ChessSearch:
-        """Create a searcher. The first one for each algorithm also runs a warm-up search."""
-        import chess
-
+        """Create a searcher. The first one of each kind also runs a warm-up search."""
         self._load_default_evaluation()
         is_users = self._evaluation.is_function
-        searcher = _make_search(name, self._default_evaluation() if is_users else self._evaluation)
-        if name not in _warmed_up:
+        evaluation = self._default_evaluation() if is_users else self._evaluation
+        searcher = _make_search(name, evaluation, self._variant)
+        if (name, self._variant) not in _warmed_up:
             searcher.clear_stop()
-            for _ in searcher.search(chess.Board(), Limits(depth=1)):
+            for _ in searcher.search(board_class(self._variant)(), Limits(depth=1)):
                 pass
             searcher.new_game()
-            _warmed_up.add(name)
+            _warmed_up.add((name, self._variant))
         return searcher
 
     def _best_available(
@@ -263,7 +276,7 @@ class ChessBackend:
         superseded. With `unless_compiling`, it also ends if the code must be compiled.
         """
         self.start()
-        for name in dict.fromkeys((ALPHABETA, self._settings.search)):
+        for name in dict.fromkeys((ALPHABETA, self._search)):
             loader = self._loaders[name]
             if loader.started is not None:
                 remaining = loader.started + READY_TIMEOUT_S - time.monotonic()
@@ -274,12 +287,34 @@ class ChessBackend:
             if (
                 self._searcher_unless_budgeted(name) is None
                 and loader.is_loaded
-                and name not in _warmed_up
+                and (name, self._variant) not in _warmed_up
             ):
                 try:
                     self._create_searcher(name)
                 except Exception as error:  # noqa: BLE001 - the fallback is used
                     loader.fail(error)
+
+    def set_variant(self, variant: str) -> None:
+        """Play one of KERNEL_VARIANTS, with its own evaluation. Other settings are kept.
+
+        A variant other than chess uses alpha-beta without endgame tablebases.
+        """
+        if variant == self._variant:
+            return
+        if variant not in self._kernels:
+            self._kernels[variant] = KernelLoader(
+                variant_part(variant), f"{variant} kernel", "using the Python search", self._report
+            )
+        self._variant = variant
+        self._loaders[ALPHABETA] = self._kernels[variant]
+        self._searchers, self._fallback, self._current_searcher = {}, None, None
+        if variant == STANDARD:
+            return
+        settings = self._settings
+        if settings.search != ALPHABETA:
+            self._report(f"search {settings.search}: not available in {variant}; using {ALPHABETA}")
+        if settings.evaluation.name != DEFAULT:
+            self._report(f"evaluation {settings.evaluation.name}: not used in {variant}")
 
     def set_megabytes(self, megabytes: int) -> None:
         """Resize the hash table. On failure, raise `MemoryError` and keep the old size."""
@@ -301,16 +336,17 @@ class ChessBackend:
     def set_threads(self, threads: int) -> None:
         self._settings = replace(self._settings, threads=threads)
         self._report_thread_limit()
-        self._searcher_unless_budgeted(self._settings.search)
+        self._searcher_unless_budgeted(self._search)
         self._apply_threads()
 
     def set_evaluation(self, spec: str) -> None:
         """Load and use an evaluation. On failure, raise `EvaluationError` and keep the old one."""
         evaluation = load_with_timeout(spec)
-        for searcher in self._created_searchers():
-            searcher.set_evaluation(evaluation)
+        if self._variant == STANDARD:
+            for searcher in self._created_searchers():
+                searcher.set_evaluation(evaluation)
+            self._evaluation = evaluation
         self._settings = replace(self._settings, evaluation=evaluation)
-        self._evaluation = evaluation
         self._abandoned.clear()
         if evaluation.python is not None:
             self._report_thread_limit()
@@ -320,7 +356,7 @@ class ChessBackend:
     def set_search(self, name: str) -> None:
         """Select a search algorithm from SEARCHES, and start to load its code."""
         self._settings = replace(self._settings, search=name)
-        if name != ALPHABETA:
+        if name != ALPHABETA and self._variant == STANDARD:
             self.start()
             self._loaders[name].start()
         self._distribute_memory()
@@ -400,6 +436,8 @@ class ChessBackend:
         from agent.chess.endgames.root_probe import Tablebases
 
         settings = self._settings
+        if self._variant != STANDARD:
+            return Tablebases()
         if settings.level is not None:  # the strength of a level must not depend on tables
             return Tablebases()
         own = self._builtin_tablebase if settings.builtin_tablebase else None
@@ -418,7 +456,7 @@ class ChessBackend:
 
     def _created_searchers(self) -> list[ChessSearch]:
         """Create searchers for newly loaded code, and return all compiled searchers."""
-        for name in (ALPHABETA, self._settings.search):
+        for name in (ALPHABETA, self._search):
             self._searcher_unless_budgeted(name)
         return list(self._searchers.values())
 
@@ -494,9 +532,9 @@ class ChessBackend:
 
     def _distribute_memory(self) -> None:
         """Give the selected searcher its configured memory, and all others the minimum."""
-        in_use = self._searcher_unless_budgeted(
-            self._settings.search
-        ) or self._searcher_unless_budgeted(ALPHABETA)
+        in_use = self._searcher_unless_budgeted(self._search) or self._searcher_unless_budgeted(
+            ALPHABETA
+        )
         for searcher in self._searchers.values():
             if searcher is not in_use:
                 searcher.resize(_MIN_MEGABYTES)
@@ -536,15 +574,15 @@ def _open(
         raise AgentError(f"{error}; endgame tables unchanged") from None
 
 
-# The searches that have been warmed up in this process.
-_warmed_up: set[str] = set()
+# The searches that have been warmed up in this process, by algorithm and variant.
+_warmed_up: set[tuple[str, str]] = set()
 
 
-def _make_search(name: str, evaluation: Evaluation) -> ChessSearch:
+def _make_search(name: str, evaluation: Evaluation, variant: str) -> ChessSearch:
     if name == MCTS:
         from agent.chess.search.mcts_search import MctsSearch
 
         return MctsSearch(_MIN_MEGABYTES, evaluation=evaluation)
-    from agent.chess.search.alphabeta_search import AlphaBetaSearch
-
-    return AlphaBetaSearch(_MIN_MEGABYTES, evaluation=evaluation)
+    module = variant_module(variant, "search.alphabeta_search")
+    search: ChessSearch = module.AlphaBetaSearch(_MIN_MEGABYTES, evaluation=evaluation)
+    return search

@@ -8,6 +8,7 @@ import numpy as np
 
 from agent.chess.board.kernel_board import KernelBoard
 from agent.chess.board.records import NO_SQUARE, Position, Worker
+from agent.chess.board.rules import IS_STANDARD, NAME
 from agent.chess.evaluation.nnue import network_function
 from agent.chess.evaluation.nnue_accumulators import allocate_accumulators
 from agent.chess.evaluation.nnue_format import NnueNetwork
@@ -75,8 +76,17 @@ def make_evaluator(
 ) -> ChessEvaluator:
     """Return an evaluator for `evaluation`. Raise `EvaluationError` if compilation fails.
 
-    `on_error` is called after a Python evaluation has raised an exception.
+    `on_error` is called after a Python evaluation has raised an exception. A variant has its own
+    evaluation, which may use the network of `evaluation`.
     """
+    if not IS_STANDARD:
+        from agent.chess.evaluation import variant_evaluation  # lazy: compiled for variants only
+
+        own = CompiledEvaluator(NAME, variant_evaluation.variant_function)
+        usable = evaluation.network
+        if usable is None or usable.neurons != variant_evaluation.NEURONS:
+            usable = None
+        return ChessEvaluator(own, usable)
     if evaluation.python is not None:
         function = evaluation.python
         if evaluation.batch:

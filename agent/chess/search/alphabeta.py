@@ -10,7 +10,7 @@ then that of plain minimax with the same quiescence search.
 
 from numba import boolean
 
-from agent.chess.board.movegen import is_noisy, to_square
+from agent.chess.board.movegen import has_capture, is_noisy, to_square
 from agent.chess.board.position import make_move, make_null_move
 from agent.chess.board.records import (
     BISHOP,
@@ -27,6 +27,7 @@ from agent.chess.board.records import (
     frame_at,
     position_at,
 )
+from agent.chess.board.rules import FORCED_CAPTURES, HORDE, NULL_MOVES
 from agent.chess.board.static_exchange import PIECE_VALUES, see_ge
 from agent.chess.board.upcoming_repetition import has_upcoming_repetition
 from agent.chess.endgames.dtm_tables import NO_SCORE
@@ -135,7 +136,17 @@ def _clear_killers(worker: Worker, ply: int) -> None:
 
 
 @kernel
+def _is_forced(position: Position) -> bool:
+    """Return whether the side to move is in check or must capture: no static rule applies."""
+    if FORCED_CAPTURES:
+        return has_capture(position)
+    return position.checkers != 0
+
+
+@kernel
 def _has_non_pawn_material(position: Position) -> bool:
+    if HORDE or FORCED_CAPTURES:
+        return True
     own = position.sides[position.turn]
     return own & ~(position.kinds[PAWN] | position.kinds[KING]) != 0
 
@@ -286,7 +297,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
     selective = worker.selective != 0
 
     # Step 3. Upcoming repetition: a side that can repeat the position has at least a draw.
-    if selective and alpha < DRAW and has_upcoming_repetition(worker, ply):
+    if not FORCED_CAPTURES and selective and alpha < DRAW and has_upcoming_repetition(worker, ply):
         alpha = int64(DRAW)
         if alpha >= beta:
             return alpha
@@ -298,7 +309,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
         return alpha
 
     frame = frame_at(worker, ply)
-    in_check = position.checkers != 0
+    in_check = _is_forced(position)
     in_pv = beta - alpha > 1
     excluded = frame.excluded
     key = position.key
@@ -349,7 +360,8 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
 
         # Step 10. Null move pruning: if a null move fails high, a real move will too.
         if (
-            depth >= null_move_depth()
+            NULL_MOVES
+            and depth >= null_move_depth()
             and evaluation >= beta + null_entry_margin()
             and position.move != NO_MOVE
             and not verifying
@@ -521,6 +533,8 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
     if move_number == 0:
         if excluded != NO_MOVE:
             return alpha
+        if FORCED_CAPTURES:
+            return MATE - ply
         return ply - MATE if in_check else DRAW
 
     # Step 21. Save to the transposition table; update histories and corrections.
@@ -553,7 +567,7 @@ def search_root(worker: Worker, depth: int, alpha: int, beta: int) -> int:
     worker.null_move_min_ply = 0
     frame.pv_length = 0
     _clear_killers(worker, child_ply)
-    in_check = position.checkers != 0
+    in_check = _is_forced(position)
     frame.evaluation = NO_EVALUATION
     if worker.selective and not in_check:
         frame.evaluation = corrected_evaluation(worker, ply, evaluate(worker, ply))

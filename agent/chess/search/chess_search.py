@@ -6,6 +6,7 @@ from functools import partial
 import chess
 
 from agent.chess.board.kernel_board import KernelBoard
+from agent.chess.board.rules import IS_STANDARD
 from agent.chess.endgames.root_probe import Line, RootProbeResult, Tablebases
 from agent.chess.evaluation.evaluators import ChessEvaluator, make_evaluator
 from agent.chess.evaluation.loading import DEFAULT, load
@@ -91,7 +92,8 @@ class ChessSearch(ParallelSearch[KernelBoard], ABC):
 
     @property
     def network(self) -> NnueNetwork | None:
-        return self._evaluator.network
+        """The network that alone gives the evaluation, or None."""
+        return self._evaluator.network if IS_STANDARD else None
 
     # Thread-safe methods.
 

@@ -12,9 +12,12 @@ from agent.chess.board.movegen import (
     ALL,
     NOISY,
     QUIET,
+    drop_is_legal,
     from_square,
     generate,
+    is_drop,
     is_noisy,
+    moved_kind,
     promotion_kind,
     to_square,
 )
@@ -35,6 +38,7 @@ from agent.chess.board.records import (
     frame_at,
     position_at,
 )
+from agent.chess.board.rules import POCKETS
 from agent.chess.board.static_exchange import PIECE_VALUES, see_ge
 from agent.chess.search.parameters import (
     check_order,
@@ -68,6 +72,8 @@ _INDEX_MASK = (1 << _INDEX_BITS) - 1
 def is_legal(position: Position, frame: Frame, move: int) -> bool:
     """Return whether the 16-bit number `move` is a legal move. `frame.moves` is overwritten."""
     start = from_square(move)
+    if POCKETS and is_drop(move):
+        return drop_is_legal(position, move)
     if move == NO_MOVE or not has(position.sides[position.turn], start):
         return False
     for i in range(generate(position, frame, 0, ALL, U64(1) << U64(start), False)):
@@ -99,8 +105,7 @@ def _piece_index(side: int, kind: int, target: int) -> int:
 @kernel
 def piece_target_index(position: Position, move: int) -> int:
     """Return the history index of the moving piece and its target square."""
-    kind = position.board[from_square(move)]
-    return _piece_index(position.turn, kind, to_square(move))
+    return _piece_index(position.turn, moved_kind(position, move), to_square(move))
 
 
 @kernel
@@ -126,6 +131,8 @@ def _score_noisy(worker: Worker, position: Position, frame: Frame) -> None:
 
 @kernel
 def history_index(side: int, move: int) -> int:
+    if POCKETS and is_drop(move):
+        return side << 12 | to_square(move) << 6 | to_square(move)
     return side << 12 | from_square(move) << 6 | to_square(move)
 
 
@@ -192,7 +199,9 @@ def _score_quiets(worker: Worker, ply: int, first: int) -> None:
             score = _KILLER_SCORE
         else:
             start, target = from_square(move), to_square(move)
-            kind = position.board[start]
+            kind = moved_kind(position, move)
+            if POCKETS and is_drop(move):
+                start = target
             moved = _piece_index(side, kind, target)
             score = _combined_history(
                 worker, history_index(side, move), after_one + moved, after_two + moved

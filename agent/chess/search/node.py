@@ -1,6 +1,7 @@
 """Functions shared by all search nodes: draws, evaluation and principal variation."""
 
 from agent.chess.board.bitboards import ALL_SQUARES
+from agent.chess.board.endings import DRAWN, NOT_OVER, WON, variant_result
 from agent.chess.board.movegen import ALL, generate
 from agent.chess.board.position import is_insufficient_material, is_repetition
 from agent.chess.board.records import (
@@ -10,11 +11,12 @@ from agent.chess.board.records import (
     frame_at,
     position_at,
 )
+from agent.chess.board.rules import ENDS_EARLY, IS_STANDARD, POCKETS
 from agent.chess.endgames.dtm_tables import NO_SCORE, may_have_table, tablebase_score
 from agent.chess.evaluation.endgame_knowledge import is_known_draw
 from agent.kernel.decorators import kernel
 from agent.kernel.intrinsics import U64, Bits, call_evaluator, int64
-from agent.kernel.scores import MAX_EVALUATION, MAX_PLY, NO_EVALUATION
+from agent.kernel.scores import MATE, MAX_EVALUATION, MAX_PLY, NO_EVALUATION
 from agent.kernel.transposition_table import data_evaluation, signed_16
 
 DRAW = 0  # centipawns
@@ -66,7 +68,7 @@ def is_drawn(worker: Worker, ply: int) -> bool:
     position = position_at(worker, ply)
     if is_insufficient_material(position) or is_repetition(worker, ply):
         return True
-    if position.halfmoves < FIFTY_MOVES:
+    if POCKETS or position.halfmoves < FIFTY_MOVES:
         return False
     return not position.checkers or has_legal_moves(worker, ply)
 
@@ -75,9 +77,15 @@ def is_drawn(worker: Worker, ply: int) -> bool:
 def terminal_score(worker: Worker, ply: int) -> int:
     """Return the score of a drawn, tablebase or maximum-ply node, or NO_SCORE for other nodes."""
     position = position_at(worker, ply)
-    if is_drawn(worker, ply) or is_known_draw(position):
+    if ENDS_EARLY:
+        result = variant_result(position)
+        if result != NOT_OVER:
+            if result == DRAWN:
+                return DRAW
+            return MATE - ply if result == WON else ply - MATE
+    if is_drawn(worker, ply) or (IS_STANDARD and is_known_draw(position)):
         return DRAW
-    if worker.tablebase and may_have_table(position):
+    if IS_STANDARD and worker.tablebase and may_have_table(position):
         score = tablebase_score(worker, ply, position)
         if score != NO_SCORE:
             return score

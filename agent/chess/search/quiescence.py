@@ -1,8 +1,9 @@
 """Quiescence search, which searches captures until the position is quiet."""
 
-from agent.chess.board.movegen import to_square
+from agent.chess.board.movegen import has_capture, to_square
 from agent.chess.board.position import make_move
 from agent.chess.board.records import FLAG_MASK, NO_MOVE, Worker, frame_at, position_at
+from agent.chess.board.rules import EXCHANGES, FORCED_CAPTURES, POCKETS
 from agent.chess.board.static_exchange import PIECE_VALUES
 from agent.chess.endgames.dtm_tables import NO_SCORE
 from agent.chess.search.correction_history import corrected_evaluation
@@ -36,7 +37,7 @@ def quiescence(worker: Worker, ply: int, alpha: int, beta: int) -> int:
     position = position_at(worker, ply)
     selective = worker.selective != 0
     in_pv = beta - alpha > 1
-    in_check = position.checkers != 0
+    in_check = has_capture(position) if FORCED_CAPTURES else position.checkers != 0
     key = position.key
 
     # Step 1. Transposition table lookup and cutoff.
@@ -68,10 +69,12 @@ def quiescence(worker: Worker, ply: int, alpha: int, beta: int) -> int:
         if move == NO_MOVE:
             break
         # Delta pruning: skip captures that cannot raise alpha even if the piece is unprotected.
-        if selective and not in_check and move & FLAG_MASK == 0:
+        if EXCHANGES and selective and not in_check and move & FLAG_MASK == 0:
             optimistic_score = (
                 stand_pat + PIECE_VALUES[position.board[to_square(move)]] + quiescence_margin()
             )
+            if POCKETS:  # the captor gets the piece, too
+                optimistic_score += PIECE_VALUES[position.board[to_square(move)]]
             if optimistic_score <= alpha:
                 best_score = max(best_score, optimistic_score)
                 continue

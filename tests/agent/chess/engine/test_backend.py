@@ -71,6 +71,10 @@ class FakeTree(FakeKernel):
     final_choice = "visits"
 
 
+class FakeVariantKernel(FakeKernel):
+    """Stands for the search of a variant."""
+
+
 @pytest.fixture
 def situation(monkeypatch):
     """The state of the fake kernel: compiled, unless the test changes it."""
@@ -103,6 +107,8 @@ def situation(monkeypatch):
     monkeypatch.setattr(compilation, "compile_in_child", compile_in_child)
     fake = SimpleNamespace(AlphaBetaSearch=FakeKernel)
     monkeypatch.setitem(sys.modules, "agent.chess.search.alphabeta_search", fake)
+    fake = SimpleNamespace(AlphaBetaSearch=FakeVariantKernel)
+    monkeypatch.setitem(sys.modules, "agent.chess_3check.search.alphabeta_search", fake)
     fake = SimpleNamespace(MctsSearch=FakeTree)
     monkeypatch.setitem(sys.modules, "agent.chess.search.mcts_search", fake)
     return now
@@ -445,3 +451,37 @@ def test_closing_engine_kills_the_compiler(engine, situation):
 
 def test_unstarted_engine_can_be_closed(engine):
     assert engine.close(0.0)
+
+
+def test_variant_has_its_own_search_and_keeps_the_settings(engine):
+    engine.set_search("mcts")
+    assert isinstance(searcher(engine, BLITZ), FakeTree)
+    engine.set_variant("3check")
+    assert engine.reports == ["search mcts: not available in 3check; using alphabeta"]
+    engine.set_megabytes(32)
+    found = searcher(engine, BLITZ)
+    assert isinstance(found, FakeVariantKernel)
+    assert ("resize", 32) in found.calls
+    engine.set_variant("chess")
+    assert isinstance(searcher(engine, BLITZ), FakeTree)
+
+
+def test_code_of_a_variant_is_compiled_when_it_is_first_needed(engine, situation):
+    situation.cold_parts = ("alphabeta-3check",)
+    assert isinstance(searcher(engine, BLITZ), FakeKernel)
+    assert situation.children == 0
+    engine.set_variant("3check")
+    assert isinstance(searcher(engine, BLITZ), PythonSearch)
+    assert situation.children == 1
+
+
+def test_evaluation_of_the_user_is_used_in_chess_only(engine, tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text("def evaluate(board):\n    return 0\n")
+    engine.set_variant("3check")
+    engine.set_evaluation(f"{path}:evaluate")
+    assert searcher(engine, BLITZ).evaluation.network is load(DEFAULT).network
+    engine.set_variant("chess")
+    assert ("set_evaluation", f"{path}:evaluate") in searcher(engine, BLITZ).calls
+    engine.set_variant("3check")
+    assert engine.reports == [f"evaluation {path}:evaluate: not used in 3check"]
