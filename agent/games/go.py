@@ -35,6 +35,8 @@ COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 MAX_SIZE = 25  # the number of letters in COLUMNS
 MAX_KOMI = 10**9
 MAX_GROUP_TAX = 2
+# The number of positions that are kept when stones are replaced.
+MAX_EDITED_STATES = 1000
 BUTTON_POINTS = 0.5  # for the player who passes first, if the rules have a button
 Size = tuple[int, int]  # width and height of the board
 _WIDTH_BY_HEIGHT = re.compile(r"([0-9]{1,2})x([0-9]{1,2})", re.IGNORECASE)
@@ -305,6 +307,35 @@ class Go:
                 )
         stones.ko = NO_VERTEX
         self._push(stones, self.turn, True, None, self.prisoners)
+
+    def edit(self, stones: Stones, changed: int) -> None:
+        """Replace the position by `stones`, which differ from it on the vertices `changed` at most.
+
+        The last earlier positions, which the ko rule forbids, are changed in the same way. No move
+        can be undone.
+        """
+
+        def edited(before: Stones) -> Stones:
+            after = before.copy()  # Only the sets of an earlier position are used.
+            after.sets = [
+                (own & ~changed) | (new & changed)
+                for own, new in zip(before.sets, stones.sets, strict=True)
+            ]
+            return after
+
+        *earlier, last = self._states[-MAX_EDITED_STATES:]
+        self._states = [replace(state, stones=edited(state.stones)) for state in earlier]
+        self._seen_positions = {_position_key(state.stones) for state in self._states}
+        history = 0
+        for position in self._seen_positions:
+            history ^= hash(position)
+        self._states.append(
+            replace(last, stones=stones, passes=0, repeatable=True, history=history, move=None)
+        )
+        position = _position_key(stones)
+        if position not in self._seen_positions:
+            self._seen_positions.add(position)
+            self._states[-1] = replace(self._states[-1], history=history ^ hash(position))
 
     def _push(
         self,

@@ -21,7 +21,7 @@ from agent.games.chain_status import (
 from agent.games.game_state import MAX_PLIES
 from agent.games.go import COLUMNS, MAX_SIZE, Go, Size, format_size, without_stones
 from agent.games.go_rules import DEFAULT_RULES, Ruleset, handicap_bonus
-from agent.games.stones import EMPTY, PASS, iter_bits, shape
+from agent.games.stones import EMPTY, NO_VERTEX, PASS, iter_bits, shape
 from agent.go.parts import MAX_BOARD_SIZE
 from agent.io.files import write_atomically
 from protocols.gtp import sgf
@@ -405,7 +405,8 @@ class GtpGoBoard(GtpBoard):
     def set_up(self, stones: Sequence[tuple[int | None, str]]) -> None:
         """Add stones to the position, or remove stones whose player is None.
 
-        The side to move stays. The new position is the start of a game: no move can be undone.
+        The side to move, the prisoners and the positions that the ko rule forbids stay. No move can
+        be undone.
         """
         added = self._read_stones([(p, text) for p, text in stones if p is not None])
         removed, _ = self._read_stones([(0, text) for p, text in stones if p is None])
@@ -413,12 +414,19 @@ class GtpGoBoard(GtpBoard):
         for player, own in enumerate(added):
             before = iter_bits(self.game.stones.sets[player + 1])
             own[:0] = [vertex for vertex in before if vertex not in changed]
-        prisoners = self.prisoners(0), self.prisoners(1)
-        self._restart_with_stones(added, self.game.turn, self._handicap, prisoners)
+        game, turn, ko = self.game, self.game.turn, self.game.stones.ko
+        after = self._game_with_stones(game.size, added, turn).stones.copy()
+        if ko != NO_VERTEX and ko not in changed and after.captured_by(ko, turn + 1):
+            after.ko = ko
+        game.edit(after, sum(1 << vertex for vertex in changed))
+        self.restart(game)
+        self._set_start(added, self._handicap, turn, self._earlier_prisoners)
 
     def set_position(self, stones: Sequence[tuple[int, str]]) -> None:
         """Set up stones for a new game with Black to move. Raise `GtpError` if they are illegal."""
-        self._restart_with_stones(self._read_stones(stones), 0)
+        added = self._read_stones(stones)
+        self.restart(self._game_with_stones(self.game.size, added, 0))
+        self._set_start(added, 0, 0)
 
     def _read_stones(self, stones: Sequence[tuple[int, str]]) -> tuple[list[int], list[int]]:
         vertices: tuple[list[int], list[int]] = ([], [])
@@ -428,16 +436,6 @@ class GtpGoBoard(GtpBoard):
                 raise GtpError("pass: invalid vertex of a stone")
             vertices[player].append(vertex)
         return vertices
-
-    def _restart_with_stones(
-        self,
-        vertices: tuple[list[int], list[int]],
-        first: int,
-        handicap: int = 0,
-        prisoners: tuple[int, int] = (0, 0),
-    ) -> None:
-        self.restart(self._game_with_stones(self.game.size, vertices, first))
-        self._set_start(vertices, handicap, first, prisoners)
 
     def set_player_to_move(self, player: int) -> None:
         """Set the side that makes the first move, or raise `GtpError` after the first move."""

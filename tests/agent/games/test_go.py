@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from agent.game import parse_move
-from agent.games.go import Go, evaluate, format_size, parse_size
+from agent.games.go import MAX_EDITED_STATES, Go, evaluate, format_size, parse_size
 from agent.games.go_rules import DEFAULT_RULES, KO_RULES
 from agent.games.perft import count_positions, perft
 from agent.games.stones import BLACK, EMPTY, PASS, WHITE, Stones, iter_bits, shape
@@ -336,6 +336,52 @@ def test_players_may_move_out_of_turn_and_after_the_end():
         game.undo()
     assert str(game) == str(Go(5))
     assert game.key() == Go(5).key()
+
+
+def edited(game, colour, text):
+    """Replace one vertex of a position, and return the position."""
+    stones, vertex = Stones(game.width, game.height), at(game, text)
+    for own in (BLACK, WHITE):
+        for other in iter_bits(game.stones.sets[own] & ~(1 << vertex)):
+            stones.put(other, own)
+    if colour:
+        stones.put(vertex, colour)
+    stones.ko = game.stones.ko
+    game.edit(stones, 1 << vertex)
+    return game
+
+
+@pytest.mark.parametrize("ko", KO_RULES)
+def test_edited_positions_keep_the_ko(ko):
+    game = played("B1 C1 A2 D2 B3 C3 C2 B2")
+    game.rules = replace(DEFAULT_RULES, ko=ko)
+    assert "C2" not in legal(game)
+    assert "C2" not in legal(edited(game, WHITE, "E5"))
+    assert "C2" not in legal(edited(game, EMPTY, "E5"))
+    assert (game.turn, game.last_move, game.passes) == (0, None, 0)
+    game.play(PASS)
+    game.play(PASS)
+    game.set_turn(0)
+    assert ("C2" in legal(game)) == (ko == "SIMPLE")
+
+
+def test_moves_that_were_edited_away_may_be_played_again():
+    game = played("A1 B2 C3")
+    edited(edited(game, EMPTY, "C3"), EMPTY, "B2")
+    assert {"B2", "C3"} <= legal(game)
+    game.play(at(game, "B2"))
+    assert game.stones.board[at(game, "B2")] == WHITE
+    game.undo()
+    assert game.stones.board[at(game, "B2")] == EMPTY
+
+
+def test_edited_games_keep_a_bounded_history():
+    game = Go(3)
+    for number in range(MAX_EDITED_STATES + 50):
+        edited(game, 1 + number % 2, "B2")
+        game.play(PASS)
+    assert len(game.positions) <= 2
+    assert len(game._states) <= MAX_EDITED_STATES + 1
 
 
 def test_set_up_stones_must_have_liberties():

@@ -491,6 +491,31 @@ def test_komi_that_is_no_number_is_refused_by_name(start, text):
     assert talk.answer("get_komi") == "= 0.5\n\n"
 
 
+@pytest.mark.parametrize("rules", ["chinese", "chinese-ogs", "aga"])
+@pytest.mark.parametrize("setup", ["", "b E5", "w E5 b D5", "empty B1 b B1"])
+def test_setup_elsewhere_keeps_the_ko(start, rules, setup):
+    talk = start(size=5)
+    talk.answer(f"kata-set-rules {rules}")
+    talk.answer("gogui-play_sequence b B1 w C1 b A2 w D2 b B3 w C3 b C2 w B2")
+    assert talk.answer("is_legal b C2") == "= 0\n\n"
+    assert talk.answer(f"gogui-setup {setup}") == "=\n\n"
+    assert talk.answer("is_legal b C2") == "= 0\n\n"
+    assert talk.answer("is_legal w C2") == "= 1\n\n"
+    assert talk.answer("undo") == "? cannot undo\n\n"
+    talk.answer("play b pass")
+    talk.answer("play w pass")
+    legal = int(rules == "chinese")
+    assert talk.answer("is_legal b C2") == f"= {legal}\n\n"
+
+
+def test_moves_taken_back_by_a_setup_may_be_played_again(start):
+    talk = start(size=5)
+    talk.answer("gogui-play_sequence b A1 w B2 b C3")
+    assert talk.answer("gogui-setup empty C3 empty B2") == "=\n\n"
+    talk.answer("gogui-setup_player w")
+    assert talk.answer("is_legal w B2") == talk.answer("is_legal b C3") == "= 1\n\n"
+
+
 @pytest.mark.parametrize("rules", ["chinese", "japanese"])
 def test_estimate_after_two_passes_is_the_final_score(start, rules):
     talk = start(size=2, komi=0)
