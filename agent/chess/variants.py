@@ -21,11 +21,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from agent.games.variants import STANDARD
+from agent.games.variants import STANDARD, VARIANTS
 from agent.kernel.source_digest import dependents
 
 # The variants that the kernel plays.
-KERNEL_VARIANTS = (STANDARD, "kingofthehill", "3check", "atomic", "crazyhouse")
+KERNEL_VARIANTS = VARIANTS
 
 _PACKAGE = "agent.chess"
 _RULES = "agent.chess.board.rules"
