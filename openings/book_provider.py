@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from agent.games.variants import is_standard
 from agent.limits import Cp, Info, Limits
 
 if TYPE_CHECKING:
@@ -145,6 +146,8 @@ class BookProvider:
         return []
 
     def _books_with(self, board: chess.Board) -> Iterator[tuple[_Book, list[Entry]]]:
+        if not is_standard(board):  # positions have the same keys in variants
+            return
         if self._books is None:
             self._open_all()
         for book in self._books or ():

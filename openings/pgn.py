@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
@@ -16,6 +16,7 @@ import chess
 import chess.pgn
 
 from agent.games.fen import position_faults
+from agent.games.variants import STANDARD
 from agent.io.message import library_message
 from agent.io.read_report import UnusableGameError
 from agent.io.sanitize import sanitize_line
@@ -40,7 +41,7 @@ _COMMENT = re.compile(r"\{[^}]*\}")
 _UNKNOWN_MOVE = re.compile(
     r"""(?<![^\s()]) (?> (?: \d*\.+ | \d+(?=[A-Za-z]) )* )
     (?:
-        (?! P?[NBKRQ]?[a-h]?[1-8]?[-x]?[a-h][1-8] (?:=?[nbrqkNBRQK])? (?![^\s()]*[a-h][1-8]) )
+        (?! P?[NBKRQ]?[a-h]?[1-8]?[-x@]?[a-h][1-8] (?:=?[nbrqkNBRQK])? (?![^\s()]*[a-h][1-8]) )
         (?= [^\s()]*[a-h][1-8] )
         | (?! [O0]-[O0] ) (?= [oO0\u041e\u043e][-\u2010-\u2015][oO0\u041e\u043e] )
     )
@@ -91,8 +92,8 @@ class PgnGame:
             return False
         return type(board) is chess.Board and not board.chess960 and board == chess.Board()
 
-    def parse(self, max_plies: int) -> chess.pgn.Game:
-        """Parse the moves. Illegal moves end variations.
+    def parse(self, max_plies: int, variants: Collection[str] = (STANDARD,)) -> chess.pgn.Game:
+        """Parse the moves. Illegal moves end variations. `variants` are the accepted variants.
 
         Raise PgnError if the start position or a move of the main line is illegal, or if the main
         line has more than `max_plies` plies.
@@ -102,7 +103,7 @@ class PgnGame:
         _check_words(_COMMENT.sub(" ", self.movetext))
         try:
             headers = self._headers()
-            _check_start(headers)
+            _check_start(headers, variants)
             headers["Result"] = self.result
             tags = "".join(f'[{name} "{value}"]\n' for name, value in headers.items())
             stream = io.StringIO(f"{tags}\n {self.movetext}")  # a line that begins with [ is a tag
@@ -385,13 +386,13 @@ def _check_words(text: str) -> None:
         raise PgnError("unknown move {}", move, kind="with an unknown move")
 
 
-def _check_start(headers: chess.pgn.Headers) -> None:
+def _check_start(headers: chess.pgn.Headers, variants: Collection[str]) -> None:
     try:
-        is_standard = headers.variant() is chess.Board
+        variant = headers.variant().uci_variant
     except ValueError:
-        is_standard = False
-    if not is_standard:
-        name = sanitize_line(headers["Variant"], MAX_MOVE_LENGTH)
+        variant = None
+    if variant not in variants:
+        name = sanitize_line(headers.get("Variant", STANDARD), MAX_MOVE_LENGTH)
         raise PgnError("unsupported variant {}", name, kind="of other variants")
     kind = "with an illegal start position"
     try:

@@ -6,26 +6,53 @@ import re
 
 import chess
 
+from agent.games.variants import STANDARD, board_class
 from agent.io.message import Message
 
 # A negative or missing counter, and the value that it stands for, by the index of its field.
 _NO_COUNT = re.compile(r"-\d*")
 _CASTLING_FIELD = 2
 _COUNTER_MINIMA = {4: "0", 5: "1"}
+# The pieces in hand in crazyhouse, such as [Qpp], or [-] if there are none.
+_POCKETS = re.compile(r"[\[/]([PNBRQpnbrq]*|-)\]?")
+_NO_CASTLING = ("antichess", "racingkings")
 
 
-def board_from_fen(fen: str, chess960: bool = False) -> chess.Board:
+def board_from_fen(fen: str | None, chess960: bool = False, variant: str = STANDARD) -> chess.Board:
     """Return the board for a FEN, which may be an illegal position. Raise ValueError if invalid.
 
-    Castling rights may be in any order, and counters may be negative or missing.
+    Castling rights may be in any order, and counters may be negative or missing. None is the start
+    position of the variant.
     """
+    board_type = board_class(variant)
+    if variant == "crazyhouse" and fen is not None:
+        fen = _check_pockets(fen)
+    if fen is None:
+        return board_type(chess960=chess960)
     fields = fen.split()
+    # The remaining checks of 3check are before the counters, as in Fairy-Stockfish and PyChess.
+    checks = [fields.pop(4)] if len(fields) > 4 and "+" in fields[4][1:] else []
     for index, minimum in _COUNTER_MINIMA.items():
         if index < len(fields) and _NO_COUNT.fullmatch(fields[index]):
             fields[index] = minimum
     if len(fields) > _CASTLING_FIELD:
-        fields[_CASTLING_FIELD] = "".join(sorted(set(fields[_CASTLING_FIELD])))
-    return chess.Board(" ".join(fields), chess960=chess960)
+        rights = "-" if variant in _NO_CASTLING else fields[_CASTLING_FIELD]
+        fields[_CASTLING_FIELD] = "".join(sorted(set(rights)))
+    fields[4:4] = checks
+    return board_type(" ".join(fields), chess960=chess960)
+
+
+def _check_pockets(fen: str) -> str:
+    """Return a FEN of crazyhouse as python-chess reads it. Raise ValueError if it is damaged."""
+    placement, _, rest = " ".join(fen.split()).partition(" ")
+    if not rest:
+        raise ValueError(Message("expected the side to move after the position"))
+    board = placement.partition("[")[0]
+    begin = len("/".join(board.split("/")[:8]))
+    pockets = placement[begin:]
+    if pockets and not _POCKETS.fullmatch(pockets):
+        raise ValueError(Message("invalid pockets {!r}", pockets))
+    return f"{placement[:begin]}{pockets.replace('-', '')} {rest}"
 
 
 def position_faults(board: chess.Board) -> Message:

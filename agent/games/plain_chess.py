@@ -10,6 +10,8 @@ from math import inf
 
 import chess
 
+from agent.games.variants import STANDARD, is_lost, variant_of, variant_outcome
+
 # Middlegame and endgame value of each piece in centipawns, and its weight in the game phase.
 MATERIAL = {
     chess.PAWN: (85, 115),
@@ -21,11 +23,14 @@ MATERIAL = {
 }
 PHASE = {chess.KNIGHT: 1, chess.BISHOP: 1, chess.ROOK: 2, chess.QUEEN: 4}
 FULL_PHASE = 24
+_HILL = (chess.D4, chess.E4, chess.D5, chess.E5)
+# Variants in which a move is often worse than none.
+_ZUGZWANG_VARIANTS = ("antichess", "racingkings")
 PROMOTION_RANK = {chess.WHITE: chess.BB_RANK_8, chess.BLACK: chess.BB_RANK_1}
 
 
 class PlainChess:
-    """A chess position with its game history, as the root of a search. Player 0 is White.
+    """A position of chess or a variant with its history, as the root of a search. White is 0.
 
     Below the root, a position is a draw if it repeats a position of the search, or if it occurred
     twice before the root. The fifty-move rule and insufficient material also apply. `board` is a
@@ -34,6 +39,7 @@ class PlainChess:
 
     def __init__(self, board: chess.Board) -> None:
         self.board = board.copy(stack=False)
+        self._variant = variant_of(board)
         self._previous_keys = Counter(_keys_before(board))
         self._keys: list[Hashable] = [position_key(self.board)]
         self._legal: list[chess.Move] | None = None
@@ -63,6 +69,8 @@ class PlainChess:
 
     def outcome(self) -> float | None:
         """Return 1 if White won, -1 if Black won, 0 for a draw, None if the game is not over."""
+        if (outcome := self._variant_outcome()) is not None:
+            return outcome
         if self._is_repetition() or self._is_insufficient_material():
             return 0
         if not self.moves():
@@ -107,6 +115,8 @@ class PlainChess:
         """Return whether the side to move is not in check and has a piece other than pawns."""
         board = self.board
         pieces = board.occupied_co[board.turn] & ~(board.pawns | board.kings)
+        if self._variant in _ZUGZWANG_VARIANTS:
+            return False
         return bool(pieces) and not board.is_check()
 
     def play_null_move(self) -> None:
@@ -114,15 +124,22 @@ class PlainChess:
         self.play(chess.Move.null())
 
     def quick_outcome(self) -> float | None:
-        """Return 0 if the rules give a draw without move generation, otherwise None.
+        """Return the outcome, such as a draw, if the rules give it without move generation.
 
         The side to move must not be in check.
         """
+        if (outcome := self._variant_outcome()) is not None:
+            return outcome
         return (
             0
             if self._is_repetition() or self._is_insufficient_material() or self._is_fifty_moves()
             else None
         )
+
+    def _variant_outcome(self) -> float | None:
+        """Return the outcome if the rules that the variant adds to chess end the game."""
+        outcome = None if self._variant == STANDARD else variant_outcome(self.board)
+        return outcome if outcome is None or self.board.turn else -outcome
 
     def _below_root(self) -> bool:
         return len(self._keys) > 1
@@ -138,7 +155,8 @@ class PlainChess:
         return self._below_root() and self.board.is_insufficient_material()
 
     def _is_fifty_moves(self) -> bool:
-        return self._below_root() and self.board.halfmove_clock >= 100
+        board = self.board  # `is_fifty_moves` is slow, but knows the variants without the rule
+        return self._below_root() and board.halfmove_clock >= 100 and board.is_fifty_moves()
 
 
 def position_key(board: chess.Board) -> Hashable:
@@ -155,7 +173,15 @@ def position_key(board: chess.Board) -> Hashable:
         board.turn,
         board.clean_castling_rights(),
         board.ep_square if board.ep_square and board.has_legal_en_passant() else 0,
+        *_variant_state(board),
     )
+
+
+def _variant_state(board: chess.Board) -> Iterable[Hashable]:
+    """Return what else belongs to a position: remaining checks, or pockets and promoted pieces."""
+    if hasattr(board, "pockets"):
+        return (*map(str, board.pockets), board.promoted)
+    return getattr(board, "remaining_checks", ())
 
 
 def _keys_before(board: chess.Board) -> Iterable[Hashable]:
@@ -185,7 +211,28 @@ def evaluate(board: chess.Board) -> int:
         phase += our_phase + their_phase
     phase = min(phase, FULL_PHASE)
     value = int((middlegame * phase + endgame * (FULL_PHASE - phase)) / FULL_PHASE)
+    if type(board) is not chess.Board:
+        value = _variant_value(board, value)
     return value if board.turn else -value
+
+
+def _variant_value(board: chess.Board, value: int) -> int:
+    """Change White's value by a few terms for the aim of the variant, whose sizes are guesses."""
+    variant = variant_of(board)
+    if variant == "antichess":
+        return -value
+    for color, sign in ((chess.WHITE, 1), (chess.BLACK, -1)):
+        king = board.king(color)
+        if hasattr(board, "pockets"):
+            pocket = board.pockets[color]
+            value += sign * sum(pocket.count(piece) * MATERIAL[piece][0] for piece in MATERIAL)
+        if hasattr(board, "remaining_checks"):
+            value += sign * (0, 500, 150, 0)[max(board.remaining_checks[color], 0)]
+        if king is not None and variant == "kingofthehill":
+            value -= sign * 40 * min(chess.square_distance(king, hill) for hill in _HILL)
+        if king is not None and variant == "racingkings":
+            value += sign * 120 * chess.square_rank(king)
+    return value
 
 
 def static_gain(board: chess.Board, move: chess.Move) -> float:
@@ -202,10 +249,10 @@ def static_gain(board: chess.Board, move: chess.Move) -> float:
         gain += MATERIAL[move.promotion][0] - MATERIAL[chess.PAWN][0]
     board.push(move)
     try:
-        if board.is_checkmate():
+        if is_lost(board):
             return inf
         ours = chess.scan_forward(board.occupied_co[not board.turn])
-        return gain - max(_capture_gain(board, square) for square in ours)
+        return gain - max((_capture_gain(board, square) for square in ours), default=0)
     finally:
         board.pop()
 

@@ -79,7 +79,8 @@ class ChessOpponentModel(OpponentModel):
     def record_position(self, board: chess.Board, limits: Limits[chess.Move]) -> None:
         if self._profile is None:
             return
-        self._analysed = self.analysing or limits.infinite or limits.mate is not None
+        is_variant = type(board).uci_variant != "chess"  # whose games are not recorded
+        self._analysed = self.analysing or limits.infinite or limits.mate is not None or is_variant
         if self._analysed:
             if self._tracker is not None:
                 self._tracker.ignore_thinking_time()

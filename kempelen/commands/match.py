@@ -8,6 +8,7 @@ import re
 from typing import Any
 
 from agent.games import catalogue
+from agent.games.variants import VARIANTS
 from agent.machine import usable_cpus
 from kempelen.console import interruption
 from kempelen.console.argument_types import AppendNamed
@@ -39,7 +40,9 @@ DESCRIPTION_FLAGS = {
     **{name: f"--{name}" for name in ("engine", "each", "name", "tc", *LIMIT_NAMES)},
     "patience": "--timeout",
     **{name: f"--{name}" for name in ("game", "size", "komi", "option", "format", "games")},
-    **{name: f"--{name}" for name in ("rounds", "seed", "chess960", "openings", "order")},
+    **{
+        name: f"--{name}" for name in ("rounds", "seed", "chess960", "variant", "openings", "order")
+    },
     **{name: f"--{name}" for name in ("noswap", "reverse", "seeds")},
     "plies": "--opening-plies",
     "start": "--opening-start",
@@ -105,6 +108,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="begin each pairing with reversed colours",
     )  # fmt: skip
     games.add_argument("--chess960", action="store_true", default=None, help="play Chess960")
+    games.add_argument(
+        "--variant", metavar="NAME", help=f"play a variant: {', '.join(VARIANTS[1:])}"
+    )
     games.add_argument(
         "--openings", metavar="FILE",
         help="file of openings: EPD, FEN, PGN or YAML (default: a built-in set); for other games a "
@@ -303,8 +309,8 @@ def _settings_from_flags(arguments: argparse.Namespace) -> Settings:
         },
         "sprt": arguments.sprt and parse_entries(arguments.sprt, "--sprt"),
     }
-    plain = ("name", "format", "games", "rounds", "seeds", "seed", "noswap", "reverse", "chess960")
-    for name in plain:
+    plain = ("name", "format", "games", "rounds", "seeds", "seed", "noswap", "reverse")
+    for name in (*plain, "chess960", "variant"):
         if (value := getattr(arguments, name)) is not None:
             data[name] = value
     return parse_settings(data)

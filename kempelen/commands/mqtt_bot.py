@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from agent.games.catalogue import GameError
+from agent.games.variants import STANDARD
 from kempelen.commands.match import configure_game, game_entries
 from kempelen.console import interruption
 from kempelen.console.argument_types import positive_int, positive_seconds
@@ -159,24 +160,26 @@ async def _serve(engine: _BotEngine, game: GameSettings, arguments: argparse.Nam
 
 
 class RestartingEngine:
-    """An engine that is restarted after a failure, or to switch between chess and Chess960."""
+    """An engine that is restarted after a failure, or to switch between variants of chess."""
 
     def __init__(self, settings: EngineSettings, game: GameSettings | None = None) -> None:
         self._settings = settings
         self._game = game or GameSettings()
         self._player: EnginePlayer | None = None
         self._failed = False
-        self._chess960 = False
+        self._rules = (False, STANDARD)
 
     async def get(self, variant: GameVariant | None = None) -> "RestartingEngine":
         """Start or restart the engine for `variant` if necessary, and return this object."""
-        chess960 = variant is not None and variant.chess960
-        if self._failed or chess960 != self._chess960:
+        asked = variant or GameVariant()
+        rules = (asked.chess960, asked.variant)
+        if self._failed or rules != self._rules:
             await self.close()
         game = self._game if variant is None else replace(self._game, options=variant.options)
         if self._player is None:
-            self._chess960 = chess960
-            self._player = make_player(self._settings, MatchContext(game, chess960=chess960))
+            self._rules = rules
+            context = MatchContext(game, chess960=asked.chess960, variant=asked.variant)
+            self._player = make_player(self._settings, context)
             self._failed = True
             await self._player.start()
             self._failed = False

@@ -7,6 +7,8 @@ import time
 from threading import Event
 from typing import TYPE_CHECKING
 
+from agent.chess.variants import KERNEL_VARIANTS
+from agent.games.variants import STANDARD, find_variant
 from kempelen.console.argument_types import positive_int
 from kempelen.console.terminal import load_kernels, print_error, with_progress
 
@@ -23,6 +25,10 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--chess960", action="store_true", help="use the castling rules of Chess960"
     )
+    parser.add_argument(
+        "--variant", metavar="NAME", default=STANDARD,
+        help=f"variant: {', '.join(KERNEL_VARIANTS)} (default: {STANDARD})",
+    )  # fmt: skip
     parser.add_argument("--divide", action="store_true", help="also print the count of each move")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
@@ -35,8 +41,14 @@ def run(arguments: Namespace) -> int:
     if arguments.depth > MAX_DEPTH:
         print_error(f"depth must be at most {MAX_DEPTH} (got {arguments.depth})", "kempelen perft")
         return 2
+    variant = find_variant(arguments.variant)
+    if variant not in KERNEL_VARIANTS:
+        expected = ", ".join(KERNEL_VARIANTS)
+        message = f"variant: unknown {arguments.variant!r} (expected one of: {expected})"
+        print_error(message, "kempelen perft")
+        return 2
     try:
-        board = read_board(arguments.fen, arguments.chess960)
+        board = read_board(arguments.fen, arguments.chess960, variant)
     except UciError as error:
         print_error(error, "kempelen perft")
         return 2

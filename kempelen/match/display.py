@@ -233,7 +233,8 @@ def _diagrams(boards: list[dict[str, Any]]) -> RenderableType:
 
 def _diagram(position: str) -> str:
     try:
-        return chess.Board(position).unicode(invert_color=True, empty_square="·")
+        board = chess.BaseBoard(position.split()[0].partition("[")[0])  # without pockets
+        return board.unicode(invert_color=True, empty_square="·")
     except ValueError:
         return position
 

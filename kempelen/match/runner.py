@@ -178,6 +178,7 @@ class LocalExecutor:
         context = MatchContext(
             game=self._settings.game,
             chess960=self._settings.chess960,
+            variant=self._settings.variant,
             log=self._logs.log_for(engine.name),
             bots=self._bots,
             cpus=self._settings.run.cpus_of(board, self._settings.cpus_per_board),

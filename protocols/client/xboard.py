@@ -16,6 +16,8 @@ from typing import Any, TypeVar
 import chess
 import chess.engine
 
+from agent.games.fen import board_from_fen
+from agent.games.variants import STANDARD
 from agent.io.message import Message
 from agent.io.sanitize import sanitize_line, sanitize_name
 from agent.limits import Cp, Info, Mate
@@ -147,6 +149,7 @@ class _Protocol(chess.engine.XBoardProtocol):
 @dataclass(eq=False)
 class XboardClient(EngineClient):
     chess960: bool = False
+    variant: str = STANDARD
     _protocol: _Protocol | None = None
     _game: object = None
 
@@ -202,7 +205,7 @@ class XboardClient(EngineClient):
         """Return the move or RESIGNATION, or raise `EngineTimeoutError` after `limit` seconds."""
         protocol = self._idle()
         await self._ask(self.ready_limit, "pong", protocol.ping())
-        board = chess.Board(request.fen or chess.STARTING_FEN, chess960=self.chess960)
+        board = board_from_fen(request.fen, self.chess960, self.variant)
         for move in request.moves:
             board.push_uci(move)
         play = protocol.play(

@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from agent.games.variants import STANDARD
 from agent.io.sanitize import sanitize_line, sanitize_name
 from agent.io.strict_json import quote_value
 from agent.limits import Cp, Info, Mate, SideClock
@@ -44,11 +45,12 @@ class RequestError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class GameVariant:
-    """A game with its options. The default is standard chess."""
+    """A game with its options. The default is standard chess. `variant` is one of VARIANTS."""
 
     name: str = CHESS
     options: Mapping[str, Any] = field(default_factory=dict)
     chess960: bool = False
+    variant: str = STANDARD
 
 
 CHESS_VARIANT = GameVariant()
@@ -101,8 +103,10 @@ def encode_request(request: SearchRequest, variant: GameVariant = CHESS_VARIANT)
             limits[side] = {"time": clock.time, "increment": clock.increment}
     if variant.name != CHESS:
         return {"kind": encode_variant(variant), "moves": list(request.moves), "limits": limits}
-    chess960 = {"chess960": True} if variant.chess960 else {}
-    return {"fen": request.fen, "moves": list(request.moves), **chess960, "limits": limits}
+    rules: dict[str, Any] = {"chess960": True} if variant.chess960 else {}
+    if variant.variant != STANDARD:
+        rules["variant"] = variant.variant
+    return {"fen": request.fen, "moves": list(request.moves), **rules, "limits": limits}
 
 
 def time_limit(payload: Mapping[str, Any], max_seconds: float) -> float:

@@ -8,13 +8,12 @@ import time
 from collections.abc import Collection, Mapping
 from typing import Any, Protocol
 
-import chess
-
 from agent.game import CHANCE
 from agent.games import catalogue
 from agent.games.fen import board_from_fen
 from agent.games.game_state import MAX_PLIES, GameState
 from agent.games.go import Go, format_size, parse_size
+from agent.games.variants import STANDARD, VARIANTS, find_variant
 from agent.go.parts import MAX_BOARD_SIZE as MAX_GO_SIZE
 from agent.io.sanitize import sanitize_name
 from agent.io.strict_json import quote_value
@@ -34,6 +33,7 @@ DEFAULT_LIMITS = frozenset({"nodes", "depth"})
 # The maximum absolute value of komi, on any board.
 MAX_KOMI = 1000.0
 _CHESS_MOVE = re.compile(r"(?:[a-h][1-8]){2}[nbrq]?")
+_VARIANT_MOVE = re.compile(r"(?:[a-h][1-8]){2}[nbrqk]?|[PNBRQ]@[a-h][1-8]")
 
 
 class RequestParser(Protocol):
@@ -51,7 +51,7 @@ class RequestParser(Protocol):
 
 
 class ChessRequestParser:
-    """Parses requests for chess and Chess960.
+    """Parses requests for chess, Chess960 and other variants.
 
     `limits` contains the names of the supported limits besides time limits. If `from_start` is set,
     only the standard start position is accepted.
@@ -72,20 +72,23 @@ class ChessRequestParser:
         if kind.get("options"):
             raise RequestError("kind: chess has no options (use `fen` for the start position)")
         chess960, fen = payload.get("chess960", False), payload.get("fen")
-        if self._from_start and (chess960 or fen is not None):
+        variant = _read_variant(payload.get("variant", STANDARD))
+        unsupported = {"fen": fen is not None, "chess960": chess960, "variant": variant != STANDARD}
+        if self._from_start and any(unsupported.values()):
+            name = next(name for name in ("variant", "chess960", "fen") if unsupported[name])
             raise RequestError(
-                f"{'chess960' if chess960 else 'fen'}: not supported (this bot plays chess from "
-                "the start position only)"
+                f"{name}: not supported (this bot plays chess from the start position only)"
             )
         moves, movers = [], []
+        pattern = _CHESS_MOVE if variant == STANDARD else _VARIANT_MOVE
         try:
-            board = board_from_fen(fen or chess.STARTING_FEN, chess960)
+            board = board_from_fen(fen or None, chess960, variant)
             if not board.is_valid():
                 raise RequestError(f"fen: illegal position {fen}")
             start = None if fen is None else board.fen(shredder=chess960)
             for number, text in enumerate(payload.get("moves", ()), start=1):
                 _check_deadline(deadline)
-                if not _CHESS_MOVE.fullmatch(text):
+                if not pattern.fullmatch(text):
                     raise RequestError(
                         f"move {number}: invalid move {quote_value(text)} (expected UCI notation)"
                     )
@@ -102,7 +105,7 @@ class ChessRequestParser:
         request = SearchRequest(
             start, tuple(moves), side=side, mover=side, movers=tuple(movers), **limits
         )
-        return request, GameVariant(chess960=chess960)
+        return request, GameVariant(chess960=chess960, variant=variant)
 
 
 class GameRequestParser:
@@ -133,6 +136,8 @@ class GameRequestParser:
         _check_name(kind, name)
         if payload.get("fen") is not None or payload.get("chess960"):
             raise RequestError(f"fen, chess960: for chess only (a game of {name} has only moves)")
+        if payload.get("variant") is not None:
+            raise RequestError(f"variant: for chess only (this bot plays {name})")
         options = self._options(kind.get("options", {}))
         limits = parse_limits(payload["limits"], self._limits)
         state = self._replay(options, payload.get("moves", ()), deadline)
@@ -210,6 +215,14 @@ def _size(value: Any, max_size: int) -> int:
     if not 1 <= value <= max_size:
         raise RequestError(f"kind: size: must be from 1 to {max_size} (got {quote_value(value)})")
     return int(value)
+
+
+def _read_variant(text: str) -> str:
+    variant = find_variant(text)
+    if variant is None:
+        expected = ", ".join(VARIANTS)
+        raise RequestError(f"variant: unknown {quote_value(text)} (expected one of: {expected})")
+    return variant
 
 
 def _go_size(value: Any) -> int | str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import NamedTuple, TypeVar
 
+from agent.games.variants import STANDARD
 from protocols.remote.legal_move import choose_legal_move, is_uci_move
 from protocols.remote.proxy import NOTHING, OutgoingLines, Proxy, keep_last
 
@@ -127,7 +128,12 @@ class ChessProxy(Proxy[Search]):
         return NOTHING
 
     def _best_move(
-        self, candidate: str, fen: str | None, moves: Sequence[str], chess960: bool
+        self,
+        candidate: str,
+        fen: str | None,
+        moves: Sequence[str],
+        chess960: bool,
+        variant: str = STANDARD,
     ) -> str | None:
         """Return `candidate` if it is legal, else another legal move, or None.
 
@@ -135,4 +141,4 @@ class ChessProxy(Proxy[Search]):
         """
         if self._connected and is_uci_move(candidate):
             return candidate
-        return choose_legal_move(fen, moves, candidate, chess960)
+        return choose_legal_move(fen, moves, candidate, chess960, variant)

@@ -6,10 +6,12 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from agent.games.variants import STANDARD, is_lost
+
 if TYPE_CHECKING:
     import chess
 
-_MOVE = re.compile(r"[a-h][1-8][a-h][1-8][qrbn]?")
+_MOVE = re.compile(r"[a-h][1-8][a-h][1-8][qrbnk]?|[PNBRQ]@[a-h][1-8]")
 
 
 def is_uci_move(text: str) -> bool:
@@ -18,11 +20,15 @@ def is_uci_move(text: str) -> bool:
 
 
 def choose_legal_move(
-    fen: str | None, moves: Sequence[str], preferred: str, chess960: bool
+    fen: str | None,
+    moves: Sequence[str],
+    preferred: str,
+    chess960: bool,
+    variant: str = STANDARD,
 ) -> str | None:
     """Return `preferred` if it is legal, or else a mate, a promotion, a capture, or any move.
 
-    Moves are in UCI notation or SAN. The position `fen` defaults to the standard start position.
+    Moves are in UCI notation or SAN. The position `fen` defaults to the start position.
     Return None if there is no legal move, or if the position or a move is invalid.
     """
     from protocols.uci.parsing import UciError
@@ -30,7 +36,7 @@ def choose_legal_move(
     from protocols.xboard.parsing import find_move
 
     try:
-        board = read_board(fen, chess960)
+        board = read_board(fen, chess960, variant)
     except UciError:
         return None
     for text in moves:
@@ -41,7 +47,7 @@ def choose_legal_move(
     def value(move: chess.Move) -> int:
         captured = board.piece_type_at(move.to_square) if board.is_capture(move) else 0
         board.push(move)
-        mates = board.is_checkmate()
+        mates = is_lost(board)
         board.pop()
         return 100 * mates + 10 * (move.promotion or 0) + (captured or 0)
 

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+from agent.chess.variants import KERNEL_VARIANTS
+from agent.games.variants import STANDARD, find_variant
 from agent.io.sanitize import sanitize_line
 from protocols.remote.legal_move import is_uci_move
 from protocols.remote.transport import describe_error
@@ -25,7 +27,7 @@ MAX_RESPONSE_BYTES = 1 << 20
 TIMEOUT_S = 20.0
 POLL_TIMEOUT_S = 90.0
 MAX_MOVES = 600
-VARIANTS = ("chess", "standard", "chess960", "fromposition")
+CHESS960 = "chess960"
 _ID = re.compile(r"[\w-]{1,200}")
 _LIMITS = ("movetime", "depth", "nodes")
 
@@ -58,6 +60,7 @@ class AnalysisRequest:
     moves: tuple[str, ...]
     limits: Mapping[str, int]
     infinite: bool
+    variant: str = STANDARD
 
     @classmethod
     def from_json(cls, answer: Any) -> AnalysisRequest:
@@ -70,8 +73,10 @@ class AnalysisRequest:
             raise ValueError(f"work: missing {error}") from None
         if not isinstance(work_id, str) or not _ID.fullmatch(work_id):
             raise ValueError("work: invalid id")
-        if not isinstance(variant, str) or variant.lower().replace(" ", "") not in VARIANTS:
-            raise ValueError(f"work: unsupported variant {sanitize_line(str(variant), 40)}")
+        name = str(variant)
+        found = STANDARD if name.lower() == CHESS960 else find_variant(name)
+        if found not in KERNEL_VARIANTS:
+            raise ValueError(f"work: unsupported variant {sanitize_line(name, 40)}")
         if not isinstance(fen, str) or not fen.isprintable() or len(fen) > 200:
             raise ValueError("work: invalid position")
         if not isinstance(moves, list) or len(moves) > MAX_MOVES:
@@ -84,7 +89,7 @@ class AnalysisRequest:
         return cls(
             work_id, str(session), _integer(work, "threads", 65536),
             _integer(work, "hash", 1 << 20), _integer(work, "multiPv", 5),
-            fen, tuple(moves), limits, work.get("infinite") is True,
+            fen, tuple(moves), limits, work.get("infinite") is True, found,
         )  # fmt: skip
 
 

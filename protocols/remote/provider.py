@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from agent.chess.variants import KERNEL_VARIANTS
 from protocols.remote.lichess import (
     AnalysisRequest,
     AnalysisUpload,
@@ -104,7 +105,7 @@ class LichessProvider:
                 "maxThreads": registration.threads,
                 "maxHash": registration.megabytes,
                 "defaultDepth": registration.depth,
-                "variants": ["chess"],
+                "variants": list(KERNEL_VARIANTS),
                 "providerSecret": self._secret,
             }
         )
@@ -197,6 +198,7 @@ class ProviderEngine:
             f"setoption name Hash value {min(work.megabytes, self._registration.megabytes)}"
         )
         self._send_line(f"setoption name MultiPV value {work.multipv}")
+        self._send_line(f"setoption name UCI_Variant value {work.variant}")
         while not self._output.empty():
             self._output.get()
 

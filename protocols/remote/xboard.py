@@ -8,9 +8,11 @@ from __future__ import annotations
 import re
 from math import inf
 
+from agent.games.variants import STANDARD, find_variant
 from protocols.remote.chess_proxy import ChessProxy, PendingCheck, PendingSearch
 from protocols.remote.proxy import NOTHING, OutgoingLines
 from protocols.uci.parsing import read_number
+from protocols.xboard.features import FISCHERANDOM
 from protocols.xboard.parsing import BARE_MOVE
 
 # Commands to replay: the last of each, and of those that replace each other.
@@ -190,7 +192,10 @@ class XboardProxy(ChessProxy[PendingSearch]):
 
     def _answer(self, search: PendingSearch, reason: str) -> list[str]:
         fen = self._board.partition(" ")[2].strip() or None
-        move = self._best_move(search.best, fen, self._moves, "fischerandom" in self._variant)
+        name = self._variant.rpartition(" ")[2]
+        move = self._best_move(
+            *(search.best, fen, self._moves), name == FISCHERANDOM, find_variant(name) or STANDARD
+        )
         if move is None:
             return [f"# {reason}; no legal move"]
         self._moves.append(move)

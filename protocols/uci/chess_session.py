@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from agent.chess.engine.settings import DEFAULT_MEGABYTES
 from agent.evaluation import check
+from agent.games.variants import STANDARD
 from openings.book_provider import BookProvider
 from protocols.current_line import others_may_run
 from protocols.reply_deadline import ReplyDeadline
@@ -86,6 +87,7 @@ class ChessSession:
         self.options = tuple(option.for_permissions(self.permissions) for option in options)
         self.multipv = 1
         self.chess960 = False
+        self.variant = STANDARD
         self.show_wdl = False
         self.listener = listener
         self.book = BookProvider(listener.report)
@@ -229,6 +231,12 @@ class ChessSession:
         self.opponent.opponent_clock = clock
         self.agent.time_factor = self.opponent.time_factor
 
+    def change_variant(self, variant: str) -> None:
+        """Play another variant from the next position on."""
+        if variant != self.variant:
+            self.variant = variant
+            self.change_engine(lambda engine: engine.set_variant(variant))
+
     def change_evaluation(self, spec: str) -> None:
         """Change the evaluation. Raise `EvaluationError` immediately if `spec` is malformed."""
         check(spec)
@@ -277,6 +285,8 @@ class ChessSession:
         self, searcher: Searcher[chess.Board, chess.Move], clock: SearchClock[chess.Move]
     ) -> Searcher[chess.Board, chess.Move]:
         if not self.learning.active or self.agent.use_full_time or self.opponent.off_the_record:
+            return searcher
+        if self.engine.variant != STANDARD:
             return searcher
         from agent.chess.engine.limited_strength import LimitedStrengthSearch
         from agent.learning.opponent_search import OpponentAwareSearch

@@ -8,7 +8,9 @@ from typing import Any
 from agent.chess.engine.levels import MAX_ELO, MAX_SKILL, MIN_ELO
 from agent.chess.engine.settings import DEFAULT_MEGABYTES, FINAL_CHOICES, SEARCHES
 from agent.chess.evaluation.loading import DEFAULT
+from agent.chess.variants import KERNEL_VARIANTS
 from agent.evaluation import HANDCRAFTED, NETWORK
+from agent.games.variants import STANDARD, find_variant
 from openings.book_provider import MAX_MOVES, SHIPPED, VARIETIES, WEIGHTED
 from protocols.uci.chess_session import WHITE_POINTS, ChessSession
 from protocols.uci.options import Option
@@ -175,6 +177,14 @@ OPTIONS: tuple[Option, ...] = (
     # Has no effect, because `go ponder` works regardless of this option.
     Option("Ponder", "check", _ignore, default=False),
     Option("UCI_Chess960", "check", _attribute_setter("chess960"), default=False),
+    Option(
+        "UCI_Variant",
+        "combo",
+        ChessSession.change_variant,
+        default=STANDARD,
+        choices=KERNEL_VARIANTS,
+        find_alias=find_variant,
+    ),
     Option("UCI_AnalyseMode", "check", ChessSession.set_analysing, default=False),
     Option("UCI_ShowWDL", "check", _set_show_wdl, default=False),
     Option("UCI_Opponent", "string", ChessSession.set_opponent),

@@ -27,6 +27,7 @@ class Option:
     min: int = 0
     max: int = 0
     choices: tuple[str, ...] = ()  # values of a combo
+    find_alias: Callable[[str], str | None] = lambda text: None  # a choice by another name
     requires_trust: bool = False  # see `protocols.permissions`
     safe_values: tuple[str, ...] = ()  # values that any client may set
     limited_by: Literal["", "megabytes", "threads"] = ""  # permission that limits a spin option
@@ -60,6 +61,7 @@ class Option:
 
     def _read_choice(self, text: str) -> str:
         known = {choice.lower(): choice for choice in self.choices}
+        text = self.find_alias(text) or text
         if text.lower() not in known:
             raise UciError(
                 f"{self.name}: invalid value {shorten(text)} "

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from agent.games.variants import STANDARD
 from protocols.current_line import yield_turn
 from protocols.uci.parsing import PositionCommand, UciError, shorten
 
@@ -16,8 +17,12 @@ MAX_GAME_PLIES = 17_697
 # Maximum history of a position, in half-moves. Each takes about a kilobyte. Of longer games, only
 # the positions that can matter to the rules are kept.
 HISTORY_PLIES = 600
-# Of both sides together. The records of the kernel have no room for the moves of more.
+# Of both sides together, with pockets. The kernel has no room for the moves of more pieces.
 MAX_PIECES = 32
+MAX_HORDE_PIECES = 52
+MAX_CHECKS = 3  # remaining in 3check
+# Variants that are not the same for both sides, or not on a mirrored board.
+ONE_WAY = ("horde", "racingkings")
 MAX_SHOWN_FEN = 120  # characters in an error message
 
 
@@ -26,7 +31,7 @@ class CurrentPosition:
 
     def __init__(self) -> None:
         self._board: chess.Board | None = None
-        self._root: tuple[str | None, bool] = (None, False)
+        self._root: tuple[str | None, bool, str] = (None, False, STANDARD)
         self._moves: tuple[str, ...] = ()
         self._refusal = ""  # why there is no position
 
@@ -40,7 +45,7 @@ class CurrentPosition:
         if self._refusal:
             raise UciError(f"no valid position ({self._refusal})")
         if self._board is None:
-            self.set(PositionCommand(None, ()), chess960=False)
+            self.set(PositionCommand(None, ()))
         assert self._board is not None
         return self._board
 
@@ -48,13 +53,15 @@ class CurrentPosition:
         """Have no position until the next is set, so that no older one is searched instead."""
         self._board, self._moves, self._refusal = None, (), reason
 
-    def set(self, position: PositionCommand, chess960: bool) -> None:
+    def set(
+        self, position: PositionCommand, chess960: bool = False, variant: str = STANDARD
+    ) -> None:
         """Set the position. If the current game is extended, play only the new moves.
 
         Raise `UciError` if the position is refused, or if a move is illegal. In the second case,
         the moves before it are played.
         """
-        board, root, moves = self._board, (position.fen, chess960), position.moves
+        board, root, moves = self._board, (position.fen, chess960, variant), position.moves
         played = len(self._moves)
         try:
             if len(moves) > MAX_GAME_PLIES:
@@ -62,7 +69,7 @@ class CurrentPosition:
                     f"position: too many moves: {len(moves)} (expected at most {MAX_GAME_PLIES})"
                 )
             if board is None or root != self._root or moves[:played] != self._moves:
-                board, played = read_board(position.fen, chess960), 0
+                board, played = read_board(position.fen, chess960, variant), 0
         except UciError as error:
             self.refuse(str(error))
             raise
@@ -78,14 +85,21 @@ class CurrentPosition:
         finally:
             self._board, self._moves = board, moves[:played]
 
+    def change_variant(self, chess960: bool, variant: str) -> None:
+        """Replace a position of another variant by the start position."""
+        if variant != self._root[2]:
+            self.set(PositionCommand(None, ()), chess960, variant)
+
     def flip(self) -> None:
         """Swap the colours and discard the history."""
         board = self.board
-        self.set(PositionCommand(board.mirror().fen(), ()), board.chess960)
+        if self._root[2] in ONE_WAY:
+            raise UciError(f"flip: not possible in {self._root[2]}")
+        self.set(PositionCommand(board.mirror().fen(), ()), *self._root[1:])
 
 
-def read_board(fen: str | None, chess960: bool = False) -> chess.Board:
-    """Return the board for a FEN, or the start position if `fen` is None.
+def read_board(fen: str | None, chess960: bool = False, variant: str = STANDARD) -> chess.Board:
+    """Return the board for a FEN, or the start position of the variant if `fen` is None.
 
     Invalid castling rights and en passant squares are dropped. Raise `UciError` if the FEN is
     invalid or the position is illegal.
@@ -94,12 +108,11 @@ def read_board(fen: str | None, chess960: bool = False) -> chess.Board:
 
     from agent.games.fen import board_from_fen
 
-    fen = fen or chess.STARTING_FEN
     try:
-        board = board_from_fen(fen, chess960)
+        board = board_from_fen(fen or None, chess960, variant)
     except ValueError as error:
         reason = str(error).partition(": ")[0]  # The rest repeats the FEN.
-        raise UciError(f"invalid FEN: {reason}: {shorten(fen, MAX_SHOWN_FEN)}") from None
+        raise UciError(f"invalid FEN: {reason}: {shorten(fen or '', MAX_SHOWN_FEN)}") from None
     status = board.status()
     faults = [
         fault
@@ -109,13 +122,19 @@ def read_board(fen: str | None, chess960: bool = False) -> chess.Board:
             (chess.STATUS_TOO_MANY_KINGS, "more than two kings"),
             (chess.STATUS_PAWNS_ON_BACKRANK, "a pawn is on the first or last rank"),
             (chess.STATUS_OPPOSITE_CHECK, "the side that is not to move is in check"),
+            (chess.STATUS_RACE_CHECK, "a king is in check"),
+            (chess.STATUS_RACE_MATERIAL, "pieces that are not in racing kings"),
         )
         if status & flag
     ]
-    if chess.popcount(board.occupied) > MAX_PIECES:
-        faults.append(f"more than {MAX_PIECES} pieces")
+    pockets = getattr(board, "pockets", ())
+    max_pieces = MAX_HORDE_PIECES if variant == "horde" else MAX_PIECES
+    if chess.popcount(board.occupied) + sum(map(len, pockets)) > max_pieces:
+        faults.append(f"more than {max_pieces} pieces")
+    if not all(0 <= left <= MAX_CHECKS for left in getattr(board, "remaining_checks", ())):
+        faults.append(f"remaining checks must be from 0 to {MAX_CHECKS}")
     if faults:
-        raise UciError(f"illegal position: {faults[0]}: {shorten(fen, MAX_SHOWN_FEN)}")
+        raise UciError(f"illegal position: {faults[0]}: {shorten(fen or '', MAX_SHOWN_FEN)}")
     board.castling_rights = board.clean_castling_rights()
     if status & chess.STATUS_INVALID_EP_SQUARE:
         board.ep_square = None

@@ -13,6 +13,7 @@ from itertools import takewhile
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
+from agent.games.variants import is_standard, variant_of, variant_outcome
 from agent.limits import Cp, Info, Limits, Progress, Result, SideClock
 from agent.threads.one_shot_event import wait_for_any
 from protocols.current_line import charge_search
@@ -179,6 +180,7 @@ class UciProtocol:
         self.session.require_queue_space(f"setoption name {option.name}")
         value, remark = option.parse_permitted(command.value)
         option.on_change(self.session, value)
+        self._position.change_variant(self.session.chess960, self.session.variant)
         if remark:
             yield info_string(remark)
 
@@ -192,7 +194,7 @@ class UciProtocol:
         except UciError as error:
             self._position.refuse(str(error))
             raise
-        self._position.set(position, self.session.chess960)
+        self._position.set(position, self.session.chess960, self.session.variant)
         yield from ()
 
     def _go(self, go: GoCommand) -> Replies:
@@ -259,6 +261,8 @@ class UciProtocol:
 
         board = self._position.board
         yield from str(board).splitlines()
+        if not is_standard(board):
+            yield f"Variant: {variant_of(board)}"
         yield f"Fen: {board.fen()}"
         yield f"Key: {zobrist_hash(board):016X}"
         yield "Checkers: " + " ".join(_square_names(board.checkers()))
@@ -273,6 +277,9 @@ class UciProtocol:
 
     def _send_evaluation(self, job: Job, board: chess.Board) -> None:
         kernel = self._wait_for_kernel(job, "eval")
+        if variant_outcome(board) is not None:
+            self._send(info_string(f"evaluation none (the game of {variant_of(board)} is over)"))
+            return
         value = self.session.agent.run_user_code(job, lambda: kernel.evaluate(board))
         if kernel.network is not None:
             self._send_network(kernel.network, board, value)

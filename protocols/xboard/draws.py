@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
+from agent.games.variants import variant_outcome
 from agent.limits import Cp, Info, Mate, Score
 
 if TYPE_CHECKING:
     import chess
 
-FIFTY_MOVE_RULE_PLIES = 100
 # A draw is accepted if the score is at least this far below the value of a draw.
 BEHIND_CENTIPAWNS = 50
 # A draw is also accepted after EVEN_MOVE_COUNT consecutive engine moves with scores within
@@ -20,13 +20,17 @@ EVEN_CENTIPAWNS, EVEN_MOVE_COUNT, MIN_MOVE_NUMBER = 20, 8, 30
 
 def result_by_rule(board: chess.Board) -> str | None:
     """Return a result such as `1-0 {White mates}`, or None. Claimable draws count as results."""
+    if (outcome := variant_outcome(board)) is not None:
+        if outcome == 0:
+            return "1/2-1/2 {Draw}"
+        return "1-0 {White wins}" if (outcome > 0) == board.turn else "0-1 {Black wins}"
     if not any(board.generate_legal_moves()):
         if not board.is_check():
             return "1/2-1/2 {Stalemate}"
         return "0-1 {Black mates}" if board.turn else "1-0 {White mates}"
     if board.is_insufficient_material():
         return "1/2-1/2 {Insufficient material}"
-    if board.halfmove_clock >= FIFTY_MOVE_RULE_PLIES:
+    if board.is_fifty_moves():
         return "1/2-1/2 {Draw by fifty move rule}"
     if board.is_repetition(3):
         return "1/2-1/2 {Draw by repetition}"
@@ -54,7 +58,7 @@ class DrawPolicy:
 
     def accepts(self, board: chess.Board, draw_value: int = 0) -> bool:
         """Return whether the engine accepts a draw, which is worth `draw_value` centipawns."""
-        if board.halfmove_clock >= FIFTY_MOVE_RULE_PLIES or board.is_repetition(3):
+        if board.is_fifty_moves() or board.is_repetition(3):
             return True
         if not self._scores:
             return False

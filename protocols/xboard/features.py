@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from agent.chess.engine.backend import ChessBackend
+from agent.chess.variants import KERNEL_VARIANTS
+from agent.games.variants import STANDARD
 from protocols.uci.engine_options import COMMON_OPTIONS
 from protocols.uci.options import Option
 
@@ -18,8 +20,13 @@ FEATURES = (
     "analyze=1 colors=0 ics=0 pause=1 nps=0 debug=1 memory=1 smp=1 exclude=1 setscore=0 name=1",
 )
 DONE = "feature done=1"
-# The protocol's names of standard chess and Chess960.
-VARIANTS = NORMAL, FISCHERANDOM = "normal", "fischerandom"
+# The protocol's names of standard chess and Chess960, and its other names of variants.
+NORMAL, FISCHERANDOM = "normal", "fischerandom"
+_NAMES = {"antichess": "giveaway"}
+VARIANTS = (
+    *(NORMAL, FISCHERANDOM),
+    *(_NAMES.get(name, name) for name in KERNEL_VARIANTS if name != STANDARD),
+)
 # Options that the protocol sets by separate commands: `memory` and `cores`.
 HASH, THREADS = "Hash", "Threads"
 OPTIONS: tuple[Option, ...] = tuple(

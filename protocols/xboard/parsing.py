@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 MAX_SECONDS = 1e8  # three years
 
 # A move without a command: coordinates, castling, or SAN. No command name matches.
-BARE_MOVE = re.compile(r"[a-h][1-8][a-h][1-8][qrbnQRBN]?|O-O(-O)?|[KQRBNa-h][a-h1-8x=QRBN+#]{1,6}")
+BARE_MOVE = re.compile(
+    r"[a-h][1-8][a-h][1-8][qrbnkQRBNK]?|O-O(-O)?|[KQRBNa-h][a-h1-8x=QRBNK+#]{1,6}"
+    r"|[PQRBN]?@[a-h][1-8][+#]?"
+)
 _BASE = re.compile(r"(\d{1,9})(?::(\d{1,2}))?")
 
 

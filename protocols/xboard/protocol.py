@@ -11,14 +11,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agent.agent import AgentError, describe
+from agent.chess.variants import KERNEL_VARIANTS
 from agent.game_clock import TimeSystem
+from agent.games.variants import STANDARD, find_variant
 from agent.limits import Info, Limits, Progress, Result
 from protocols.current_line import charge_search
 from protocols.permissions import permission_denied_message
 from protocols.uci.engine_options import COMMON_OPTIONS
 from protocols.uci.options import Option, find_option, renamed_remark
 from protocols.uci.parsing import UciError, parse_nothing
-from protocols.uci.position import MAX_GAME_PLIES, read_board
+from protocols.uci.position import MAX_GAME_PLIES
 from protocols.xboard.draws import is_claimable_draw, result_by_rule
 from protocols.xboard.features import (
     DONE,
@@ -148,22 +150,25 @@ class XboardProtocol(XboardSession):
         if self.mode is not XboardMode.ANALYSING:
             self.mode = XboardMode.PLAYING
         self.paused = self.chess.chess960 = False
+        self.chess.change_variant(STANDARD)
         self.start_game()
-        self.set_board(read_board(None))
+        self.set_board(self.read_board(None))
         self.start_next_search()
 
     def _variant(self, name: str) -> None:
-        if name not in VARIANTS:
+        variant = STANDARD if name == FISCHERANDOM else find_variant(name)
+        if variant not in KERNEL_VARIANTS:
             raise UciError(f"unknown variant, expected one of: {', '.join(VARIANTS)}")
         self.halt()
         self.chess.chess960 = name == FISCHERANDOM
-        self.set_board(read_board(None, self.chess.chess960))
+        self.chess.change_variant(variant)
+        self.set_board(self.read_board(None))
         self.start_next_search()
 
     def _set_board(self, fen: str) -> Replies:
         self.halt()
         try:
-            self.set_board(read_board(fen or "-", self.chess.chess960))
+            self.set_board(self.read_board(fen or "-"))
         except UciError as error:
             self.position_error, self.move_due = str(error), False
             yield warning(f"Illegal position: {str(error).removeprefix('illegal position: ')}")
@@ -197,7 +202,7 @@ class XboardProtocol(XboardSession):
         if board.turn is not white:
             words = board.fen().split()
             words[1], words[3] = "w" if white else "b", "-"
-            self.set_board(read_board(" ".join(words), self.chess.chess960))
+            self.set_board(self.read_board(" ".join(words)))
         self.mode, self.move_due = XboardMode.PLAYING, False
 
     def _white(self, _: None) -> None:
@@ -484,7 +489,9 @@ COMMANDS: dict[str, Command] = {
     "accepted": Command(parse_text, XboardProtocol._ignore, "FEATURE: a feature is accepted"),
     "rejected": Command(parse_text, XboardProtocol._rejected, "FEATURE: a feature is rejected"),
     "new": Command(parse_nothing, XboardProtocol._new, "start a game; the engine plays Black"),
-    "variant": Command(parse_text, XboardProtocol._variant, "normal|fischerandom: set the variant"),
+    "variant": Command(
+        parse_text, XboardProtocol._variant, f"{'|'.join(VARIANTS)}: set the variant"
+    ),
     "quit": Command(parse_nothing, XboardProtocol._quit, "exit"),
     "random": Command(
         parse_nothing, XboardProtocol._ignore, "accepted; use BookVariety to vary games"

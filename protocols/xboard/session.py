@@ -120,6 +120,10 @@ class XboardSession:
             self._board = read_board(None)
         return self._board
 
+    def read_board(self, fen: str | None) -> chess.Board:
+        """Return the board of the variant for a FEN, or its start position. May raise UciError."""
+        return read_board(fen, self.chess.chess960, self.chess.variant)
+
     @property
     def moves_played(self) -> int:
         """Return the number of moves that the side to move has made."""

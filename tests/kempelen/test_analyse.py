@@ -240,7 +240,7 @@ def test_interrupted_analysis_is_resumed(file, tmp_path, monkeypatch):
         ("a.txt", "x", (), "unknown file type (expected .pgn for chess or .sgf for Go)"),
         ("a.pgn", "nothing", (), "no chess game with moves"),
         ("a.pgn", MATED.replace("f3", "f4 f5 Qa8"), (), "game 1, move 2 is illegal (2. Qa8)"),
-        ("a.pgn", '[Variant "Atomic"]\n\n1. e4 *', (), "variant Atomic"),
+        ("a.pgn", '[Variant "Losers"]\n\n1. e4 *', (), "variant Losers"),
         ("a.pgn", '[FEN "8/8/8/8/8/8/8/K7 w - - 0 1"]\n\n1. Ka2 *', (), "illegal start position"),
         ("a.pgn", "1. e4 -- 2. d4 *", (), "a.pgn: game 1, move 1 is a null move"),
         ("a.pgn", MATED, ("-o", "b.sgf"), "expected .pgn for games"),

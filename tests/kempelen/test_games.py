@@ -7,6 +7,8 @@ import chess
 import chess.engine
 import pytest
 
+from agent.chess.variants import KERNEL_VARIANTS
+from agent.games.variants import board_class
 from tests.external import program
 
 COMMAND = [sys.executable, "-m", "kempelen.cli", "uci"]
@@ -84,6 +86,39 @@ def test_whole_chess960_self_play_game_has_legal_moves(engine):
         assert move in board.legal_moves
         board.push(move)
     assert board.ply() > 10
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("variant", KERNEL_VARIANTS[1:])
+def test_whole_game_of_variant_has_legal_moves(engine, variant):
+    board = board_class(variant)()
+    clocks = {"white_clock": 1, "black_clock": 1, "white_inc": 0.02, "black_inc": 0.02}
+    while not board.is_game_over(claim_draw=True) and board.ply() < 240:
+        limit = chess.engine.Limit(**clocks) if board.ply() % 2 else chess.engine.Limit(nodes=300)
+        played = engine.play(board, limit, game=variant, ponder=board.ply() % 4 == 1)
+        assert played.move in board.legal_moves
+        board.push(played.move)
+    assert board.ply() > 4
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("variant", KERNEL_VARIANTS[1:])
+def test_lines_of_variant_are_distinct_and_levels_play(engine, variant):
+    board = board_class(variant)()
+    lines = engine.analyse(board, chess.engine.Limit(depth=3), multipv=3)
+    assert len({line["pv"][0] for line in lines}) == 3
+    for line in lines:
+        after = board.copy()
+        for move in line["pv"]:
+            assert move in after.legal_moves
+            after.push(move)
+    engine.configure({"UCI_LimitStrength": True, "UCI_Elo": 1350})
+    try:
+        assert engine.play(board, chess.engine.Limit(nodes=500)).move in board.legal_moves
+    finally:
+        engine.configure({"UCI_LimitStrength": False})
+    # Chess goes on after the variant.
+    assert engine.play(chess.Board(), chess.engine.Limit(depth=2)).move in chess.Board().legal_moves
 
 
 def test_mate_in_one_has_correct_score_and_variation(engine):

@@ -11,6 +11,8 @@ import chess.engine
 import chess.pgn
 import pytest
 
+from agent.chess.variants import KERNEL_VARIANTS
+from agent.games.variants import board_class
 from agent.kernel.decorators import CACHE_VARIABLE, cache_folder
 from kempelen.match.config.engine_settings import EngineProtocol, EngineSettings
 from kempelen.match.config.time_control import TimeControl
@@ -141,6 +143,17 @@ def test_python_chess_plays_chess960(playing):
     board = chess.Board("rk5r/pp6/8/8/8/8/PP6/RK5R w KQkq - 0 1", chess960=True)
     info = playing.analyse(board, chess.engine.Limit(depth=3), root_moves=[board.parse_san("O-O")])
     assert board.is_castling(info["pv"][0])
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("variant", KERNEL_VARIANTS[1:])
+def test_python_chess_plays_whole_game_of_variant(playing, variant):
+    board = board_class(variant)()
+    while not board.is_game_over(claim_draw=True) and board.ply() < 200:
+        played = playing.play(board, chess.engine.Limit(time=0.02), game=variant)
+        assert played.move in board.legal_moves
+        board.push(played.move)
+    assert board.ply() > 4
 
 
 @pytest.mark.thorough

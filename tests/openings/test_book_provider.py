@@ -2,6 +2,7 @@ import random
 
 import chess
 import chess.polyglot
+import chess.variant
 import pytest
 
 from agent.limits import Limits, SideClock
@@ -44,6 +45,13 @@ def test_the_shipped_book_plays_and_names_the_opening(provider, reports):
     assert len(reports) == 1
     assert reports[0].startswith("book kempelen.bin: B2")
     assert "Sicilian Defence" in reports[0]
+
+
+def test_no_book_is_used_in_variants(provider):
+    """The start position of the king of the hill has the same key."""
+    board = chess.variant.KingOfTheHillBoard()
+    assert provider.probe(board, CLOCK, 1) is None
+    assert provider.move_probabilities(board) == []
 
 
 def test_a_book_move_without_a_name_is_reported_without_one(provider, reports, tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, TypeAlias
 
+from agent.games.variants import variant_outcome
 from agent.limits import Cp, Mate, Score
 
 if TYPE_CHECKING:
@@ -25,6 +26,10 @@ class BoardAdapter:
         return position.legal_moves
 
     def terminal_score(self, position: chess.Board, /) -> Score:
+        outcome = variant_outcome(position)
+        if outcome is not None:
+            # A mate in one is the best score that can be reported without a move, as in antichess.
+            return Mate(max(outcome, 0)) if outcome else Cp(0)
         return Mate(0) if position.is_check() else Cp(0)
 
     def follows(self, later: chess.Board, move: chess.Move, earlier: chess.Board, /) -> bool:

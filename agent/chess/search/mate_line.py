@@ -6,6 +6,7 @@ from dataclasses import replace
 import chess
 
 from agent.chess.endgames.root_probe import Line
+from agent.games.variants import is_lost, is_standard, variant_outcome
 from agent.kernel.scores import MAX_EVALUATION
 from agent.limits import Cp, Info, Mate
 
@@ -25,7 +26,7 @@ def with_mate_line(
     """Return `info`, whose variation from `board` goes on to the mate if its score is a mate.
 
     `probe(board, plies)` returns the line from there to a mate in `plies` plies, or None. Then the
-    result is None.
+    result is None in chess, and `info` in a variant.
     """
     if not isinstance(info.score, Mate):
         return info
@@ -35,6 +36,10 @@ def with_mate_line(
     end = board.copy(stack=False)
     for move in info.pv:
         end.push(move)
+    if not is_standard(board):
+        # A line may be shorter, as the side to move can win by the rules of antichess.
+        line = None if variant_outcome(end) is not None else probe(end, missing)
+        return info if line is None else replace(info, pv=(*info.pv, *line))
     line = probe(end, missing)
     return None if line is None else replace(info, pv=(*info.pv, *line))
 
@@ -64,6 +69,7 @@ class _TooManyPositionsError(Exception): ...
 class _Solver:
     def __init__(self, board: chess.Board) -> None:
         self._board = board.copy(stack=False)
+        self._is_standard = is_standard(board)
         self._positions = 0
 
     def attack(self, plies: int) -> Line | None:
@@ -71,7 +77,7 @@ class _Solver:
         board = self._board
         checks_first = sorted(board.legal_moves, key=lambda move: not board.gives_check(move))
         for move in checks_first:
-            if plies == 1 and not board.gives_check(move):
+            if plies == 1 and self._is_standard and not board.gives_check(move):
                 return None
             self._push(move)
             line = self.defend(plies - 1)
@@ -83,6 +89,8 @@ class _Solver:
     def defend(self, plies: int) -> Line | None:
         """Return the longest defence if all moves are mated within `plies` plies."""
         board, longest = self._board, None
+        if not self._is_standard and variant_outcome(board) is not None:
+            return () if is_lost(board) else None
         for move in board.legal_moves:
             self._push(move)
             lines = (self.attack(length) for length in range(1, plies, 2))

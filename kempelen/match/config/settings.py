@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from agent.games.variants import STANDARD, VARIANTS, find_variant
 from agent.io.sanitize import sanitize_name
 from kempelen.console.settings_codec import SettingsError, decode, differences, encode
 from kempelen.match.config.engine_settings import EngineProtocol, EngineSettings
@@ -150,7 +151,7 @@ class Settings:
 
     With `noswap`, the first engine of a pairing is always White, and each game has its own opening.
     With `reverse`, the second engine is White in the first game. In a gauntlet, the first `seeds`
-    engines play against all others.
+    engines play against all others. `variant` is one of VARIANTS, or an alias of one.
     """
 
     engines: tuple[EngineSettings, ...]
@@ -161,6 +162,7 @@ class Settings:
     rounds: int = 1
     seed: int = 0
     chess960: bool = False
+    variant: str = STANDARD
     openings: OpeningSettings = field(default_factory=OpeningSettings)
     adjudication: Adjudication = field(default_factory=Adjudication)
     sprt: SprtSettings | None = None
@@ -187,6 +189,12 @@ class Settings:
         return any(protocol_spec(engine).uses_broker for engine in self.engines)
 
     def __post_init__(self) -> None:
+        variant = find_variant(self.variant)
+        if variant is None:
+            raise SettingsError(
+                f"variant: unknown {self.variant!r} (expected one of: {', '.join(VARIANTS)})"
+            )
+        object.__setattr__(self, "variant", variant)
         if len(self.engines) < 2:
             raise SettingsError("engines: at least two are required")
         if self.games < 1 or self.rounds < 1:
@@ -208,9 +216,9 @@ class Settings:
             raise SettingsError("noswap and reverse: require a round robin or a gauntlet")
         for engine in self.engines:
             _check_engine(engine, engine.time or self.time, self.game)
-            if self.chess960 and protocol_spec(engine).start_position_only:
-                name = engine.name or engine.command
-                raise SettingsError(f"engine {name}: Chess960 is not supported by its protocol")
+            if protocol_spec(engine).start_position_only and (self.chess960 or variant != STANDARD):
+                name, kind = engine.name or engine.command, "Chess960" if self.chess960 else variant
+                raise SettingsError(f"engine {name}: {kind} is not supported by its protocol")
         if len({self.time_control(player).hourglass for player in range(len(self.engines))}) > 1:
             raise SettingsError("time: an hourglass requires one for every engine")
         if self.is_chess and self.game.options:
@@ -221,13 +229,16 @@ class Settings:
                 raise SettingsError(f"affinity: engine {name} must be a separate process")
         if self.run.check_mate_pvs and not self.is_chess:
             raise SettingsError("check_mate_pvs: requires chess")
-        if not self.is_chess and any(engine.book for engine in self.engines):
+        is_standard = self.is_chess and variant == STANDARD
+        if not is_standard and any(engine.book for engine in self.engines):
             raise SettingsError("book: requires chess")
+        if self.adjudication.tables and variant != STANDARD:
+            raise SettingsError("tables: require chess")
         chess_only = (self.adjudication.draw, self.adjudication.resign, self.adjudication.tables)
-        if not self.is_chess and (self.chess960 or any(chess_only)):
+        if not self.is_chess and (self.chess960 or variant != STANDARD or any(chess_only)):
             raise SettingsError(
-                f"game {self.game.name}: chess960 and adjudication by scores or tables require "
-                "chess (maxmoves works in every game)"
+                f"game {self.game.name}: chess960, variants and adjudication by scores or tables "
+                "require chess (maxmoves works in every game)"
             )
         if not (re.fullmatch(r"[^/+#]{1,100}", self.name) and self.name.isprintable()):
             raise SettingsError(

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from agent.games.variants import STANDARD
 from kempelen.console.settings_codec import SettingsError
 from kempelen.match.config.engine_settings import EngineProtocol, EngineSettings
 from kempelen.match.config.game_settings import CHESS, GameSettings, new_game
@@ -15,6 +16,7 @@ from kempelen.match.engines.players import (
     EnginePlayer,
     MqttPlayer,
     UciEngine,
+    make_variant,
     process_arguments,
     setup_commands,
 )
@@ -44,6 +46,7 @@ class MatchContext:
 
     game: GameSettings = field(default_factory=GameSettings)
     chess960: bool = False
+    variant: str = STANDARD
     log: IoLog | None = None
     bots: "BotClient | None" = None
     session_context: SessionContext = STANDALONE
@@ -103,7 +106,9 @@ def _make_uci(settings: EngineSettings, context: MatchContext) -> EnginePlayer:
 
 def _make_xboard(settings: EngineSettings, context: MatchContext) -> EnginePlayer:
     return XboardClient(
-        **process_arguments(settings, context.log, context.cpus), chess960=context.chess960
+        **process_arguments(settings, context.log, context.cpus),
+        chess960=context.chess960,
+        variant=context.variant,
     )
 
 
@@ -136,7 +141,8 @@ def _make_own(settings: EngineSettings, context: MatchContext) -> EnginePlayer:
 def _make_bot(settings: EngineSettings, context: MatchContext) -> EnginePlayer:
     if context.bots is None:
         raise SettingsError(f"engine {settings.name}: a bot needs a broker (add --mqtt URL)")
-    return MqttPlayer(settings, context.bots, context.game, chess960=context.chess960)
+    variant = make_variant(context.game, chess960=context.chess960, variant=context.variant)
+    return MqttPlayer(settings, context.bots, variant)
 
 
 PROTOCOL_SPECS = {
@@ -202,8 +208,11 @@ def check_engine(settings: EngineSettings, game: GameSettings | None = None) -> 
 def make_player(settings: EngineSettings, context: MatchContext | None = None) -> EnginePlayer:
     """Return a player without starting its engine. MQTT bots require `context.bots`."""
     spec, context = protocol_spec(settings), context or MatchContext()
-    if context.chess960 and spec.speaks_uci:
-        settings = replace(settings, options={**settings.options, "UCI_Chess960": True})
+    if spec.speaks_uci:
+        rules: Settings = {"UCI_Chess960": True} if context.chess960 else {}
+        if context.variant != STANDARD:
+            rules = {**rules, "UCI_Variant": context.variant}
+        settings = replace(settings, options={**settings.options, **rules})
     return spec.make(settings, context)
 
 
@@ -211,6 +220,7 @@ def make_uci_player(
     settings: EngineSettings,
     *,
     chess960: bool = False,
+    variant: str = STANDARD,
     session_context: SessionContext = STANDALONE,
 ) -> UciEngine:
     """Return a player without starting its engine. Raise SettingsError if it does not speak UCI."""
@@ -218,6 +228,7 @@ def make_uci_player(
         raise SettingsError(
             f"engine {settings.name}: protocol must be uci (got {settings.protocol})"
         )
-    player = make_player(settings, MatchContext(chess960=chess960, session_context=session_context))
+    context = MatchContext(chess960=chess960, variant=variant, session_context=session_context)
+    player = make_player(settings, context)
     assert isinstance(player, UciEngine)
     return player

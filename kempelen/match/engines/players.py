@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from agent.games import catalogue
 from agent.games.go import Go
+from agent.games.variants import STANDARD
 from kempelen.match.config.engine_settings import EngineSettings
 from kempelen.match.config.game_settings import CHESS, GO, GameSettings, new_game
 from protocols.client.gtp import boardsize_command
@@ -53,13 +54,11 @@ class MqttPlayer:
         self,
         settings: EngineSettings,
         client: "BotClient",
-        game: GameSettings,
-        *,
-        chess960: bool,
+        variant: GameVariant,
     ) -> None:
         self._settings = settings
         self._client = client
-        self._variant = make_variant(game, chess960=chess960)
+        self._variant = variant
         self._game = ""
 
     async def start(self) -> None:
@@ -88,10 +87,12 @@ class MqttPlayer:
         """Do nothing, because other players use the same client."""
 
 
-def make_variant(game: GameSettings, *, chess960: bool = False) -> GameVariant:
+def make_variant(
+    game: GameSettings, *, chess960: bool = False, variant: str = STANDARD
+) -> GameVariant:
     """Return the game with a value for every option, because the defaults of a bot may differ."""
     if game.name == CHESS:
-        return GameVariant(chess960=chess960)
+        return GameVariant(chess960=chess960, variant=variant)
     entry = catalogue.find(game.name)
     return GameVariant(public_name(game.name), entry.with_defaults(game.options))
 

@@ -115,6 +115,7 @@ class MatchGame:
             started=self._started.isoformat(timespec="seconds"),
             duration=round(time.monotonic() - self._start_time, 3),
             chess960=self._settings.chess960,
+            variant=self._settings.variant,
             white_time=str(self._controls[WHITE]),
             black_time=str(self._controls[BLACK]),
         )
@@ -260,6 +261,7 @@ class MatchGame:
                 white=record.white,
                 black=record.black,
                 fen=record.fen,
+                variant=record.variant,
                 moves=record.opening,
                 position=str(self._referee.game),
                 turn=SIDES[self._referee.turn],
@@ -402,7 +404,9 @@ async def _report_result(player: EnginePlayer, record: GameRecord) -> bool:
 
 def _make_referee(settings: Settings, assignment: GameAssignment) -> Referee:
     if settings.is_chess:
-        return ChessReferee(assignment.opening, chess960=settings.chess960)
+        return ChessReferee(
+            assignment.opening, chess960=settings.chess960, variant=settings.variant
+        )
     seed = f"{settings.seed}/{assignment.pair}/{assignment.game}"
     return Referee(new_game(settings.game), assignment.opening, seed)
 

@@ -19,9 +19,10 @@ import chess.polyglot
 import numpy as np
 
 from agent.evaluation import evaluation_digest
-from agent.game import CHANCE
-from agent.games.fen import position_faults
+from agent.game import CHANCE, NotatedGame
+from agent.games.fen import board_from_fen, position_faults
 from agent.games.game_state import GameState
+from agent.games.variants import STANDARD
 from agent.io.files import iter_lines, open_file
 from agent.io.sanitize import sanitize_line
 from agent.io.text_files import require_size
@@ -33,7 +34,7 @@ from kempelen.match.config.engine_settings import EngineSettings
 from kempelen.match.config.game_settings import GameSettings, new_game
 from kempelen.match.config.settings import OpeningOrder, OpeningSettings, Settings
 from kempelen.match.engines.engine_protocols import protocol_spec
-from kempelen.match.game.referee import chess_result, wrap_errors
+from kempelen.match.game.referee import RefereedChess, chess_result, wrap_errors
 from kempelen.match.records.game_record import unescape_tag_value
 from openings import epd_line, repertoire, start_positions
 from openings.book_common import BookError
@@ -70,13 +71,16 @@ def opening_selector(
     same for all pairings. Invalid openings are skipped: `report` is called with the reason, and the
     next opening in the file is used. Raise SettingsError if the openings cannot be used.
     """
-    if settings.openings.file is None and _needs_start(settings):
+    if _are_random(settings):
         skipped = settings.openings.start - 1
         _random_opening(settings, 1, 1 + skipped)  # reports an error early
         return lambda round_, pair: _random_opening(settings, round_, pair + skipped)
     if settings.is_chess:
         openings = open_openings(
-            settings.openings, chess960=settings.chess960, start_only=_needs_start(settings)
+            settings.openings,
+            chess960=settings.chess960,
+            start_only=_needs_start(settings),
+            variant=settings.variant,
         )
     else:
         parse = partial(_parse_moves, settings.game, settings.openings.plies)
@@ -112,6 +116,11 @@ def _find_valid(
     raise SettingsError(f"{openings.place(first)}: {problems[first]}")
 
 
+def _are_random(settings: Settings) -> bool:
+    is_variant = settings.variant != STANDARD
+    return settings.openings.file is None and (is_variant or _needs_start(settings))
+
+
 def _needs_start(settings: Settings) -> bool:
     return not settings.is_chess or any(
         protocol_spec(engine).start_position_only for engine in settings.engines
@@ -122,18 +131,27 @@ def _random_opening(settings: Settings, round_: int, pair: int) -> Opening:
     plies = settings.openings.plies
     if plies is None:
         plies = 0 if settings.game.name == "go" else RANDOM_PLIES
-    moves = _random_moves(settings.game, plies, f"{settings.seed}/{round_}/{pair}")
-    return Opening(chess.STARTING_FEN if settings.is_chess else "", moves)
+    seed = f"{settings.seed}/{round_}/{pair}"
+    if not settings.is_chess:
+        return Opening("", _random_moves(settings.game, plies, seed))
+    start = board_from_fen(None, settings.chess960, settings.variant)
+    moves = _random_moves(settings.game, plies, seed, lambda: RefereedChess(start))
+    return Opening(start.fen(), moves)
 
 
-def _random_moves(settings: GameSettings, plies: int, seed: str) -> tuple[str, ...]:
+def _random_moves(
+    settings: GameSettings,
+    plies: int,
+    seed: str,
+    make_game: Callable[[], NotatedGame[Any]] | None = None,
+) -> tuple[str, ...]:
     """Return `plies` random moves that do not end the game, without avoidable passes.
 
     Raise SettingsError after 1000 failed attempts.
     """
     generator = random.Random(seed)
     for _ in range(ATTEMPTS):
-        state = GameState(new_game(settings))
+        state = GameState(make_game() if make_game else new_game(settings))
         with wrap_errors(settings):
             while len(state.moves) < plies and state.game.outcome() is None:
                 if state.mover == CHANCE:
@@ -187,7 +205,11 @@ class OpeningFile(Sequence[Opening]):
 
 
 def open_openings(
-    settings: OpeningSettings, *, chess960: bool = False, start_only: bool = False
+    settings: OpeningSettings,
+    *,
+    chess960: bool = False,
+    start_only: bool = False,
+    variant: str = STANDARD,
 ) -> OpeningFile:
     """Open a file of chess openings, or the built-in set. Raise SettingsError on failure.
 
@@ -196,10 +218,13 @@ def open_openings(
     suffix = Path(settings.file or "").suffix.lower()
     check = partial(_checked, settings.plies, start_only)
     if suffix in repertoire.SUFFIXES:
+        if variant != STANDARD:
+            raise SettingsError(f"{settings.file}: a repertoire cannot be used with {variant}")
         return _from_yaml(settings, chess960, check)
     if suffix == ".pgn":
-        return _index(settings, _find_games, partial(_parse_pgn, chess960, check), "game")
-    return _index(settings, find_lines, partial(_parse_epd, chess960, check), "line")
+        parse = partial(_parse_pgn, chess960, variant, check)
+        return _index(settings, _find_games, parse, "game")
+    return _index(settings, find_lines, partial(_parse_epd, chess960, variant, check), "line")
 
 
 def load_openings(
@@ -258,7 +283,7 @@ def with_file_digests(settings: Settings) -> Settings:
     evaluations = {name: digest for name, digest in digests.items() if digest}
     books = {engine.name: _book_digest(engine.book) for engine in settings.engines if engine.book}
     settings = dataclasses.replace(settings, evaluations=evaluations, books=books)
-    if settings.openings.file is None and _needs_start(settings):
+    if _are_random(settings):
         return settings
     openings = dataclasses.replace(settings.openings, digest=_digest(settings.openings.file))
     return dataclasses.replace(settings, openings=openings)
@@ -404,23 +429,24 @@ def _find_games(file: BinaryIO, progress: Callable[[int], None]) -> Offsets:
     return np.array(offsets, np.int64)
 
 
-def _parse_pgn(chess960: bool, check: Callable[..., Opening], text: str) -> Opening:
+def _parse_pgn(chess960: bool, variant: str, check: Callable[..., Opening], text: str) -> Opening:
     game = next(read_games(text_lines(text)), None)
     if game is None:
         raise ValueError("invalid game")
-    parsed = game.parse(MAX_GAME_PLIES)
+    parsed = game.parse(MAX_GAME_PLIES, (variant,))
     board = parsed.board()
-    if board.chess960 and not chess960 and not chess.Board(board.fen()).is_valid():
+    if board.chess960 and not chess960 and not type(board)(board.fen()).is_valid():
         raise ValueError("Chess960 castling rights are only allowed with the setting chess960")
     board.chess960 = chess960 or board.chess960
-    if parsed.is_end() and board.fen() == chess.STARTING_FEN:
+    if parsed.is_end() and board.fen() == type(board).starting_fen:
         raise ValueError("no moves")
     title = " ".join(game.tags.get(tag, "") for tag in ("ECO", "Opening"))
     return check(board, parsed.mainline_moves(), unescape_tag_value(title))
 
 
-def _parse_epd(chess960: bool, check: Callable[..., Opening], record: str) -> Opening:
-    board, operations = epd_line.parse(record.partition("\n")[0], chess960=chess960)
+def _parse_epd(chess960: bool, variant: str, check: Callable[..., Opening], record: str) -> Opening:
+    line = record.partition("\n")[0]
+    board, operations = epd_line.parse(line, chess960=chess960, variant=variant)
     return check(board, (), sanitize_line(operations.get("id", "")))
 
 

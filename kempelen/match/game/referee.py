@@ -9,9 +9,11 @@ import chess
 
 from agent.game import CHANCE, NotatedGame
 from agent.games.chain_status import dead_stones
+from agent.games.fen import board_from_fen
 from agent.games.game_state import MAX_PLIES, GameState
 from agent.games.go import Go
 from agent.games.plain_chess import PlainChess
+from agent.games.variants import STANDARD, is_standard, variant_outcome
 from agent.io.user_code import describe
 from agent.limits import Info, Mate, Score
 from kempelen.match.config.game_settings import GameSettings
@@ -84,7 +86,7 @@ class Referee(GameState):
         return self._random.random()
 
 
-class _RefereedChess(PlainChess):
+class RefereedChess(PlainChess):
     def text(self, move: chess.Move) -> str:
         return self.board.uci(move)
 
@@ -93,16 +95,18 @@ class _RefereedChess(PlainChess):
 
 
 class ChessReferee(Referee):
-    """The referee of one game of chess or Chess960. Moves are in UCI notation."""
+    """The referee of one game of chess or of a variant. Moves are in UCI notation."""
 
-    game: _RefereedChess
+    game: RefereedChess
     white = 0  # even if Black moves first
 
-    def __init__(self, opening: Opening, *, chess960: bool = False) -> None:
-        board = chess.Board(opening.fen, chess960=chess960)
+    def __init__(
+        self, opening: Opening, *, chess960: bool = False, variant: str = STANDARD
+    ) -> None:
+        board = board_from_fen(opening.fen, chess960, variant)
         self.start = board.fen()
         self._sans: list[str] = []
-        super().__init__(_RefereedChess(board), opening)
+        super().__init__(RefereedChess(board), opening)
 
     @property
     def board(self) -> chess.Board:
@@ -114,7 +118,10 @@ class ChessReferee(Referee):
 
     def parse(self, text: str) -> chess.Move:
         """Parse a UCI move in lower or upper case."""
-        move = self.board.parse_uci(text.lower())
+        piece, drop, square = text.partition("@")
+        move = self.board.parse_uci(
+            f"{piece.upper()}{drop}{square.lower()}" if drop else text.lower()
+        )
         if not move:
             raise ValueError(f"null move {text}")
         return move
@@ -143,7 +150,7 @@ def mate_pv_problem(board: chess.Board, info: Info[str] | None) -> str:
         return ""
     moves = info.score.moves
     plies = 2 * moves - 1 if moves > 0 else -2 * moves
-    if len(info.pv) != plies:
+    if len(info.pv) != plies and is_standard(board):  # variants can end with either side to move
         return f"mate {moves}: the PV has {len(info.pv)} plies (expected {plies})"
     board = board.copy(stack=False)
     for text in info.pv:
@@ -151,11 +158,15 @@ def mate_pv_problem(board: chess.Board, info: Info[str] | None) -> str:
             board.push_uci(text)
         except ValueError:
             return f"mate {moves}: illegal move {text[:20]!r} in the PV {' '.join(info.pv)}"
-    return "" if board.is_checkmate() else f"mate {moves}: the PV does not end in checkmate"
+    is_over = board.is_checkmate() or variant_outcome(board) is not None
+    return "" if is_over else f"mate {moves}: the PV does not end in checkmate"
 
 
 def chess_result(board: chess.Board) -> GameResult | None:
-    """Return the result by the rules of chess, or None while the game continues."""
+    """Return the result by the rules of chess or the variant, or None while the game continues."""
+    if (outcome := variant_outcome(board)) is not None:
+        white_wins = (outcome > 0) == board.turn
+        return win(BLACK - white_wins, Termination.RULES) if outcome else draw(Termination.RULES)
     if board.is_checkmate():
         return win(BLACK if board.turn == chess.WHITE else WHITE, Termination.CHECKMATE)
     if board.is_insufficient_material():
@@ -164,7 +175,7 @@ def chess_result(board: chess.Board) -> GameResult | None:
         return draw(Termination.STALEMATE)
     if board.is_repetition(3):
         return draw(Termination.REPETITION)
-    if board.halfmove_clock >= 100:
+    if board.is_fifty_moves():
         return draw(Termination.FIFTY_MOVES)
     return None
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from agent.games.variants import STANDARD
 from kempelen.console.settings_codec import encode
 from kempelen.match.config.game_settings import GameSettings
 from kempelen.match.rating.standings import Summary
@@ -55,6 +56,7 @@ class GameStarted:
     turn: str
     white_clock: float | None
     black_clock: float | None
+    variant: str = STANDARD
 
 
 @dataclass(frozen=True, slots=True)

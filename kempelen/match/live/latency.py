@@ -4,8 +4,6 @@ from collections import defaultdict
 from dataclasses import dataclass
 from math import inf
 
-import chess
-
 from kempelen.match.live.events import Event, GameFinished
 
 
@@ -37,7 +35,7 @@ class LatencyMeter:
         if not isinstance(event, GameFinished):
             return
         record = event.record
-        first_is_white = chess.Board(record.fen).turn ^ len(record.opening) % 2
+        first_is_white = (record.fen.split()[1] == "w") ^ len(record.opening) % 2
         for number, move in enumerate(record.moves):
             if move.latency is not None:
                 player = record.white if (number % 2 == 0) == first_is_white else record.black

@@ -12,6 +12,8 @@ from typing import Any
 import chess
 import chess.pgn
 
+from agent.games.fen import board_from_fen
+from agent.games.variants import STANDARD
 from agent.io.sanitize import sanitize_line
 from kempelen.console.settings_codec import encode
 from kempelen.match.game.game_result import Termination
@@ -92,6 +94,7 @@ class GameRecord:
     chess960: bool = False
     white_time: str = ""
     black_time: str = ""
+    variant: str = STANDARD
 
     @property
     def key(self) -> PairKey:
@@ -202,7 +205,7 @@ class _Exporter(chess.pgn.StringExporter):
 
 def to_pgn(record: GameRecord, event: str, form: PgnFormat = PLAIN_PGN) -> str:
     """Return a game in PGN, with the score, depth, time and `form.fields` of each move."""
-    board = chess.Board(record.fen, chess960=record.chess960)
+    board = board_from_fen(record.fen, record.chess960, record.variant)
     game = chess.pgn.Game()
     game.setup(board)
     _set_headers(game.headers, record, event, form.site)
@@ -226,7 +229,7 @@ def to_pgn(record: GameRecord, event: str, form: PgnFormat = PLAIN_PGN) -> str:
 
 def to_epd(record: GameRecord) -> str:
     """Return the final position of a game as a line of EPD, with both move counters."""
-    board = chess.Board(record.fen, chess960=record.chess960)
+    board = board_from_fen(record.fen, record.chess960, record.variant)
     for text in (*record.opening, *(move.move for move in record.moves)):
         board.push_uci(text)
     return board.epd(hmvc=board.halfmove_clock, fmvn=board.fullmove_number) + "\n"
@@ -274,7 +277,7 @@ def opening_names() -> OpeningNames:
 
 def _opening_name(record: GameRecord) -> OpeningName | None:
     """Return the name of the last named position of a game that began normally."""
-    if record.chess960:
+    if record.chess960 or record.variant != STANDARD:
         return None
     board = chess.Board(record.fen)
     for text in (*record.opening, *(move.move for move in record.moves))[:MAX_NAMED_PLIES]:

@@ -12,6 +12,7 @@ import chess
 import chess.engine
 import chess.pgn
 
+from agent.games.variants import STANDARD, VARIANTS, variant_of
 from agent.io.read_errors import convert_read_errors
 from agent.io.read_report import ReadReport
 from agent.io.sanitize import sanitize_line
@@ -53,7 +54,7 @@ QUALITY_NAGS = frozenset(range(chess.pgn.NAG_GOOD_MOVE, chess.pgn.NAG_DUBIOUS_MO
 
 @dataclass(frozen=True)
 class ParsedChessGame(ParsedGame):
-    """A parsed chess game. `start` is a FEN, or None for the standard start position.
+    """A parsed game of chess or a variant. `start` is a FEN, or None for the usual position.
 
     `moves` are in UCI notation, with castling moves in the notation of chess or Chess960.
     """
@@ -63,13 +64,15 @@ class ParsedChessGame(ParsedGame):
     start: str | None
     chess960: bool
     moves: tuple[str, ...]
+    variant: str = STANDARD
 
     game = "chess"
     suffix = ".pgn"
     unit = "nodes"
 
     def keys(self, known: AnalysisFile) -> list[str]:
-        return known.keys(f"{self.start} {self.chess960}", self.moves)
+        variant = "" if self.variant == STANDARD else f" {self.variant}"
+        return known.keys(f"{self.start} {self.chess960}{variant}", self.moves)
 
     def mover(self, ply: int) -> int:
         return (int(not self.pgn.turn()) + ply) % 2
@@ -160,12 +163,12 @@ def _parse_games(
 
 
 def _parse_game(game: PgnGame, max_plies: int) -> ParsedChessGame:
-    parsed = game.parse(max_plies)
+    parsed = game.parse(max_plies, VARIANTS)
     board = parsed.board()
     moves = tuple(move.uci() for move in parsed.mainline_moves())
-    is_standard = board.fen() == chess.STARTING_FEN and not board.chess960
-    start = None if is_standard else board.fen()
-    return ParsedChessGame(parsed, game.number, start, board.chess960, moves)
+    is_usual = board.fen() == type(board).starting_fen and not board.chess960
+    start = None if is_usual else board.fen()
+    return ParsedChessGame(parsed, game.number, start, board.chess960, moves, variant_of(board))
 
 
 async def analyse_chess(
@@ -198,15 +201,19 @@ async def analyse_chess(
         finish: Callable[[], None],
         searched: set[str],
     ) -> None:
-        runners: dict[bool, EngineRunner] = {}
+        runners: dict[tuple[bool, str], EngineRunner] = {}
         try:
             for game, ply, key, outcome in positions:
                 if key not in searched:  # a file may contain a game twice
                     searched.add(key)
                     runner = runners.setdefault(
-                        game.chess960,
+                        (game.chess960, game.variant),
                         EngineRunner(
-                            engine, limits, chess960=game.chess960, session_context=session_context
+                            engine,
+                            limits,
+                            chess960=game.chess960,
+                            variant=game.variant,
+                            session_context=session_context,
                         ),
                     )
                     known.add(key, await _evaluate(runner, game, ply, outcome, limits))
@@ -273,7 +280,8 @@ async def _evaluate(
     if outcome:
         if outcome.winner is None:
             return PositionEval(0.5, cp=0)
-        return eval_from_score(Mate(0), (), 0, 0)
+        is_won = outcome.winner == (game.mover(ply) == 0)  # without a move, as in antichess
+        return eval_from_score(Mate(1 if is_won else 0), (), 0, 0)
     request = SearchRequest(
         game.start,
         game.moves[:ply],

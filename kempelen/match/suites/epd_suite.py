@@ -14,9 +14,11 @@ import reprlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import chess
 
+from agent.games.variants import STANDARD
 from agent.io.read_errors import convert_read_errors
 from agent.limits import Mate, Score
 from kempelen.console.settings_codec import SettingsError
@@ -196,11 +198,12 @@ class EngineRunner:
         limits: TimeControl,
         *,
         chess960: bool = False,
+        variant: str = STANDARD,
         session_context: SessionContext = STANDALONE,
     ) -> None:
         self._engine = engine
         self._limits = limits
-        self._chess960 = chess960
+        self._rules: dict[str, Any] = {"chess960": chess960, "variant": variant}
         self._session_context = session_context
         self._player: UciEngine | None = None
         self._has_started = False
@@ -262,7 +265,7 @@ class EngineRunner:
     async def _start(self) -> UciEngine:
         await self.close()
         self._player = make_uci_player(
-            self._engine, chess960=self._chess960, session_context=self._session_context
+            self._engine, **self._rules, session_context=self._session_context
         )
         await self._player.start()
         self._has_started = True

@@ -3,9 +3,10 @@ import sys
 from random import Random
 
 import chess
+import chess.variant
 import pytest
 
-from agent.games.plain_chess import PlainChess, evaluate, static_gain
+from agent.games.plain_chess import PlainChess, evaluate, position_key, static_gain
 
 
 def shuffled(board, *rounds):
@@ -163,3 +164,40 @@ def test_static_gain_counts_captures_and_what_the_opponent_can_capture(fen, move
 def test_castling_captures_nothing_in_chess960():
     board = chess.Board("4k3/8/8/8/8/8/8/4K2R w H - 0 1", chess960=True)
     assert static_gain(board, chess.Move.from_uci("e1h1")) == 0
+
+
+@pytest.mark.parametrize(
+    ("board", "outcome"),
+    [
+        (chess.variant.KingOfTheHillBoard("4k3/8/8/8/4K3/8/8/8 b - - 0 1"), 1),
+        (chess.variant.KingOfTheHillBoard("8/8/8/4k3/8/8/8/4K3 w - - 0 1"), -1),
+        (chess.variant.ThreeCheckBoard("4k3/8/8/8/8/8/8/4K3 w - - 1+0 0 1"), -1),
+        (chess.variant.AntichessBoard("8/8/8/8/8/8/8/R7 b - - 0 1"), -1),
+        (chess.variant.HordeBoard("4k3/8/8/8/8/8/8/8 w - - 0 1"), -1),
+        (chess.variant.RacingKingsBoard("k6K/8/8/8/8/8/8/8 w - - 0 1"), 0),
+        (chess.variant.CrazyhouseBoard("4k3/8/8/8/8/8/8/4K3[Q] w - - 0 1"), None),
+    ],
+)
+def test_variant_decides_outcome(board, outcome):
+    assert PlainChess(board).outcome() == outcome
+    assert PlainChess(board).quick_outcome() == outcome
+
+
+def test_pockets_and_checks_belong_to_the_position():
+    fens = ("4k3/8/8/8/8/8/8/4K3[Q] w - - 0 1", "4k3/8/8/8/8/8/8/4K3[q] w - - 0 1")
+    keys = {position_key(chess.variant.CrazyhouseBoard(fen)) for fen in fens}
+    checks = {
+        position_key(chess.variant.ThreeCheckBoard(f"4k3/8/8/8/8/8/8/4K3 w - - {left} 0 1"))
+        for left in ("3+2", "2+3")
+    }
+    assert len(keys) == len(checks) == 2
+
+
+def test_evaluation_knows_the_aim_of_the_variant():
+    near = chess.variant.RacingKingsBoard("8/K7/8/8/8/8/7k/8 w - - 0 1")
+    assert evaluate(near) > 0
+    queen_up = chess.variant.AntichessBoard("4k3/8/8/8/8/8/8/3QK3 w - - 0 1")
+    assert evaluate(queen_up) < 0
+    one_left = chess.variant.ThreeCheckBoard("4k3/8/8/8/8/8/8/4K3 w - - 1+3 0 1")
+    assert evaluate(one_left) > 0
+    assert evaluate(one_left.mirror()) == evaluate(one_left)

@@ -63,6 +63,27 @@ def test_chess960_keeps_its_castling_notation():
 
 
 @pytest.mark.parametrize(
+    ("variant", "fen", "moves"),
+    [
+        ("crazyhouse", "4k3/8/8/8/8/8/8/4K3[N] w - - 0 1", ("N@f3", "e8e7")),
+        ("3check", "4k3/8/8/8/8/8/8/R3K3 w Q - 3+2 0 1", ("e1c1",)),
+        ("antichess", "8/4P3/8/8/8/8/8/k7 w - - 0 1", ("e7e8k",)),
+    ],
+)
+def test_variant_request_round_trips(variant, fen, moves):
+    side = len(moves) % 2
+    asked = SearchRequest(
+        fen, moves, depth=3, side=side, mover=side, movers=tuple(range(len(moves)))
+    )
+    game = GameVariant(variant=variant)
+    parsed = ChessRequestParser().parse(
+        request(**encode_request(asked, game)), time.monotonic() + 60
+    )
+    assert parsed == (asked, game)
+    assert "variant" not in encode_request(asked)
+
+
+@pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"moves": ["e2e5"]}, "illegal uci"),
@@ -76,6 +97,9 @@ def test_chess960_keeps_its_castling_notation():
         ({"fen": "nonsense"}, "fen"),
         ({"fen": "8/8/8/8/8/8/8/8 w - - 0 1"}, "fen: illegal position"),
         ({"fen": "8/8/8/8/8/k7/8/K6q w - - 0 1"}, "game is already over"),
+        ({"variant": "losers"}, r"variant: unknown 'losers' \(expected one of: chess, crazyhouse"),
+        ({"variant": "crazyhouse", "moves": ["P@e4"]}, "illegal uci"),
+        ({"variant": "koth", "fen": "8/8/8/4K3/8/8/8/k7 b - - 0 1"}, "game is already over"),
         ({"limits": {"moves_to_go": 5}}, "limits"),
         ({"limits": {"white": {"time": 5}}}, "limits"),
     ],
@@ -88,7 +112,7 @@ def test_invalid_chess_requests_are_rejected(changes, message):
 def test_start_position_only_engine_rejects_fen_and_chess960():
     positions = ChessRequestParser(from_start=True)
     assert read(request(moves=["e2e4"]), positions).mover == 1
-    for changes in ({"fen": CASTLING}, {"chess960": True}):
+    for changes in ({"fen": CASTLING}, {"chess960": True}, {"variant": "koth"}):
         with pytest.raises(RequestError, match=f"{next(iter(changes))}: not supported"):
             read(request(**changes), positions)
 
@@ -148,6 +172,7 @@ def test_missing_options_default_to_those_of_the_bot():
         (request(moves=["e2e4"], fen=CASTLING), r"not chess \(`kind` names the game\)"),
         (about_go(fen=CASTLING), "fen, chess960: for chess only"),
         (about_go(chess960=True), "fen, chess960: for chess only"),
+        (about_go(variant="atomic"), "variant: for chess only"),
         (about_go("a1 b1 a1"), "^move 3: illegal move 'a1' .legal moves: "),
         (about_go("a1 e2e4"), "^move 2: illegal move 'e2e4'"),
         (about_go("a1 j9 z25"), "^move 3: illegal move 'z25'"),

@@ -14,6 +14,11 @@ import jsonschema
 TOKEN = "lip_oOoOoOoOoOoO"
 POLL = 0.5
 
+# lichess's enumeration UciVariant.
+UCI_VARIANTS = (
+    *("chess", "crazyhouse", "antichess", "atomic", "horde", "kingofthehill", "racingkings"),
+    "3check",
+)
 REGISTRATION = {
     "type": "object",
     "additionalProperties": False,
@@ -23,7 +28,7 @@ REGISTRATION = {
         "maxThreads": {"type": "integer", "minimum": 1, "maximum": 65536},
         "maxHash": {"type": "integer", "minimum": 1, "maximum": 1048576},
         "defaultDepth": {"type": "integer", "minimum": 0, "maximum": 246},
-        "variants": {"type": "array", "items": {"enum": ["chess", "atomic"]}},
+        "variants": {"type": "array", "items": {"enum": list(UCI_VARIANTS)}},
         "providerSecret": {"type": "string", "minLength": 16, "maxLength": 1024},
         "providerData": {"type": "string"},
     },

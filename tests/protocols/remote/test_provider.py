@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from agent.chess.variants import KERNEL_VARIANTS
 from kempelen.engines import create_uci_engine
 from kempelen.server_sessions import NetworkOutput
 from protocols.remote import provider as providing
@@ -84,7 +85,7 @@ def test_work_is_answered_line_by_line():
         (engine,) = server.engines.values()
         assert engine["name"] == "Kempelen here"
         assert engine["maxThreads"] == 2
-        assert engine["variants"] == ["chess"]
+        assert engine["variants"] == list(KERNEL_VARIANTS)
         assert engine["clientSecret"] == "ees_1"
         # Without a limit it searches to the registered depth; castling is as in Chess960.
         fen = "4k3/pppppppp/8/8/8/8/PPPPPPPP/R3K3 w Q - 0 1"

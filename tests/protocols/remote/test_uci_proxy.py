@@ -172,6 +172,24 @@ def test_legal_move_is_played_without_usable_search_output(heard):
     assert proxy.on_timeout(0.1, "no server").frontend[-1] == "bestmove h1g2"
 
 
+@pytest.mark.parametrize(
+    ("variant", "fen", "heard", "answer"),
+    [
+        ("crazyhouse", "4k3/8/8/8/8/8/8/4K3[N] w - - 0 1", "info depth 1 pv N@f3", "N@f3"),
+        ("koth", "7k/8/8/8/8/4K3/8/8 w - - 0 1", "info depth 1 pv e3e5", "e3e4 e3d4"),
+        ("3check", "4k3/8/8/8/8/8/8/R3K3 w - - 1+3 0 1", "", "a1a8"),
+    ],
+)
+def test_move_without_server_is_legal_in_the_variant(variant, fen, heard, answer):
+    proxy = talk(
+        f"setoption name UCI_Variant value {variant}", f"position fen {fen}", "go movetime 10"
+    )
+    proxy.on_server_line(heard, 0.0)
+    proxy.on_disconnected(0.0)
+    move = proxy.on_timeout(0.1, "no server").frontend[-1].removeprefix("bestmove ")
+    assert move in answer.split()
+
+
 def test_stop_without_server_is_answered_immediately():
     proxy = talk("position startpos", "go infinite", up=False)
     proxy.on_frontend_line("stop", 5.0)
