@@ -127,6 +127,11 @@ def changed_cells(before: Sequence[str], after: Sequence[str]) -> list[list[int]
     ]
 
 
+def move_squares(move: str) -> list[str]:
+    """Return the two squares of a chess move in UCI notation, or the square of a drop twice."""
+    return [move[2:4] if move[1:2] == "@" else move[:2], move[2:4]]
+
+
 def chess_diagrams(board: chess.Board, moves: Sequence[str]) -> list[dict[str, Any]]:
     """Return diagrams of all positions in a chess game. The moves are in UCI notation.
 

@@ -19,6 +19,7 @@ from agent.machine import usable_cores
 from kempelen.match.review.chess_review import ParsedChessGame
 from kempelen.match.review.go_review import ParsedGoGame
 from kempelen.match.review.move_annotation import expected_score
+from kempelen.web.diagrams import move_squares
 from kempelen.web.site_context import SiteContext
 from protocols.katago_analysis.protocol import AnalysisEngine, Settings
 from protocols.katago_analysis.visit_limited_backend import SearchSettings
@@ -67,7 +68,7 @@ class ChessAnalysis:
 
     def analyse(self, number: int, score: ParsedChessGame, ply: int) -> None:
         """Search the position after `ply` moves. The results contain the request's `number`."""
-        board = read_board(score.start, score.chess960)
+        board = read_board(score.start, score.chess960, score.variant)
         push_all(board, score.moves[:ply])
         if board.outcome() is not None:
             self.stop()
@@ -75,6 +76,7 @@ class ChessAnalysis:
             return
         self._searches.append((number, board))
         self.stop()
+        self._session.change_variant(score.variant)
         self._session.agent.go(board, Limits(movetime=MAX_SECONDS), MULTIPV)
 
     def stop(self) -> None:
@@ -121,7 +123,7 @@ def _line_to_json(info: Info[chess.Move], board: chess.Board) -> dict[str, Any]:
         "depth": info.depth,
         "nodes": info.nodes,
         "moves": moves,
-        "arrow": [first[:2], first[2:4]] if first else [],
+        "arrow": move_squares(first) if first else [],
     }
 
 

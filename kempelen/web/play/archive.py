@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-import chess
-
 from agent.games.stones import iter_bits
+from agent.games.variants import board_class
 from agent.io.strict_json import loads
 from kempelen.console.settings_codec import decode
 from kempelen.match.config.game_settings import GameSettings
@@ -163,7 +162,7 @@ def export_game(game: SavedGame, board: PlayedGame) -> tuple[str, str, str]:
         game=1,
         white=white,
         black=black,
-        fen=game.setup.fen or chess.STARTING_FEN,
+        fen=game.setup.fen or board_class(game.setup.variant).starting_fen,
         opening=(),
         moves=tuple(
             MoveRecord(move, clock=None if seconds == UNKNOWN_TIME else seconds)
@@ -174,6 +173,7 @@ def export_game(game: SavedGame, board: PlayedGame) -> tuple[str, str, str]:
         detail=game_result.detail,
         started=datetime.fromtimestamp(game.began, UTC).isoformat(timespec="seconds"),
         chess960=game.setup.chess960,
+        variant=game.setup.variant,
         white_time=time_control,
         black_time=time_control,
     )

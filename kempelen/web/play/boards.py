@@ -17,10 +17,11 @@ from agent.games.connect_four import ConnectFour
 from agent.games.game_state import GameState
 from agent.games.stones import iter_bits
 from agent.games.tic_tac_toe import TicTacToe
+from agent.games.variants import board_class
 from agent.io.message import Message
 from kempelen.match.game.game_result import GameResult
 from kempelen.match.game.referee import ChessReferee, Referee, result_by_rules
-from kempelen.web.diagrams import board_labels, dice_diagram, parse_grid
+from kempelen.web.diagrams import board_labels, dice_diagram, move_squares, parse_grid
 from kempelen.web.play.setup import CHESS, GameSetup, find_game_type, is_go
 from openings.start_positions import StartPosition
 from protocols.gtp.go_board import GtpGoBoard
@@ -32,7 +33,11 @@ _SQUARES = re.compile(r"\d+")
 
 class ChessGame(ChessReferee):
     def __init__(self, setup: GameSetup) -> None:
-        super().__init__(StartPosition(setup.fen or chess.STARTING_FEN), chess960=setup.chess960)
+        super().__init__(
+            StartPosition(setup.fen or board_class(setup.variant).starting_fen),
+            chess960=setup.chess960,
+            variant=setup.variant,
+        )
 
     def parse(self, text: str) -> chess.Move:
         """Parse a move in UCI notation or SAN."""
@@ -49,7 +54,7 @@ class ChessGame(ChessReferee):
             "fen": board.fen(),
             "start": self.start,
             "check": board.is_check(),
-            "last": [last[:2], last[2:4]] if last else [],
+            "last": move_squares(last) if last else [],
             "legal": self.legal_moves(),
             "written": [board.san(move) for move in self.game.moves()],
             "text": self.shown_moves,

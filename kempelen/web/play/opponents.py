@@ -8,6 +8,7 @@ from typing import Protocol
 from agent.backends import has_compiled_search
 from agent.chess.engine.settings import SEARCHES
 from agent.games.go_rules import DEFAULT_RULES
+from agent.games.variants import STANDARD
 from agent.io.command_line import split_command_line
 from kempelen.web.play.boards import GoGame, PlayedGame
 from kempelen.web.play.setup import (
@@ -81,7 +82,7 @@ async def _start_chess(
 ) -> Opponent:
     options: dict[str, str | int | float | bool] = {"Evaluation": _evaluation(setup, site)}
     options["Search"] = setup.algorithm or SEARCHES[0]
-    options["UCI_Chess960"] = setup.chess960
+    options |= {"UCI_Chess960": setup.chess960, "UCI_Variant": setup.variant}
     options["OwnBook"] = not advises
     if setup.level is not None:
         options |= {"UCI_LimitStrength": True, "UCI_Elo": setup.level}
@@ -122,9 +123,13 @@ async def _start_external(line: str, setup: GameSetup, board: PlayedGame) -> Opp
     if protocol == "gtp":
         engine = GtpClient(command, arguments, setup_commands=_setup_commands(board))
     elif protocol == "xboard":
-        engine = XboardClient(command, arguments)
+        engine = XboardClient(command, arguments, chess960=setup.chess960, variant=setup.variant)
     else:
-        settings = {"UCI_Chess960": True} if setup.chess960 else {}
+        settings: dict[str, str | int | float | bool] = {}
+        if setup.chess960:
+            settings["UCI_Chess960"] = True
+        if setup.variant != STANDARD:
+            settings["UCI_Variant"] = setup.variant
         engine = UciClient(command, arguments, settings=settings)
     return await _start(engine)
 

@@ -15,11 +15,13 @@ import chess
 from agent.chess.engine.levels import MAX_ELO, MIN_ELO
 from agent.chess.engine.settings import SEARCHES
 from agent.chess.evaluation.loading import DEFAULT
+from agent.chess.variants import KERNEL_VARIANTS
 from agent.evaluation import HANDCRAFTED, NETWORK
 from agent.games import catalogue
 from agent.games.catalogue import GameError, GameType
 from agent.games.fen import board_from_fen
 from agent.games.go import Go, format_size, parse_size
+from agent.games.variants import STANDARD
 from agent.io.message import Message, MessageError, library_message
 from agent.search.catalogue import algorithms
 from agent.search.limited_strength import GAME_LEVELS
@@ -88,6 +90,7 @@ class GameSetup:
     increment: float = 0.0
     fen: str = ""
     chess960: bool = False
+    variant: str = STANDARD
     handicap: int = 0
     rules: str = "chinese"
     seed: int = 0
@@ -143,6 +146,7 @@ def form_choices(offers: SiteResources) -> dict[str, Any]:
         "levels_of_games": LEVELS_OF_GAMES,
         "elo": [MIN_ELO, MAX_ELO],
         "searches": list(SEARCHES),
+        "variants": list(KERNEL_VARIANTS),
         "algorithms": names,
         "own_evaluations": {name: builtin_evaluations(name) for name in game_names},
         "evaluations": list(offers.evaluations),
@@ -211,19 +215,23 @@ def parse_setup(form: Mapping[str, Any], offers: SiteResources) -> GameSetup:
 
 def _read_position(reader: _Form) -> dict[str, Any]:
     chess960 = reader.flag("chess960")
+    variant = reader.choice("variant", KERNEL_VARIANTS, STANDARD)
+    rules = {"chess960": chess960, "variant": variant}
+    if chess960 and variant != STANDARD:
+        raise SetupError("chess960: only in chess")
     text = reader.text("fen", 120).strip()
     if not text:
         board = chess.Board.from_chess960_pos(random.SystemRandom().randrange(960))
-        return {"fen": board.fen(), "chess960": True} if chess960 else {}
+        return {**rules, "fen": board.fen()} if chess960 else rules
     try:
-        board = board_from_fen(text, chess960)
+        board = board_from_fen(text, chess960, variant)
     except ValueError as error:
         raise SetupError("position: {}", library_message(error)) from None
     if not board.is_valid():
         raise SetupError("position: illegal position")
     if board.is_game_over():
         raise SetupError("position: the game is already over")
-    return {"fen": board.fen(), "chess960": chess960}
+    return {**rules, "fen": board.fen()}
 
 
 def _engines_for(game: str, offers: SiteResources) -> Iterable[str]:

@@ -113,10 +113,10 @@ main.append(element("h1", { class: "hidden-words" }, say("title")), element("div
 const wire = channel("/analyse/channel", heard);
 /** Return a game up to a node in the form that the server needs. */
 function sent(node) {
-  const { game, query, start, chess960 } = study;
+  const { game, query, start, chess960, variant } = study;
   const played = path(node).map((each) => each.played);
   return game === "go" ? { game, query: { ...query, moves: played.map((move) => move.split(" ")) } }
-    : { game, start, chess960, moves: played };
+    : { game, start, chess960, variant, moves: played };
 }
 
 const mainEnd = () => lineFrom(study.root).at(-1);

@@ -5,13 +5,15 @@ import { element } from "./site.js";
 
 const CASTLING = { e1h1: "g1", e1a1: "c1", e8h8: "g8", e8a8: "c8" };
 const FILES = "abcdefgh";
-const ROLES = { q: "queen", r: "rook", b: "bishop", n: "knight" };
+const ROLES = { q: "queen", r: "rook", b: "bishop", n: "knight", p: "pawn", k: "king" };
+const POCKET_PIECES = "qrbnp"; // in crazyhouse
 const BRUSHES = ["green", "paleBlue", "paleGrey"];
 
 /** Return the destination squares of each piece, and the UCI moves to them. */
 function destinations(legal) {
   const found = new Map();
   for (const move of legal) {
+    if (move[1] === "@") continue;
     const from = move.slice(0, 2);
     if (!found.has(from)) found.set(from, []);
     if (!found.get(from).includes(move.slice(2, 4))) found.get(from).push(move.slice(2, 4));
@@ -22,18 +24,22 @@ function destinations(legal) {
 /** Create a board that calls play(move) with a UCI move. */
 export function chessBoard(say, play) {
   const holder = element("div", { class: "chess" });
-  const node = element("div", { class: "chess-frame" }, holder);
+  const frame = element("div", { class: "chess-frame" }, holder);
+  const pockets = ["top", "bottom"].map((place) => element("div", { class: `pocket cg-wrap ${place}`, hidden: true }));
+  const node = element("div", { class: "chess-view" }, pockets[0], frame, pockets[1]);
   const ground = Chessground(holder, {
     animation: { enabled: !matchMedia("(prefers-reduced-motion: reduce)").matches, duration: 150 },
     draggable: { showGhost: true },
     disableContextMenu: true,
     coordinates: true,
     movable: { free: false, events: { after: moved } },
+    events: { select: drop },
   });
   let view = null;
   let options = {};
   let shown = "";
   let ply = 0;
+  let hand = ""; // the piece of a pocket that the next pressed square gets, such as N
   let cancel = () => {}; // closes the choice of a piece
 
   // Chessground clears the visitor's arrows itself, but not on a board without moves.
@@ -81,7 +87,7 @@ export function chessBoard(say, play) {
       menu.classList.toggle("at-bottom", (to[1] === "1") !== flipped);
       addEventListener("pointerdown", outside, true);
       addEventListener("keydown", escape, true);
-      node.append(menu);
+      frame.append(menu);
       menu.querySelector("button").focus();
     });
   }
@@ -89,8 +95,55 @@ export function chessBoard(say, play) {
   /** Return the colour at the bottom of the board. */
   const bottom = () => ((options.orientation === "black") !== Boolean(options.flipped) ? "black" : "white");
 
+  /** Drop the piece in hand on a square. */
+  function drop(square) {
+    const move = `${hand}@${square}`;
+    if (!hand) return;
+    take("");
+    if (view.legal?.includes(move)) play(move);
+  }
+
+  /** Take a piece of a pocket in hand, or put it back. */
+  function take(piece) {
+    hand = piece;
+    for (const button of node.querySelectorAll(".pocket button")) {
+      button.setAttribute("aria-pressed", hand !== "" && button.dataset.drop === hand && !button.disabled);
+    }
+    const squares = (view.legal ?? []).filter((move) => hand && move.startsWith(`${hand}@`));
+    ground.set({ highlight: { custom: new Map(squares.map((move) => [move.slice(2), "drop-square"])) } });
+  }
+
+  /** Draw the pockets of crazyhouse, or the remaining checks of three-check. */
+  function drawPockets() {
+    const pieces = /\[(.*)\]/.exec(view.fen)?.[1];
+    const checks = /(\d)\+(\d)/.exec(view.fen);
+    pockets.forEach((pocket, place) => {
+      const white = (bottom() === "white") === (place === 1);
+      pocket.hidden = pieces === undefined && !checks;
+      if (checks) {
+        pocket.replaceChildren(say("checks left", { n: checks[white ? 1 : 2] }));
+        return;
+      }
+      const own = [...(pieces ?? "")].filter((piece) => (piece < "a") === white)
+        .map((piece) => piece.toLowerCase());
+      pocket.replaceChildren(...[...POCKET_PIECES].filter((piece) => own.includes(piece)).map((piece) => {
+        const letter = piece.toUpperCase();
+        const count = own.filter((each) => each === piece).length;
+        const enabled = [white ? "white" : "black", "both"].includes(options.movable)
+          && (view.legal ?? []).some((move) => move.startsWith(`${letter}@`))
+          && (view.fen.split(" ")[1] === "w") === white;
+        return element("button", {
+          type: "button", "data-drop": letter, disabled: !enabled, "aria-pressed": "false",
+          "aria-label": say("drop", { piece: say(`piece ${piece}`), n: count }),
+          onclick: () => take(hand === letter ? "" : letter),
+        }, element("piece", { class: `${ROLES[piece]} ${white ? "white" : "black"}` }), String(count));
+      }));
+    });
+  }
+
   function draw() {
-    const [, turn, , , , number] = view.fen.split(" ");
+    const fields = view.fen.split(" ");
+    const turn = fields[1], number = fields.at(-1); // with other fields between them in variants
     const turnColor = turn === "w" ? "white" : "black";
     const before = ply;
     ply = 2 * number + (turn === "b");
@@ -105,6 +158,8 @@ export function chessBoard(say, play) {
       premovable: { enabled: movable !== "both" },
       movable: { color: movable, dests: destinations(movable ? view.legal ?? [] : []), showDests: true },
     });
+    take("");
+    drawPockets();
     // A premove waits for one move of the opponent, and is forgotten after a takeback.
     if (!movable || ![before, before + 1].includes(ply)) ground.cancelPremove();
     else if (movable === turnColor) ground.playPremove();
@@ -128,7 +183,7 @@ export function chessBoard(say, play) {
         draw();
       }
       ground.setAutoShapes((given.hints ?? []).filter(([from]) => from).map(([from, to], rank) =>
-        ({ orig: from, dest: CASTLING[from + to] ?? to, brush: BRUSHES[Math.min(rank, 2)] })));
+        ({ orig: from, dest: from === to ? undefined : CASTLING[from + to] ?? to, brush: BRUSHES[Math.min(rank, 2)] })));
     },
   };
 }

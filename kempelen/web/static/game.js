@@ -162,7 +162,8 @@ export async function showGame(main, id, say) {
     if (message.line?.length > 1) words.push(say("best line", { line: message.line.map(worded).join(" ") }));
     status.textContent = words.join(" ");
     const { kind, legal } = state.board;
-    if (kind === "chess") hints = [[message.move.slice(0, 2), message.move.slice(2, 4)]];
+    const square = message.move.slice(2, 4);
+    if (kind === "chess") hints = [[message.move[1] === "@" ? square : message.move.slice(0, 2), square]];
     else if (kind === "go") hints = [message.move];
     else hints = legal.find((each) => each.text === message.move)?.path ?? [];
     if (target === null) draw(false);

@@ -126,6 +126,10 @@ export async function showStart(main, say) {
       ...choices.evaluations.map((each) => [each, each])];
     add("evaluation", select(all, ours[0]), (control) => ({ evaluation: control.value }));
     if (chess) {
+      if (choices.variants.length > 1) {
+        const named = choices.variants.map((each) => [each, say(`variant ${each}`)]);
+        add("variant", select(named, "chess"), (control) => ({ variant: control.value }));
+      }
       add("chess960", element("input", { type: "checkbox" }), (control) =>
         ({ chess960: control.checked }));
       const fen = element("input", { type: "text", maxlength: 120, spellcheck: "false",

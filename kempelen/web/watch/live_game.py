@@ -8,7 +8,9 @@ from typing import Any
 import chess
 
 from agent.game import CHANCE
+from agent.games.fen import board_from_fen
 from agent.games.game_state import GameState
+from agent.games.variants import STANDARD
 from kempelen.match.config.game_settings import CHESS, GameSettings, new_game
 from kempelen.match.live.live_state import MAX_PV_PLIES
 from kempelen.web.diagrams import board_labels, chess_line, dice_diagram
@@ -19,7 +21,9 @@ MAX_MOVE_LENGTH = 60
 class LiveGame:
     """The moves of a running game, in the notation for readers."""
 
-    def __init__(self, settings: GameSettings | None, fen: str = "") -> None:
+    def __init__(
+        self, settings: GameSettings | None, fen: str = "", variant: str = STANDARD
+    ) -> None:
         """Start a game. Without settings, which are not trusted, the moves are not replayed.
 
         Raise ValueError if the start position is invalid.
@@ -34,7 +38,7 @@ class LiveGame:
         if settings is None:
             return
         if settings.name == CHESS:
-            self._boards = [chess.Board(fen or chess.STARTING_FEN, chess960=True)]
+            self._boards = [board_from_fen(fen or None, chess960=True, variant=variant)]
             return
         game = new_game(settings)
         self.labels = board_labels(game)

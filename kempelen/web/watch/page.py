@@ -8,13 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import chess
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from agent.games import catalogue
+from agent.games.fen import board_from_fen
+from agent.games.variants import STANDARD, find_variant
 from agent.io.message import Message, library_message
 from agent.io.sanitize import sanitize_line
 from kempelen.console.settings_codec import SettingsError, decode
@@ -27,6 +28,7 @@ from kempelen.web.diagrams import (
     chess_diagrams,
     diagram,
     game_diagrams,
+    move_squares,
 )
 from kempelen.web.pages import Page
 from kempelen.web.responses import AsciiJsonResponse
@@ -112,7 +114,7 @@ class WatchedTournament:
         played = [str(move["move"]) for move in record["moves"]]
         moves = [*record["opening"], *played]
         if self.game.name == CHESS:
-            board = chess.Board(record["fen"], chess960=bool(record.get("chess960")))
+            board = board_from_fen(record["fen"], bool(record.get("chess960")), _variant(record))
             positions = chess_diagrams(board, moves)
         else:
             self._check_game()
@@ -181,13 +183,14 @@ class WatchedTournament:
 
     def _live_game(self, board: str, part: Mapping[str, Any]) -> LiveGame:
         """Return the game on a board, after its moves so far."""
-        game = [part.get(name) for name in ("pair", "game", "fen")]
+        game = [part.get(name) for name in ("pair", "game", "fen", "variant")]
+        variant = _variant(part)
         moves = list(map(str, part.get("moves", ())))
         old, live = self._live_games.get(board, (None, None))
         try:
             if live is None or old != game or live.received != moves[: len(live.received)]:
                 self._check_game()
-                live = LiveGame(self.game, str(part.get("fen", "")))
+                live = LiveGame(self.game, str(part.get("fen", "")), variant)
             live.extend(moves)
         except REPLAY_ERRORS:
             live = LiveGame(None)
@@ -312,7 +315,11 @@ def _from_white(found: Mapping[str, Any], side: str) -> dict[str, Any]:
     return {name: score and sign * score for name, score in scores.items()}
 
 
+def _variant(record: Mapping[str, Any]) -> str:
+    return find_variant(str(record.get("variant", STANDARD))) or STANDARD
+
+
 def _marked_squares(game: str, last: Sequence[str]) -> list[str]:
     if game == CHESS:
-        return [square for move in last for square in (move[:2], move[2:4])]
+        return [square for move in last for square in move_squares(move)]
     return list(last)

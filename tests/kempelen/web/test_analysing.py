@@ -14,6 +14,8 @@ from typing import Any, cast
 import pytest
 from websockets.sync.client import connect
 
+from agent.chess.variants import KERNEL_VARIANTS
+from agent.games.variants import board_class
 from kempelen.cli import main
 from kempelen.console.settings_codec import decode
 from kempelen.match.config.time_control import TimeControl
@@ -27,6 +29,7 @@ from kempelen.web.analyse.game_analysis import (
     MAX_MOVES,
     AnalysisError,
     add_move,
+    describe_position,
     load_games,
     parse_game,
 )
@@ -163,6 +166,27 @@ def test_chess_and_go_moves_are_accepted_in_each_notation(page: Analysis) -> Non
     assert made["query"]["moves"] == [["B", "C3"], ["W", "D4"]]
     assert page.post("move", {"study": study, "ply": 1, "move": "C3"}, 422)["error"]
     assert page.post("move", {"ply": 1}, 400)["error"]
+
+
+@pytest.mark.parametrize("variant", KERNEL_VARIANTS[1:])
+def test_game_of_variant_is_analysed_by_its_rules(variant: str) -> None:
+    board = board_class(variant)()
+    move = next(iter(board.legal_moves))
+    text = f'[Variant "{board.aliases[0]}"]\n\n1. {board.san(move)} *\n'
+    if variant == "racingkings":
+        text = f'[FEN "{board.fen()}"]\n{text}'
+    (study,) = load_games(text)
+    assert study["variant"] == variant
+    assert study["moves"] == [move.uci()]
+    board.push(move)
+    shown = describe_position({name: study[name] for name in ("start", "moves", "variant")})
+    assert shown["legal"] == [each.uci() for each in board.legal_moves]
+    assert shown["opening"] == ""
+
+
+def test_game_of_unknown_variant_is_rejected() -> None:
+    with pytest.raises(AnalysisError, match="variant: must be one of chess"):
+        parse_game({"game": "chess", "start": None, "moves": [], "variant": "losers"})
 
 
 def test_position_has_legal_moves_and_an_opening_name(page: Analysis) -> None:

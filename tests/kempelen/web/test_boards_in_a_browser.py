@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from agent.chess.variants import KERNEL_VARIANTS
 from kempelen.lab import step_pages
 from kempelen.web.site_context import SiteResources
 from tests.kempelen.web.support import Served, serving
@@ -313,6 +314,34 @@ def test_promotion_in_a_game_can_be_cancelled(browser: Browser, served: Served) 
     browser.wait("return document.querySelector('.promotion')")
     browser.find("[data-piece=r]").click()
     browser.wait("return document.querySelector('.moves li')?.textContent === 'a8=R'")
+
+
+@pytest.mark.skipif("crazyhouse" not in KERNEL_VARIANTS, reason="not in the kernel")
+def test_piece_of_pocket_is_dropped(browser: Browser, served: Served) -> None:
+    fen = "4k3/pppppppp/8/8/8/8/PPPPPPPP/4K3[NQnn] w - - 0 1"
+    game = served.begin(game="chess", variant="crazyhouse", seconds=0.05, fen=fen)
+    browser.open(f"{served.base}/play/{game}")
+    browser.wait("return document.querySelector('cg-board piece')")
+    state(browser)
+    assert [each.text for each in browser.find_all(".pocket.top button")] == ["2"]
+    assert [each.text for each in browser.find_all(".pocket.bottom button")] == ["1", "1"]
+    assert not browser.find(".pocket.top button").is_enabled()
+    browser.find(".pocket.bottom [data-drop=N]").click()
+    browser.wait("return document.querySelectorAll('cg-board square.drop-square').length === 46")
+    press(browser, "e4")
+    browser.wait("return document.querySelector('.moves li')?.textContent === 'N@e4'")
+    assert piece_at(browser, "e4") == "white knight"
+    browser.wait("return !document.querySelector('.pocket.bottom [data-drop=N]')")
+
+
+@pytest.mark.skipif("3check" not in KERNEL_VARIANTS, reason="not in the kernel")
+def test_remaining_checks_are_shown(browser: Browser, served: Served) -> None:
+    fen = "4k3/pppppppp/8/8/8/8/PPPPPPPP/4K3 w - - 1+3 0 1"
+    game = served.begin(game="chess", variant="3check", seconds=0.05, fen=fen)
+    browser.open(f"{served.base}/play/{game}")
+    browser.wait("return document.querySelector('.pocket.bottom')?.textContent")
+    texts = [browser.find(f".pocket.{place}").text for place in ("top", "bottom")]
+    assert texts == ["Checks left: 3", "Checks left: 1"]
 
 
 def test_premove_is_played_after_the_answer(browser: Browser, served: Served) -> None:

@@ -7,11 +7,13 @@ import pytest
 
 import kempelen.web
 from agent.chess.evaluation.loading import DEFAULT
+from agent.chess.variants import KERNEL_VARIANTS
 from agent.games import catalogue
+from agent.games.variants import board_class
 from agent.search.limited_strength import GAME_LEVELS
 from kempelen.web.diagrams import parse_grid
 from kempelen.web.layout import LANGUAGES, page_words
-from kempelen.web.play.boards import initial_game, replay_game
+from kempelen.web.play.boards import ChessGame, initial_game, replay_game
 from kempelen.web.play.setup import (
     LEVELS,
     LEVELS_OF_GAMES,
@@ -133,6 +135,28 @@ def test_unknown_level_of_go_is_rejected(level: Any) -> None:
 def test_chess960_start_position_varies() -> None:
     starts = {parse_setup({"chess960": True}, OFFERS).fen for _ in range(8)}
     assert len(starts) > 1
+
+
+@pytest.mark.parametrize("variant", KERNEL_VARIANTS[1:])
+def test_variant_of_chess_is_played_from_its_start(variant: str) -> None:
+    setup = parse_setup({"variant": variant}, OFFERS)
+    board = initial_game(setup)
+    assert isinstance(board, ChessGame)
+    assert board.view()["fen"] == board_class(variant).starting_fen
+    for _ in range(8):
+        board.play(board.legal_moves()[-1])
+    assert replay_game(setup, board.moves).view() == board.view()
+
+
+def test_squares_of_last_drop_are_marked() -> None:
+    board = ChessGame(GameSetup(variant="crazyhouse", fen="4k3/8/8/8/8/8/8/4K3[N] w - - 0 1"))
+    board.play("N@f3")
+    assert board.view()["last"] == ["f3", "f3"]
+
+
+def test_unknown_variant_is_rejected() -> None:
+    with pytest.raises(SetupError, match=r"variant: invalid value \(expected one of: chess"):
+        parse_setup({"variant": "losers"}, OFFERS)
 
 
 @pytest.mark.parametrize(
