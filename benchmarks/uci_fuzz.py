@@ -14,11 +14,12 @@ import tempfile
 from fuzzing import FuzzSession, lines, options, report
 
 MARKER = "the_end_of_the_nonsense"
+MOVE = r"([a-h][1-8][a-h][1-8][qrbnk]?|[PNBRQ]@[a-h][1-8])"
 VALID_OUTPUT = re.compile(
-    r"(id (name|author) .+|option name .+ type .+|uciok|readyok|info .+|bestmove (\(none\)|"
-    r"[a-h][1-8][a-h][1-8][qrbn]?)( ponder [a-h][1-8][a-h][1-8][qrbn]?)?|"
-    r"\d+ nodes \d+ nps|[a-h][1-8][a-h][1-8][qrbn]?: \d+|Nodes searched: \d+|"
-    r"([.pnbrqkPNBRQK] ){7}[.pnbrqkPNBRQK]|(Fen|Key|Checkers|Moves): .*|"
+    r"(id (name|author) .+|option name .+ type .+|uciok|readyok|info .+|"
+    rf"bestmove (\(none\)|{MOVE})( ponder {MOVE})?|"
+    rf"\d+ nodes \d+ nps|{MOVE}: \d+|Nodes searched: \d+|"
+    r"([.pnbrqkPNBRQK] ){7}[.pnbrqkPNBRQK]|(Variant|Fen|Key|Checkers|Moves): .*|"
     # Output of `eval` for a network.
     r"(\+-{7}){8}\+|(\|   [ pnbrqkPNBRQK]   ){8}\||(\| ?( {5}|[+-]\d+\.\d\d) ){8}\||"
     r"Network: \(.*|Outputs, fewest pieces first:( \[?[+-]\d+\.\d\d\]?)+|)"

@@ -1,0 +1,86 @@
+"""Strength in the variants of chess against Fairy-Stockfish and a plain search on python-chess.
+
+    npm install --prefix FOLDER fairy-stockfish-nnue.wasm
+    python benchmarks/variants.py --fairy FOLDER/node_modules/fairy-stockfish-nnue.wasm/uci.js
+    python benchmarks/variants.py --variant atomic --games 20 --tc 5+0.05
+
+Fairy-Stockfish is the WebAssembly build, run by Node. Without `--fairy`, only the plain search
+plays. Games start from random openings, in pairs with colours swapped, one at a time, so that both
+engines have a core of their own. The speed of Fairy-Stockfish is that of the build, which is
+slower than a native one: the table has both.
+"""
+
+import re
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from harness import KEMPELEN, Engine, match_summary, parser, show
+
+from agent.chess.variants import KERNEL_VARIANTS
+
+SMALL = "option.Hash=16,option.Threads=1"
+OURS = f"cmd={KEMPELEN[0]},args={' '.join(KEMPELEN[1:])} uci,name=Kempelen,{SMALL}"
+PLAIN = (
+    f"cmd={sys.executable},args={Path(__file__).with_name('plain_chess_engine.py')},name=plain,"
+    "margin=0.5"
+)
+SPEED_SECONDS = 3.0
+
+
+def speed(command: list[str], variant: str) -> int:
+    """Return the nodes per second of an engine at the start of a variant."""
+    with Engine(command) as engine:
+        engine.say("uci")
+        engine.read("uciok")
+        engine.say(f"setoption name UCI_Variant value {variant}", "isready")
+        engine.read("readyok")
+        engine.say("position startpos", "go depth 2")
+        engine.read("bestmove")
+        engine.say("position startpos", f"go movetime {round(SPEED_SECONDS * 1000)}")
+        began, nodes = time.perf_counter(), 0
+        for line in engine.process.stdout:
+            if match := re.search(r"\bnodes (\d+)", line):
+                nodes = int(match[1])
+            if line.startswith("bestmove"):
+                break
+        return round(nodes / (time.perf_counter() - began))
+
+
+def main() -> int:
+    """Play the matches and show the scores."""
+    arguments = parser(__doc__)
+    arguments.add_argument("--variant", choices=KERNEL_VARIANTS[1:], help="one (default: all)")
+    arguments.add_argument("--games", type=int, default=100, help="games against each opponent")
+    arguments.add_argument("--tc", default="5+0.05", help="time control, as base+increment")
+    arguments.add_argument("--fairy", metavar="FILE", help="uci.js of fairy-stockfish-nnue.wasm")
+    options = arguments.parse_args()
+    opponents = {"plain": (PLAIN, None)}
+    if options.fairy:
+        node = ["node", "--no-experimental-fetch", options.fairy]
+        text = f"cmd=node,args={' '.join(node[1:])},name=Fairy-Stockfish,option.Hash=16,margin=0.2"
+        opponents["Fairy-Stockfish"] = (text, node)
+    rows = []
+    for variant in [options.variant] if options.variant else KERNEL_VARIANTS[1:]:
+        own_speed = speed([*KEMPELEN, "uci"], variant)
+        for name, (engine, program) in opponents.items():
+            with tempfile.TemporaryDirectory() as folder:
+                command = [
+                    *("--variant", variant, "--engine", OURS, "--engine", engine),
+                    *("--tc", options.tc, "--games", str(options.games)),
+                    *("--concurrency", "1", "--maxmoves", "200"),
+                    *("--ledger", f"{folder}/ledger.sqlite"),
+                ]
+                rows_of_match = match_summary(command)["rows"]
+            row = next(row for row in rows_of_match if row["name"] == "Kempelen")
+            their_speed = speed(program, variant) if program else ""
+            score = 100 * row["points"] / options.games
+            rows.append((variant, name, options.games, score, own_speed, their_speed))
+    columns = ("variant", "opponent", "games", "score %", "nodes/s", "opponent's nodes/s")
+    show(f"Variants at {options.tc}", columns, rows, options.json)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
