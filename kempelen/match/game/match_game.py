@@ -17,7 +17,14 @@ from kempelen.match.game.adjudication import Adjudicator
 from kempelen.match.game.game_result import BLACK, WHITE, GameResult, Termination, win
 from kempelen.match.game.openings import Opening, book_move
 from kempelen.match.game.referee import ChessReferee, Referee, mate_pv_problem, wrap_errors
-from kempelen.match.live.events import Event, GameStarted, MovePlayed, Notice, SearchInfo
+from kempelen.match.live.events import (
+    MAX_PV_PLIES,
+    Event,
+    GameStarted,
+    MovePlayed,
+    Notice,
+    SearchInfo,
+)
 from kempelen.match.pairing.pairs import PairKey
 from kempelen.match.records.game_record import GameRecord, MoveRecord
 from protocols.client.engine import (
@@ -209,7 +216,8 @@ class MatchGame:
         record = dataclasses.replace(record, book=book)
         for number, played in enumerate((record, *map(MoveRecord, events)), start=ply):
             self._moves.append(played)
-            self._emit_move(side, number, played)
+            pv = answer.info.pv if answer.info and number == ply else ()
+            self._emit_move(side, number, played, pv)
         return await self._game_result() or self._referee.adjudicate(
             self._adjudicator, self._scores, first=self._first
         )
@@ -270,7 +278,7 @@ class MatchGame:
             )
         )
 
-    def _emit_move(self, side: int, ply: int, record: MoveRecord) -> None:
+    def _emit_move(self, side: int, ply: int, record: MoveRecord, pv: Sequence[str]) -> None:
         self._emit(
             MovePlayed(
                 board=self._assignment.board,
@@ -289,6 +297,7 @@ class MatchGame:
                 time=record.time,
                 white_clock=self._clocks[WHITE].remaining,
                 black_clock=self._clocks[BLACK].remaining,
+                pv=tuple(pv[:MAX_PV_PLIES]),
             )
         )
 

@@ -15,6 +15,9 @@ from kempelen.match.config.game_settings import GameSettings
 from kempelen.match.rating.standings import Summary
 from kempelen.match.records.game_record import GameRecord
 
+# Longer principal variations are cut when they are shown.
+MAX_PV_PLIES = 12
+
 
 class Status(StrEnum):
     """The state of a run. Viewers report LOST for a runner that stopped without a final event."""
@@ -64,7 +67,7 @@ class MovePlayed:
     """A move has been played by `side` ("white" or "black"), and `turn` is the side to move next.
 
     Some games let a side move twice. The score is from the point of view of `side`. Clocks are in
-    seconds.
+    seconds. `pv` contains the first MAX_PV_PLIES moves of the principal variation.
     """
 
     board: int
@@ -83,6 +86,7 @@ class MovePlayed:
     time: float
     white_clock: float | None
     black_clock: float | None
+    pv: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

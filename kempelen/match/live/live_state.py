@@ -4,6 +4,7 @@ from typing import Any
 
 from kempelen.console.settings_codec import encode
 from kempelen.match.live.events import (
+    MAX_PV_PLIES,
     Event,
     GameFinished,
     GameStarted,
@@ -19,8 +20,6 @@ from kempelen.match.live.progress_curve import append_point, curve_point
 from kempelen.match.rating.standings import Summary
 
 MAX_NOTICES = 5
-# Longer principal variations are cut.
-MAX_PV_PLIES = 12
 SEARCH_FIELDS = ("ply", "depth", "cp", "mate", "nodes")
 
 
@@ -77,7 +76,7 @@ class LiveState:
             case MovePlayed():
                 return self._move(event)
             case SearchInfo(board=board, side=side):
-                self._board(board)[f"{side}_said"] = _search_info(event, event.pv)
+                self._board(board)[f"{side}_said"] = _search_info(event)
                 return ()
             case GameFinished(board=board, record=record):
                 end = {"result": record.result, "termination": str(record.termination)}
@@ -119,12 +118,10 @@ class LiveState:
             found = [None if value is None else -value for value in found]
         known = found != [None, None]
         snapshot["scores"] = [*snapshot.get("scores", ()), found if known else None]
-        said = snapshot.get(f"{event.side}_said") or {}
-        pv = said.get("pv", ()) if said.get("ply") == event.ply else ()
-        snapshot[f"{event.side}_said"] = _search_info(event, pv)
+        snapshot[f"{event.side}_said"] = _search_info(event)
         return (f"boards/{event.board}",)
 
 
-def _search_info(event: MovePlayed | SearchInfo, pv: Sequence[str]) -> dict[str, Any]:
+def _search_info(event: MovePlayed | SearchInfo) -> dict[str, Any]:
     info = {name: getattr(event, name) for name in SEARCH_FIELDS}
-    return {**info, "pv": list(pv[:MAX_PV_PLIES])}
+    return {**info, "pv": list(event.pv[:MAX_PV_PLIES])}

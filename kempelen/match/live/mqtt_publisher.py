@@ -7,8 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from kempelen.console.settings_codec import encode
-from kempelen.match.live.events import Event, GameFinished, MovePlayed, SearchInfo
-from kempelen.match.live.live_state import MAX_PV_PLIES, SEARCH_FIELDS, LiveState
+from kempelen.match.live.events import (
+    MAX_PV_PLIES,
+    Event,
+    GameFinished,
+    MovePlayed,
+    SearchInfo,
+)
+from kempelen.match.live.live_state import SEARCH_FIELDS, LiveState
 from kempelen.match.records.game_record import encode_record
 from protocols.mqtt import payloads, topics
 from protocols.mqtt.broker import Broker

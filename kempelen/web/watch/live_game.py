@@ -12,7 +12,7 @@ from agent.games.fen import board_from_fen
 from agent.games.game_state import GameState
 from agent.games.variants import STANDARD
 from kempelen.match.config.game_settings import CHESS, GameSettings, new_game
-from kempelen.match.live.live_state import MAX_PV_PLIES
+from kempelen.match.live.events import MAX_PV_PLIES
 from kempelen.web.diagrams import board_labels, chess_line, dice_diagram
 
 MAX_MOVE_LENGTH = 60

@@ -214,6 +214,7 @@ def test_moves_lines_and_scores_of_a_running_game_are_from_whites_view(ledger: s
     move = MovePlayed(
         **game, ply=3, side="white", move="g1f3", san="Nf3", position="", turn="black", cp=35,
         mate=None, depth=8, nodes=9, time=0.1, white_clock=None, black_clock=None,
+        pv=("g1f3", "g8f6"),
     )  # fmt: skip
     reply = replace(
         move, ply=4, side="black", move="b8c6", san="Nc6", turn="white", cp=None, mate=2
@@ -224,7 +225,7 @@ def test_moves_lines_and_scores_of_a_running_game_are_from_whites_view(ledger: s
     assert white == {"cp": 30, "mate": None, "depth": 7, "ply": 3, "line": ["Nf3", "Nc6"]}
     spectator.state.apply(move)
     white = watched.state()["state"]["boards/1"]["white_said"]
-    assert (white["cp"], white["line"]) == (35, ["Nf3", "Nc6"])
+    assert (white["cp"], white["line"]) == (35, ["Nf3", "Nf6"])
     spectator.state.apply(reply)
     spectator.state.apply(replace(search, ply=4, side="black", pv=("b8c6",), mate=2, cp=None))
     state = watched.state()["state"]
