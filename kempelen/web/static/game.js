@@ -385,7 +385,7 @@ export async function showGame(main, id, say) {
     set("resign", mine && !state.result);
     set("try again", mine && Boolean(state.trouble));
     moveForm.hidden = !mine || Boolean(state.result);
-    input.disabled = !own;
+    input.readOnly = !own; // a disabled input would lose the focus
     const bare = own && !["chess", "go", "backgammon"].includes(view.kind)
       ? view.legal.filter((move) => !move.path.length && move.text.toLowerCase() !== "pass") : [];
     choice.replaceChildren(...bare.map((move) => element("button", {

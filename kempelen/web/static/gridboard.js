@@ -9,6 +9,7 @@ const COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ";
 const CELL = 10;
 const STARS = { 9: [2, 4, 6], 13: [3, 6, 9], 19: [3, 9, 15] };
 const STONES = { X: "black", O: "white" };
+const FAR = 1000;
 const OPPOSITE = { ArrowUp: "ArrowDown", ArrowDown: "ArrowUp", ArrowLeft: "ArrowRight", ArrowRight: "ArrowLeft" };
 const MEN = { b: "black", w: "white", B: "black king", W: "white king" };
 
@@ -72,9 +73,9 @@ function go(svg, cell, pressed) {
     const down = Number(other.dataset.row) - row;
     const right = Number(other.dataset.column) - column;
     const ahead = { ArrowUp: -down, ArrowDown: down, ArrowLeft: -right, ArrowRight: right }[key];
-    const aside = key === "ArrowUp" || key === "ArrowDown" ? Math.abs(right) : Math.abs(down);
     if (ahead <= 0) continue;
-    const far = ahead + 2 * aside;
+    // The next row up or down, and then the next place in that row: every place can be reached.
+    const far = key === "ArrowUp" || key === "ArrowDown" ? FAR * ahead + Math.abs(right) : FAR * Math.abs(down) + ahead;
     if (!best || far < best.far) best = { far, other };
   }
   if (best) {

@@ -89,15 +89,18 @@ def tap(browser: Browser, place: Point) -> None:
 
 def tab_to(browser: Browser, selector: str) -> None:
     """Move the focus by the Tab key until it is on an element."""
+    passed = []
     for _ in range(MAX_TABS):
         if browser.run("return document.activeElement.matches(arguments[0])", selector):
             return
         browser.press(Keys.TAB)
-    raise AssertionError(f"{selector}: not reached by {MAX_TABS} presses of Tab")
+        passed.append(browser.run("return document.activeElement.outerHTML.slice(0, 90)"))
+    raise AssertionError(f"{selector}: not reached by Tab, but {passed}")
 
 
-def focus_by_arrows(browser: Browser, row: int, column: int) -> bool:
-    """Move the focus on an SVG board by the arrow keys. Return whether it arrived."""
+def focus_by_arrows(browser: Browser, row: int, column: int) -> None:
+    """Move the focus on an SVG board by the arrow keys."""
+    passed = []
 
     def place() -> list[int]:
         found: list[int] = browser.run(
@@ -105,7 +108,11 @@ def focus_by_arrows(browser: Browser, row: int, column: int) -> bool:
         )
         return found
 
-    while (at := place()) != [row, column]:
+    for _ in range(MAX_TABS):
+        at = place()
+        if at == [row, column]:
+            return
+        passed.append(at)
         down, right = row - at[0], column - at[1]
         vertical = Keys.ARROW_DOWN if down > 0 else Keys.ARROW_UP
         horizontal = Keys.ARROW_RIGHT if right > 0 else Keys.ARROW_LEFT
@@ -113,6 +120,4 @@ def focus_by_arrows(browser: Browser, row: int, column: int) -> bool:
         browser.press(keys[0])
         if place() == at:
             browser.press(keys[-1])
-        if place() == at:
-            return False
-    return True
+    raise AssertionError(f"[{row}, {column}]: not reached by arrow keys, but {passed}")
