@@ -59,7 +59,8 @@ class Page:
 
     def links(self) -> list[str]:
         """Where the page's links and pictures lead."""
-        return re.findall(r"\]\(([^)\s]+)\)", self.prose())
+        pictures = re.findall(r'\b(?:src|srcset)="([^"]+)"', self.prose())
+        return [*re.findall(r"\]\(([^)\s]+)\)", self.prose()), *pictures]
 
     def anchors(self) -> set[str]:
         """What links to the page's headings say after #."""

@@ -7,6 +7,8 @@ from tests.pages import ALL, DOCS, README, ROOT, Page
 
 LONGEST_README = 200
 FOLDERS = "|".join(path.name for path in ROOT.iterdir() if path.is_dir())
+SCREENSHOTS = ROOT / "docs" / "pages"
+MAX_SCREENSHOT_BYTES = 1_500_000
 FOR_DEVELOPERS = ("dev", "test")
 # MQTT topics look like file names.
 TOPICS = "kempelen/v1"
@@ -32,6 +34,17 @@ def test_links_are_not_broken() -> None:
     assert len(links) > 100
     broken = [f"{page.name}: {link}" for page, link in links if not link_target_exists(page, link)]
     assert not broken
+
+
+def test_screenshots_are_complete_and_small() -> None:
+    sizes = {path.name: path.stat().st_size for path in SCREENSHOTS.iterdir()}
+    assert sizes.keys() == {
+        f"{page}-{width}-{theme}.webp"
+        for page in ("play", "analyse", "go", "watch")
+        for width in (1280, 390)
+        for theme in ("light", "dark")
+    }
+    assert sum(sizes.values()) < MAX_SCREENSHOT_BYTES
 
 
 def test_every_page_is_linked_from_readme() -> None:
