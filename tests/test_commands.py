@@ -103,6 +103,10 @@ HERE: dict[str, dict[str, str]] = {
     "kempelen train selfplay games.bin --nodes 1000": {
         "--nodes 1000": "--positions 300 --nodes 20 --processes 1",
     },
+    "kempelen train selfplay games.bin --chess960 0.2 --odds 0.1 --positions 20000": {
+        "--positions 20000": "--positions 300 --nodes 20 --processes 1",
+        "games.bin": "new.bin",
+    },
     "kempelen train selfplay material.bin --evaluation kempelen.training.baselines:material": {
         "--evaluation": "--positions 300 --nodes 20 --processes 1 --evaluation",
     },

@@ -13,7 +13,12 @@ from agent.go.parts import GO
 from agent.io.write_checks import require_writable
 from agent.machine import usable_cores
 from kempelen import __version__
-from kempelen.console.argument_types import board_size, non_negative_int, positive_int
+from kempelen.console.argument_types import (
+    board_size,
+    fraction,
+    non_negative_int,
+    positive_int,
+)
 from kempelen.console.cluster_arguments import configure_cluster
 from kempelen.console.terminal import load_kernels, print_error, progress_bar, stdout_reserved
 
@@ -75,6 +80,19 @@ def configure(parser: ArgumentParser) -> None:
         type=non_negative_int,
         help="number of random moves before the game, one more in every second game "
         f"(default: {rules.random_plies})",
+    )
+    game.add_argument(
+        "--chess960",
+        type=fraction,
+        metavar="SHARE",
+        help="fraction of games from random Chess960 start positions, such as 0.1 (default: 0)",
+    )
+    game.add_argument(
+        "--odds",
+        type=fraction,
+        metavar="SHARE",
+        help="fraction of games in which one side begins without a random pawn, knight, bishop or "
+        "rook (default: 0)",
     )
     go = parser.add_argument_group("Go games")
     go.add_argument(
@@ -147,6 +165,7 @@ def _reject_options_of_other_game(arguments: Namespace) -> None:
         "chess": {
             "positions": DEFAULT_POSITIONS, "nodes": rules.nodes, "openings": None,
             "random_plies": rules.random_plies, "evaluation": "", "check": None, "ledger": None,
+            "chess960": 0.0, "odds": 0.0,
         },
         "go": {
             "games": DEFAULT_GAMES, "size": plan.size, "playouts": plan.playouts,
@@ -190,13 +209,13 @@ def _plan(arguments: Namespace) -> SelfPlayPlan:
             f"--random-plies {rules.random_plies}: too many, as a game ends after "
             f"{rules.max_plies} plies"
         )
-    return SelfPlayPlan(rules, arguments.seed, evaluation, fens)
+    return SelfPlayPlan(rules, arguments.seed, evaluation, fens, arguments.chess960, arguments.odds)
 
 
 def _play_moves(fen: str, moves: tuple[str, ...]) -> str:
     import chess
 
-    board = chess.Board(fen)
+    board = chess.Board(fen, chess960=True)
     for move in moves:
         board.push_uci(move)
     return board.fen()

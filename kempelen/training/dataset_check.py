@@ -123,6 +123,8 @@ def _plan(manifest: dict[str, Any]) -> SelfPlayPlan:
         manifest["seed"],
         manifest["evaluation"],
         tuple(manifest["openings"]),
+        manifest.get("chess960", 0.0),
+        manifest.get("odds", 0.0),
     )
 
 

@@ -12,8 +12,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import chess
-
 from agent.chess.evaluation.loading import DEFAULT, load
 from agent.chess.parts import ALPHABETA, SELFPLAY
 from agent.chess.search.selfplay_settings import OpeningsError, SelfPlaySettings
@@ -24,6 +22,7 @@ from agent.kernel.source_digest import sources_digest
 from kempelen.training.dataset import BLOCK_GAMES, Damage, DatasetWriter
 from kempelen.training.manifests import GAMES
 from kempelen.training.selfplay_ledger import SelfPlayLedger
+from kempelen.training.selfplay_openings import RandomOpenings
 from kempelen.training.workers import GamesError, LocalProcesses, Workers
 
 if TYPE_CHECKING:
@@ -40,6 +39,8 @@ class SelfPlayPlan:
     seed: int = 1
     evaluation: str = DEFAULT
     openings: tuple[str, ...] = ()  # FENs; default: the start position
+    chess960: float = 0.0  # see RandomOpenings
+    odds: float = 0.0
 
     def manifest(self, version: str) -> dict[str, Any]:
         return {
@@ -49,6 +50,8 @@ class SelfPlayPlan:
             "evaluation_digest": evaluation_digest(self.evaluation),
             "seed": self.seed,
             "openings": list(self.openings),
+            "chess960": self.chess960,
+            "odds": self.odds,
             "rules": asdict(self.rules),
         }
 
@@ -100,7 +103,8 @@ def generate(
             fruitless = 0  # number of consecutive blocks without a new position
             while writer.positions < positions:
                 n_before = writer.positions
-                if writer.add(next(played_games)):
+                game = next(played_games)
+                if writer.add(game, game["depth"] > 0):
                     if ledger is not None:
                         ledger.record(writer.next_game, writer.positions)
                     yield _progress(writer)
@@ -147,5 +151,5 @@ def create_player(plan: SelfPlayPlan) -> "SelfPlay":
     """Create the `SelfPlay` of a plan, and compile its evaluation if necessary."""
     from agent.chess.search.selfplay import SelfPlay
 
-    openings = [chess.Board(fen) for fen in plan.openings]
-    return SelfPlay(plan.rules, plan.seed, openings, load(plan.evaluation))
+    openings = RandomOpenings(plan.openings, plan.chess960, plan.odds)
+    return SelfPlay(plan.rules, plan.seed, openings.draw, load(plan.evaluation))

@@ -5,7 +5,7 @@ The settings, the evaluation, the seed and the game number determine a game.
 
 import dataclasses
 import random
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import Any
 
 import chess
@@ -91,8 +91,19 @@ def _outcome(worker: Worker) -> int:
 
 
 @kernel
-def _play_randomly(worker: Worker, play: _SelfPlayState, plies: int) -> bool:
-    for _ in range(plies):
+def _record(worker: Worker, positions: FixedArray[PackedPosition], ply: int) -> None:
+    """Write the root position, without a score."""
+    pack(positions[ply], position_at(worker, 0))
+    positions[ply].score = 0
+    positions[ply].depth = 0
+
+
+@kernel
+def _play_randomly(
+    worker: Worker, play: _SelfPlayState, positions: FixedArray[PackedPosition], plies: int
+) -> bool:
+    for ply in range(plies):
+        _record(worker, positions, ply)
         position, frame = position_at(worker, 0), frame_at(worker, 0)
         n = generate(position, frame, 0, ALL, ALL_SQUARES, False)
         if n == 0:
@@ -113,15 +124,17 @@ def _is_quiet(worker: Worker, play: _SelfPlayState) -> bool:
 
 @entry_point(int64(Worker, _SelfPlayState, numba.types.Array(packed_type, 1, "C")))
 def _play(worker: Worker, play: _SelfPlayState, positions: FixedArray[PackedPosition]) -> int:
-    """Play a game from the root position, and return the number of recorded positions.
+    """Play a game from the root position. Write all positions, and return their number.
 
     Return _REJECTED if the random opening moves end or decide the game.
     """
     random_plies = play.random_plies + _random_below(play, 2)
-    if not _play_randomly(worker, play, random_plies):
+    if not _play_randomly(worker, play, positions, random_plies):
         return _REJECTED
     n = winning_plies = drawn_plies = result = 0  # winning_plies and result are for White
     for ply in range(random_plies, play.max_plies):
+        _record(worker, positions, ply)
+        n = ply + 1
         position = position_at(worker, 0)
         sign = 1 - 2 * position.turn
         outcome = _outcome(worker)
@@ -134,10 +147,8 @@ def _play(worker: Worker, play: _SelfPlayState, positions: FixedArray[PackedPosi
         if ply == random_plies and abs(play.score) > play.opening_limit:
             return _REJECTED
         if ply >= play.first_ply and _is_quiet(worker, play):
-            pack(positions[n], position)
-            positions[n].score = play.score
-            positions[n].depth = play.depth
-            n += 1
+            positions[ply].score = play.score
+            positions[ply].depth = play.depth
 
         # Adjudication of decided and drawn games.
         white_score = sign * play.score
@@ -163,20 +174,20 @@ def _play(worker: Worker, play: _SelfPlayState, positions: FixedArray[PackedPosi
 class SelfPlay:
     """Plays self-play games, each identified by a number.
 
-    Each game starts from one of `openings` (default: the initial position) and some random moves.
-    If `evaluation` is None, the default evaluation is used.
+    Each game starts from a position that `draw_opening` returns, and some random moves. If
+    `evaluation` is None, the default evaluation is used.
     """
 
     def __init__(
         self,
         rules: SelfPlaySettings,
         seed: int,
-        openings: Sequence[chess.Board] = (),
+        draw_opening: Callable[[random.Random], chess.Board] = lambda _: chess.Board(),
         evaluation: Evaluation | None = None,
     ) -> None:
         self._rules = rules
         self._seed = seed
-        self._openings = openings or (chess.Board(),)
+        self._draw_opening = draw_opening
         self._table = TableMemory(rules.hash)
         self._game = KernelBoard()
         self._evaluator = make_evaluator(evaluation or load(DEFAULT), False, self._stop)
@@ -187,16 +198,17 @@ class SelfPlay:
         self._game.worker.stop = 1
 
     def play(self, number: int) -> npt.NDArray[np.void]:
-        """Play game `number`, and return its recorded positions as `PackedPosition` records.
+        """Play game `number`, and return all its positions as `PackedPosition` records.
 
-        Raise `EvaluationError` if the user's evaluation fails. Raise `OpeningsError` if every tried
-        opening ended or decided the game.
+        Positions that are unsuitable for training have the depth 0. Raise `EvaluationError` if the
+        user's evaluation fails. Raise `OpeningsError` if every tried opening ended or decided the
+        game.
         """
         generator = random.Random(f"{self._seed}/{number}")
         for name, value in dataclasses.asdict(self._rules).items():
             setattr(self._play, name, value)
         for _ in range(_MAX_OPENING_ATTEMPTS):
-            opening = self._openings[generator.randrange(len(self._openings))]
+            opening = self._draw_opening(generator)
             self._play.random = U64(generator.getrandbits(64))
             self._prepare(opening)
             count = _play(self._game.worker, self._play, self._kept)
