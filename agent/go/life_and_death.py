@@ -37,13 +37,15 @@ MIN_CORRELATION = 0.6
 # playouts decides.
 DECISIVE_VALUE, MIN_VALUE = 0.3, 0.25
 MIN_PLAYOUTS, MAX_PLAYOUTS = 2000, 16000
+# A search also stops after CLEAR_PLAYOUTS at CLEAR_VALUE.
+CLEAR_PLAYOUTS, CLEAR_VALUE = 1000, 0.9
 # The time of a playout is about proportional to the number of empty vertices plus PLAYOUT_OVERHEAD.
-# WORK_BUDGET is the sum of these for all searches of a position, which take about 2 seconds.
-PLAYOUT_OVERHEAD, WORK_BUDGET = 50, 4_000_000
-# The same for a `fate_search`, of which a search gets the fraction FATE_SHARE of the rest. It also
-# stops after CLEAR_PLAYOUTS at CLEAR_VALUE. If the samples agree that stones live or die, fewer
-# playouts suffice.
-FATE_BUDGET, FATE_SHARE, CLEAR_PLAYOUTS, CLEAR_VALUE = 3_000_000, 0.25, 1000, 0.9
+# WORK_BUDGET is the sum of these for all searches of a position, which take about 2 seconds. A
+# search gets the fraction WORK_SHARE of the rest, if this allows CLEAR_PLAYOUTS.
+PLAYOUT_OVERHEAD, WORK_BUDGET, WORK_SHARE = 50, 3_000_000, 0.5
+# The same for a `fate_search`. If the samples agree that stones live or die, AGREED_PLAYOUTS
+# suffice instead of CLEAR_PLAYOUTS.
+FATE_BUDGET, FATE_SHARE = 3_000_000, 0.25
 FATE_SAMPLES, AGREED_SHARE, AGREED_PLAYOUTS = 500, 0.96, 200
 # Playouts of a `RegionSearch` for the expected score.
 _REGION_PROBE = 500
@@ -189,12 +191,13 @@ class LifeSearch:
 
     def _black_wins(self, player: int, komi: float) -> bool | None:
         cost = _playout_cost(self._game)
-        if self._remaining_work < cost or not self._should_continue():
+        limit = int(WORK_SHARE * self._remaining_work / cost)
+        if limit < CLEAR_PLAYOUTS or not self._should_continue():
             return None
-        value, nodes, limit = 0.0, 0, int(self._remaining_work / cost)
+        value, nodes = 0.0, 0
         for info in _search_trial(self._search, self._game, player, komi, limit):
             value, nodes = info.expected_outcome or 0.0, info.nodes
-            if nodes >= MIN_PLAYOUTS and abs(value) >= DECISIVE_VALUE:
+            if _is_decided(value, nodes, CLEAR_PLAYOUTS):
                 break
             if not self._should_continue():
                 return None
@@ -229,8 +232,7 @@ def fate_search(game: Go, should_continue: ShouldContinue, seed: int = 1) -> Fat
         value, move, nodes = 0.0, PASS, 0
         for info in _search_trial(search, game, player, 0.0, limit):
             value, move, nodes = info.expected_outcome or 0.0, info.pv[0], info.nodes
-            is_clear = nodes >= min_playouts and abs(value) >= CLEAR_VALUE
-            if is_clear or (nodes >= MIN_PLAYOUTS and abs(value) >= DECISIVE_VALUE):
+            if _is_decided(value, nodes, min_playouts):
                 break
             if not should_continue():
                 return Fate(0.0, PASS)
@@ -238,6 +240,11 @@ def fate_search(game: Go, should_continue: ShouldContinue, seed: int = 1) -> Fat
         return Fate(value, move)
 
     return fate
+
+
+def _is_decided(value: float, playouts: int, clear_playouts: int) -> bool:
+    is_clear = playouts >= clear_playouts and abs(value) >= CLEAR_VALUE
+    return is_clear or (playouts >= MIN_PLAYOUTS and abs(value) >= DECISIVE_VALUE)
 
 
 def _playout_cost(game: Go) -> int:
