@@ -109,6 +109,7 @@ def test_option_offers_variants_of_kernel(conversation):
     assert declared == f"option name UCI_Variant type combo default chess {variables}"
 
 
+@pytest.mark.thorough(keep=1)  # each variant is compiled
 @pytest.mark.parametrize("variant", PLAYED)
 def test_variant_replaces_position_by_its_start(variant, conversation):
     conversation.say(f"setoption name UCI_Variant value {variant}")

@@ -19,6 +19,7 @@ def test_feature_offers_variants_by_names_of_the_protocol(conversation):
     assert f'variants="{",".join(("normal", "fischerandom", *names.values()))}"' in line
 
 
+@pytest.mark.thorough(keep=1)  # each variant is compiled
 @pytest.mark.parametrize("variant", PLAYED)
 def test_variant_is_played_from_its_start(variant, conversation):
     conversation.say("new", f"variant {board_class(variant).xboard_variant}", "sd 1")

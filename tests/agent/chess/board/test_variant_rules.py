@@ -95,6 +95,7 @@ def termination(board: chess.Board) -> chess.Termination | None:
     return chess.Termination.THREEFOLD_REPETITION if board.is_repetition(3) else None
 
 
+@pytest.mark.thorough(keep=3)
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_perft_is_that_of_python_chess(variant: str, thorough: bool) -> None:
     for fen in ("", *POSITIONS[variant]):
@@ -103,6 +104,7 @@ def test_perft_is_that_of_python_chess(variant: str, thorough: bool) -> None:
             assert kernel(variant).perft(board, depth) == perft(board, depth), (fen, depth)
 
 
+@pytest.mark.thorough(keep=3)
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_random_games_have_equal_moves_keys_and_results(variant: str, thorough: bool) -> None:
     rng = random.Random(1)
