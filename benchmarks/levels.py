@@ -7,11 +7,17 @@ rating estimated from the previous rounds. Both sides are limited by nodes or de
 the machine has no effect. Stockfish 15.1 chooses its weaker move when it has searched 1 + level
 plies, with level = ((elo - 1346.6) / 143.4) ** (1 / 0.806). A deeper search does not change that
 move.
+
+    python benchmarks/levels.py --own 1315 1090 810 600 --games 60
+
+Stockfish has no level as weak as our weakest ones, so these are measured against each other.
 """
 
 import math
 import tempfile
 from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
 
 from harness import KEMPELEN, match_summary, parser, show, stockfish
 
@@ -68,13 +74,49 @@ def play(skill: int, program: str, elo: int, games: int, seed: int) -> tuple[int
     return elo, row["points"], row["games"]
 
 
+def play_own(strong: int, weak: int, games: int) -> float:
+    """Return the points of our level at one UCI_Elo against another one."""
+    engines = [
+        f"cmd={KEMPELEN[0]},args={' '.join(KEMPELEN[1:])} uci,name={elo},movetime=60,margin=60,"
+        f"option.UCI_LimitStrength=true,option.UCI_Elo={elo}"
+        for elo in (strong, weak)
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        summary = match_summary(
+            [
+                *(word for engine in engines for word in ("--engine", engine)),
+                *("--games", str(games), *OPTIONS, "--ledger", f"{folder}/ledger.sqlite"),
+            ]
+        )
+    (row,) = (row for row in summary["rows"] if row["name"] == str(strong))
+    return float(row["points"])
+
+
+def compare_own(elos: Sequence[int], games: int, file: Path | None) -> None:
+    """Play each level against the next weaker one."""
+    rows = []
+    for strong, weak in pairwise(elos):
+        points = play_own(strong, weak, games)
+        share = min(max(points, 0.5), games - 0.5) / games
+        difference = round(400 * math.log10(share / (1 - share)))
+        print(f"{strong} against {weak}: {points:g}/{games}, {difference:+d}", flush=True)
+        rows.append((strong, weak, strong - weak, difference, f"{points:g}/{games}"))
+    show("levels", ("UCI_Elo", "against", "expected", "measured", "points"), rows, file)
+
+
 def main() -> None:
     """Measure each skill in turn."""
     arguments = parser(__doc__)
     arguments.add_argument("--games", type=int, default=40, help="games per round")
     arguments.add_argument("--rounds", type=int, default=3, help="rounds per skill level")
     arguments.add_argument("--skills", type=int, nargs="+", default=GUESSES, help="skill levels")
+    arguments.add_argument(
+        "--own", type=int, nargs="+", metavar="ELO", help="our levels to compare"
+    )
     options = arguments.parse_args()
+    if options.own:
+        compare_own(options.own, options.games, options.json)
+        return
     program = stockfish(required=True)
     rows = []
     for skill in options.skills:

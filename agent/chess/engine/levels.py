@@ -7,6 +7,8 @@ bad moves are excluded. The limit is in nodes, so the strength is the same on ev
 from dataclasses import dataclass
 from itertools import pairwise
 
+from agent.search.limited_strength import CANDIDATE_LINES
+
 MAX_SKILL = 20.0  # full strength
 
 _MIN_NODES = 40
@@ -15,15 +17,19 @@ _TEMPERATURE = 110.0  # centipawns at skill 0
 _MARGIN = 2.0  # multiples of the temperature
 
 # Skill and Elo, on the scale of Stockfish's UCI_Elo, measured by `benchmarks/levels.py`. The Elo of
-# the last entry, full strength, depends on the time control.
+# the last entry, full strength, depends on the time control. Levels below 0 were measured against
+# each other, since Stockfish has none that are as weak (see benchmarks/matches.md).
 ELO_CALIBRATION = (
+    (-10.0, 550),
+    (-6.0, 810),
+    (-3.0, 1090),
     (0.0, 1315),
     (4.0, 1760),
     (8.0, 1860),
     (12.0, 2095),
     (MAX_SKILL, 2970),
 )
-MIN_ELO, MAX_ELO = 1350, ELO_CALIBRATION[-1][1]
+MIN_ELO, MAX_ELO = 600, ELO_CALIBRATION[-1][1]
 
 
 def skill_for_elo(elo: int) -> float:
@@ -37,14 +43,22 @@ def skill_for_elo(elo: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class SkillLevel:
-    """A limited playing strength. `skill` is at least 0 and less than MAX_SKILL."""
+    """A limited playing strength. `skill` is less than MAX_SKILL.
+
+    Below 0, a search sees only captures, and errs more and more in the choice of its move.
+    """
 
     skill: float
 
     @property
     def nodes(self) -> int:
         """Soft node limit: no new iteration starts after this number of nodes."""
-        return round(_MIN_NODES * 2 ** (_DOUBLINGS_PER_SKILL * self.skill))
+        return round(_MIN_NODES * 2 ** (_DOUBLINGS_PER_SKILL * max(self.skill, 0.0)))
+
+    @property
+    def candidates(self) -> int:
+        """The number of moves to choose from."""
+        return CANDIDATE_LINES + round(max(-self.skill, 0.0))
 
     @property
     def temperature(self) -> float:

@@ -43,11 +43,11 @@ BOUNDS: dict[str, tuple[int, int]] = {
 # games. None means full strength.
 LEVELS: dict[str, int | None] = {
     "novice": MIN_ELO,
-    "beginner": max(1000, MIN_ELO + 100),
-    "casual": 1600,
-    "club": 1850,
+    "beginner": 1000,
+    "casual": 1400,
+    "club": 1800,
     "strong": 2100,
-    "expert": 2350,
+    "expert": 2400,
     "full": None,
 }
 LEVELS_OF_GAMES: dict[str, int | None] = {

@@ -37,7 +37,7 @@ OFFERS = SiteResources(
     [
         ({"game": "no-game"}, "game: invalid value"),
         ({"game": "/etc/passwd:Class"}, "game: invalid value"),
-        ({"level": 99999}, "level: must be a number from 1350"),
+        ({"level": 99999}, "level: must be a number from 600"),
         ({"level": "1600"}, "level: must be a number"),
         ({"level": True}, "level: must be a number"),
         ({"fen": "nonsense"}, "position: "),

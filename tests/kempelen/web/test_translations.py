@@ -80,7 +80,7 @@ def test_all_page_errors_have_spanish_translations() -> None:
 @pytest.mark.parametrize(
     ("form", "expected"),
     [
-        ({"level": 1}, "nivel: debe ser un número de 1350 a "),
+        ({"level": 1}, "nivel: debe ser un número de 600 a "),
         (
             {"side": "up"},
             "color o turno: valor no válido (se espera uno de: first, ",

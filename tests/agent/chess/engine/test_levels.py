@@ -80,6 +80,21 @@ def test_higher_levels_have_stronger_settings():
         assert strong.margin < weak.margin
 
 
+def test_levels_below_zero_choose_among_more_moves_that_lose_more() -> None:
+    for weak, strong in pairwise([SkillLevel(skill / 2) for skill in range(-20, 1)]):
+        assert weak.nodes == strong.nodes
+        assert weak.temperature > strong.temperature
+        assert weak.margin > strong.margin
+        assert weak.candidates >= strong.candidates
+    assert SkillLevel(0).candidates == SkillLevel(10).candidates == CANDIDATE_LINES
+    assert SkillLevel(-10).candidates == CANDIDATE_LINES + 10
+    lines = Lines()
+    level = SkillLevel(-10)
+    list(LimitedStrengthSearch(lines, level, 1, level.candidates).search(chess.Board(), Limits()))
+    ((_, count),) = lines.calls
+    assert count == CANDIDATE_LINES + 10
+
+
 @pytest.mark.thorough
 def test_a_weak_level_errs_more_than_a_strong_one():
     weak, strong = choices(2), choices(18)
@@ -159,8 +174,9 @@ def test_weak_search_answers_when_stopped_immediately():
 
 def test_elo_maps_to_calibrated_skill():
     assert ELO_CALIBRATION[0][1] <= MIN_ELO, "the minimum Elo is covered by the calibration"
-    assert 0 <= skill_for_elo(MIN_ELO) < 4
-    assert skill_for_elo(0) == 0
+    assert -10 <= skill_for_elo(MIN_ELO) < -8
+    assert skill_for_elo(0) == ELO_CALIBRATION[0][0]
+    assert 0 <= skill_for_elo(1350) < 4
     assert skill_for_elo(MAX_ELO) == MAX_SKILL == skill_for_elo(MAX_ELO + 100)
     for skill, elo in ELO_CALIBRATION:
         assert skill_for_elo(elo) == pytest.approx(skill)
