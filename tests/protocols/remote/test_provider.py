@@ -221,7 +221,7 @@ WORK = {
 @pytest.mark.parametrize(
     "change",
     [
-        {"threads": 0}, {"threads": True}, {"hash": "16"}, {"multiPv": 6}, {"variant": "atomic"},
+        {"threads": 0}, {"threads": True}, {"hash": "16"}, {"multiPv": 6}, {"variant": "losers"},
         {"variant": None}, {"initialFen": "8\ngo infinite"}, {"initialFen": 1},
         {"moves": ["e1e2\nquit"]}, {"moves": ["e1e2"] * 601}, {"moves": "e1e2"}, {"depth": 0},
         {"movetime": -1}, {"nodes": 1.5},
@@ -236,11 +236,20 @@ def test_invalid_work_is_rejected(change):
             AnalysisRequest.from_json(answer)
 
 
+def test_work_in_variant_of_kernel_is_accepted():
+    for variant in KERNEL_VARIANTS:
+        work = AnalysisRequest.from_json({"id": "x", "work": WORK | {"variant": variant}})
+        assert work.variant == variant
+    drops = {"variant": "crazyhouse", "moves": ["N@f3"]}
+    if "crazyhouse" in KERNEL_VARIANTS:
+        assert AnalysisRequest.from_json({"id": "x", "work": WORK | drops}).moves == ("N@f3",)
+
+
 def test_invalid_work_is_skipped():
     with LichessServer() as server, Providing(server) as running:
-        server.ask("bad", variant="atomic")
+        server.ask("bad", variant="losers")
         assert lines(server.ask("good", depth=1))[-1].startswith("bestmove ")
-        assert any("atomic" in report for report in running.reports)
+        assert any("losers" in report for report in running.reports)
 
 
 class _FailingUpload:
