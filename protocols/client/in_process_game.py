@@ -30,7 +30,8 @@ class InProcessGameClient:
     """A client that calls a GTP session directly, in the thread of its agent.
 
     Each game begins with handicap stones at the vertices `handicap`, which must be empty for games
-    other than Go. A `SearchRequest` must have clocks or a time per move. Other limits are ignored.
+    other than Go, or with the stones of `position`, whose second part is the player to move. A
+    `SearchRequest` must have clocks or a time per move. Other limits are ignored.
     """
 
     def __init__(
@@ -39,9 +40,11 @@ class InProcessGameClient:
         session_context: SessionContext,
         report: Callable[[str], None],
         handicap: Sequence[str] = (),
+        position: tuple[Sequence[tuple[int, str]], int] | None = None,
     ) -> None:
         self._session = GtpSession("", "", lambda text: None, report, settings, session_context)
         self._handicap = handicap
+        self._position = position
 
     async def start(self) -> None:
         self._session.backend.start()
@@ -88,6 +91,10 @@ class InProcessGameClient:
         self._session.new_game()
         if self._handicap:
             self._session.go_board.set_free_handicap(list(self._handicap))
+        if self._position is not None:
+            stones, first = self._position
+            self._session.go_board.set_position(stones)
+            self._session.go_board.set_player_to_move(first)
 
     def _genmove(self, request: SearchRequest) -> tuple[str, Info[str] | None, float]:
         session, player, board = self._session, request.mover, self._session.board

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
+import math
 import time
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -30,6 +33,8 @@ _COLUMNS = "id, owner, setup, moves, clocks, result, termination, detail, began,
 _SELECT = f"SELECT {_COLUMNS}, stones FROM played LEFT JOIN dead_stones ON game = id"
 MAX_LISTED = 500
 UNKNOWN_TIME = -1.0
+OUTCOMES = ("won", "lost", "drawn", "unfinished")
+DRAW = "1/2-1/2"
 PGN_FORM = PgnFormat(clocks=True)
 
 
@@ -52,6 +57,43 @@ class SavedGame:
     dead: list[str] | None = None
     began: float = field(default_factory=time.time)
     changed: float = field(default_factory=time.time)
+
+
+@dataclass(frozen=True, slots=True)
+class GameSearch:
+    """What a visitor searches in the saved games. Empty texts match every game.
+
+    `opponent` is a part of the opponent's name. `levels` maps the names of levels to those that the
+    visitor sees. `result` is one of OUTCOMES. `since` and `until` limit the time of the last move,
+    in seconds since the epoch.
+    """
+
+    game: str = ""
+    opponent: str = ""
+    result: str = ""
+    since: float = -math.inf
+    until: float = math.inf
+    levels: Mapping[str, str] = field(default_factory=dict)
+
+    def matches(self, game: SavedGame) -> bool:
+        level, name = game.setup.level_name, game.setup.opponent_name
+        if level:
+            name = name.replace(level, self.levels.get(level, level))
+        return (
+            self.game in ("", game.setup.game)
+            and self.opponent.casefold() in name.casefold()
+            and self.result in ("", outcome(game))
+        )
+
+
+def outcome(game: SavedGame) -> str:
+    """Return how a game has ended for the visitor, as one of OUTCOMES."""
+    if game.game_result is None:
+        return "unfinished"
+    if game.game_result.result == DRAW:
+        return "drawn"
+    white = 0 if game.setup.game == CHESS else 1  # the player number of White
+    return "won" if (game.game_result.result == "1-0") == (game.setup.side == white) else "lost"
 
 
 class Archive:
@@ -89,21 +131,38 @@ class Archive:
             self._store.fetch_all("SELECT count(*) FROM played WHERE owner = ?", owner)[0][0]
         )
 
-    def list_games(self, owner: str) -> list[SavedGame]:
+    def list_games(self, owner: str, search: GameSearch = GameSearch()) -> list[SavedGame]:
         """Return at most MAX_LISTED games of a visitor, most recently changed first.
 
         Damaged games are left out.
         """
-        rows = self._store.fetch_all(
-            f"{_SELECT} WHERE owner = ? ORDER BY changed DESC LIMIT ?",
-            owner,
-            MAX_LISTED,
-        )
-        games = []
-        for row in rows:
+        games: list[SavedGame] = []
+        for row in self._rows(owner, search):
             with suppress(ValueError):
-                games.append(_read(row))
+                if search.matches(game := _read(row)):
+                    games.append(game)
+            if len(games) == MAX_LISTED:
+                break
         return games
+
+    def _rows(self, owner: str, search: GameSearch) -> Iterator[tuple[Any, ...]]:
+        for offset in itertools.count(step=MAX_LISTED):
+            rows = self._store.fetch_all(
+                f"{_SELECT} WHERE owner = ? AND changed >= ? AND changed < ?"
+                " ORDER BY changed DESC LIMIT ? OFFSET ?",
+                owner,
+                search.since,
+                search.until,
+                MAX_LISTED,
+                offset,
+            )
+            yield from rows
+            if len(rows) < MAX_LISTED:
+                return
+
+    def delete(self, game: str) -> None:
+        self._store.execute("DELETE FROM played WHERE id = ?", game)
+        self._store.execute("DELETE FROM dead_stones WHERE game = ?", game)
 
 
 @dataclass(frozen=True, slots=True)

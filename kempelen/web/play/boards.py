@@ -18,15 +18,23 @@ from agent.games.game_state import GameState
 from agent.games.stones import iter_bits
 from agent.games.tic_tac_toe import TicTacToe
 from agent.games.variants import board_class
-from agent.io.message import Message
+from agent.io.message import Message, library_message
 from kempelen.match.game.game_result import GameResult
 from kempelen.match.game.referee import ChessReferee, Referee, result_by_rules
 from kempelen.web.diagrams import board_labels, dice_diagram, move_squares, parse_grid
-from kempelen.web.play.setup import CHESS, GameSetup, find_game_type, is_go
+from kempelen.web.play.setup import (
+    CHESS,
+    GameSetup,
+    SetupError,
+    find_game_type,
+    is_go,
+    read_go_position,
+)
 from openings.start_positions import StartPosition
 from protocols.gtp.go_board import GtpGoBoard
 from protocols.gtp.messages import GtpError
 from protocols.gtp.rules import read_rules
+from protocols.gtp.sgf import SgfGame
 
 _SQUARES = re.compile(r"\d+")
 
@@ -156,6 +164,10 @@ class GoGame(GtpGoBoard):
         self.handicap: list[str] = []
         # The dead stones that the player has decided on, or None if they are estimated.
         self.decided_dead: list[str] | None = None
+        # The stones at the start, with their players, and the player to move, or None.
+        self.position: tuple[list[tuple[int, str]], int] | None = None
+        if setup.sgf:
+            self._set_up(read_go_position(setup.sgf))
         if setup.handicap >= 2:
             try:
                 self.handicap = self.place_free_handicap(setup.handicap).split()
@@ -167,6 +179,20 @@ class GoGame(GtpGoBoard):
                         self.game.size,
                     )
                 ) from None
+
+    def _set_up(self, record: SgfGame) -> None:
+        name = self.game.stones.shape.vertex
+        stones = [
+            (player, self.game.text(name(*point)))
+            for player, points in enumerate(record.stones)
+            for point in points
+        ]
+        try:
+            self.set_position(stones)
+        except GtpError as error:
+            raise SetupError("position: {}", library_message(error)) from None
+        self.set_player_to_move(record.first)
+        self.position = stones, record.first
 
     def game_result(self) -> GameResult | None:
         """Return the result, or None while the game continues. May be slow."""

@@ -66,6 +66,7 @@ class GameSession:
         self._visitor: Hashable = saved.owner  # whose lock slow calls hold
         self._error = ""
         self._unsaved = False
+        self.deleted = False  # a deleted game is not saved again
         self._draw_policy = DrawPolicy()
         self._clocks: list[GameClock] = []  # empty in a game without clocks
         if (base := saved.setup.base) is not None:
@@ -138,6 +139,14 @@ class GameSession:
         async with self._lock:
             await self._suspend()
 
+    async def discard(self) -> None:
+        """Stop a deleted game, and disconnect its viewers."""
+        self.deleted = True
+        await self.suspend()
+        for channel in tuple(self.subscribers.channels):
+            with contextlib.suppress(RuntimeError, OSError):  # the page may have disconnected
+                await channel.reject("game not found")
+
     async def _suspend_unless_watched(self) -> None:
         async with self._lock:
             if not self._watchers:
@@ -187,6 +196,8 @@ class GameSession:
             return
         async with self._lock:
             try:
+                if self.deleted:
+                    raise ValueError("game not found")
                 await action(message)
             except ValueError as error:
                 channel.send({"kind": "error", "text": sanitize_line(str(error), 200)})
@@ -553,6 +564,8 @@ class GameSession:
 
     def _save(self) -> None:
         """Save the game. After an error, try again with the next move or when the session ends."""
+        if self.deleted:
+            return
         try:
             self._archive.save(self.saved)
             self._unsaved = False

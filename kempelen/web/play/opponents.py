@@ -109,11 +109,12 @@ async def _start_game(
         level=setup.level,
     )
     handicap = board.handicap if isinstance(board, GoGame) else ()
+    position = board.position if isinstance(board, GoGame) else None
 
     def report(text: str) -> None:
         site.log.write_limited("told", text=text)
 
-    engine = InProcessGameClient(settings, site.session_context, report, handicap)
+    engine = InProcessGameClient(settings, site.session_context, report, handicap, position)
     return await _start(engine)
 
 
@@ -153,4 +154,6 @@ def _setup_commands(board: PlayedGame) -> tuple[str, ...]:
     commands = [boardsize_command(board.game), "clear_board", f"komi {board.komi:g}"]
     if board.handicap:
         commands.append(f"set_free_handicap {' '.join(board.handicap)}")
+    stones, _ = board.position or ((), 0)
+    commands += [f"play {'BW'[player]} {vertex}" for player, vertex in stones]
     return tuple(commands)

@@ -15,11 +15,12 @@ from starlette.routing import BaseRoute
 
 from agent.io.message import Message
 from kempelen.web.channel import Channel
+from kempelen.web.layout import page_words, request_language
 from kempelen.web.pages import Page
-from kempelen.web.play.archive import Archive, SavedGame, export_game
+from kempelen.web.play.archive import OUTCOMES, Archive, GameSearch, SavedGame, export_game
 from kempelen.web.play.boards import PlayedGame, replay_game
 from kempelen.web.play.game_session import GameSession
-from kempelen.web.play.setup import GameSetup, form_choices, parse_setup
+from kempelen.web.play.setup import LEVELS_OF_GAMES, GameSetup, form_choices, parse_setup
 from kempelen.web.responses import AsciiJsonResponse, json_object
 from kempelen.web.site_context import SiteContext
 
@@ -46,6 +47,8 @@ class PlayPage(Page):
             self.route("/games", self._games),
             self.route("/games", self._create_game, "POST"),
             self.route("/games/choices", self._choices),
+            self.route("/games/{game:str}", self._describe),
+            self.route("/games/{game:str}", self._delete, "DELETE"),
             self.route("/games/{game:str}/at/{ply:number}", self._position_at),
             self.route("/games/{game:str}/record", self._record),
             self.route("/games/{game:str}/rematch", self._rematch, "POST"),
@@ -61,8 +64,8 @@ class PlayPage(Page):
         )
 
     async def _games(self, request: Request) -> Response:
-        owner = self.site.owner(request.cookies)
-        games = await self.run_in_thread(request, self._archive.list_games, owner)
+        owner, search = self.site.owner(request.cookies), _read_search(request)
+        games = await self.run_in_thread(request, self._archive.list_games, owner, search)
         return AsciiJsonResponse(
             [
                 {
@@ -108,6 +111,24 @@ class PlayPage(Page):
         await self._evict_idle()
         self._sessions[game.id] = session
         return AsciiJsonResponse({"id": game.id}, 201)
+
+    async def _describe(self, request: Request) -> Response:
+        """Return the player number of the visitor in a game, or null for another visitor's game."""
+        game = self._saved_game(request)
+        owned = game.owner == self.site.owner(request.cookies)
+        return AsciiJsonResponse({"side": game.setup.side if owned else None})
+
+    async def _delete(self, request: Request) -> Response:
+        game = self._saved_game(request)
+        if game.owner != self.site.owner(request.cookies):
+            raise HTTPException(403, "a game can be deleted by its player only")
+        session = self._sessions.pop(game.id, None)
+        if session is not None:
+            session.deleted = True
+        self._archive.delete(game.id)
+        if session is not None:
+            await session.discard()
+        return AsciiJsonResponse({})
 
     async def _position_at(self, request: Request) -> Response:
         game = self._saved_game(request)
@@ -179,3 +200,28 @@ class PlayPage(Page):
         if game is None:
             raise HTTPException(404, "game not found")
         return game
+
+
+def _read_search(request: Request) -> GameSearch:
+    """Return the search in the query string. Raise HTTPException if it is invalid."""
+    query = request.query_params
+    result = query.get("result", "")
+    if result not in ("", *OUTCOMES):
+        raise HTTPException(
+            400,
+            Message(
+                "{}: invalid value (expected one of: {})", Message("result"), ", ".join(OUTCOMES)
+            ),
+        )
+    times = []
+    for name, default in (("since", -math.inf), ("until", math.inf)):
+        try:
+            times.append(float(query.get(name, default)))
+        except ValueError:
+            raise HTTPException(400, Message("{}: must be a number", name)) from None
+    words = page_words("play", request_language(request))
+    levels = {level: words[f"level {level}"] for level in LEVELS_OF_GAMES}
+    since, until = times
+    return GameSearch(
+        query.get("game", ""), query.get("opponent", ""), result, since, until, levels
+    )

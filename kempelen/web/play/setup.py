@@ -26,6 +26,7 @@ from agent.io.message import Message, MessageError, library_message
 from agent.search.catalogue import algorithms
 from agent.search.limited_strength import GAME_LEVELS
 from kempelen.web.site_context import SiteResources
+from protocols.gtp.sgf import SgfError, SgfGame, parse_trees, read_main_section
 
 CHESS = "chess"
 GO = "go"
@@ -58,6 +59,8 @@ RULES = ("chinese", "japanese", "tromp-taylor", "aga", "new-zealand")
 MAX_CLOCK_S = 6 * 3600.0
 MAX_MOVE_SECONDS = 60.0
 MAX_HANDICAP = 9
+MAX_FEN_LENGTH = 120
+MAX_SGF_LENGTH = 4000
 
 
 class SetupError(MessageError, ValueError):
@@ -75,6 +78,7 @@ class GameSetup:
       means full strength.
     - `algorithm`, `evaluation`: names, or "" for the defaults.
     - `seconds`: the opponent's time per move in a game without clocks.
+    - `fen`, `sgf`: the position at the start of a game of chess or Go, or "" for the usual one.
     - `base`, `increment`: the clock in seconds. Without clocks, `base` is None.
     """
 
@@ -92,6 +96,7 @@ class GameSetup:
     chess960: bool = False
     variant: str = STANDARD
     handicap: int = 0
+    sgf: str = ""
     rules: str = "chinese"
     seed: int = 0
 
@@ -201,9 +206,15 @@ def parse_setup(form: Mapping[str, Any], offers: SiteResources) -> GameSetup:
     if game == CHESS:
         return dataclasses.replace(setup, **_read_position(reader))
     if is_go(game):
+        sgf = reader.text("sgf", MAX_SGF_LENGTH).strip()
+        handicap = 0 if sgf else int(reader.number("handicap", 0, MAX_HANDICAP, 0) or 0)
+        if sgf:
+            size = format_size(*read_go_position(sgf).size)
+            setup = dataclasses.replace(setup, options={**setup.options, "size": size})
         setup = dataclasses.replace(
             setup,
-            handicap=int(reader.number("handicap", 0, MAX_HANDICAP, 0) or 0),
+            handicap=handicap,
+            sgf=sgf,
             rules=reader.choice("rules", RULES, RULES[0]),
         )
     try:
@@ -219,7 +230,7 @@ def _read_position(reader: _Form) -> dict[str, Any]:
     rules = {"chess960": chess960, "variant": variant}
     if chess960 and variant != STANDARD:
         raise SetupError("chess960: only in chess")
-    text = reader.text("fen", 120).strip()
+    text = reader.text("fen", MAX_FEN_LENGTH).strip()
     if not text:
         board = chess.Board.from_chess960_pos(random.SystemRandom().randrange(960))
         return {**rules, "fen": board.fen()} if chess960 else rules
@@ -232,6 +243,20 @@ def _read_position(reader: _Form) -> dict[str, Any]:
     if board.is_game_over():
         raise SetupError("position: the game is already over")
     return {**rules, "fen": board.fen()}
+
+
+def read_go_position(sgf: str) -> SgfGame:
+    """Return a position of Go, which has no moves. Raise SetupError if the SGF text is invalid."""
+    try:
+        record = read_main_section(parse_trees(sgf)[0])
+    except SgfError as error:
+        raise SetupError("position: {}", library_message(error)) from None
+    low, high = BOUNDS["size"]
+    if not all(low <= edge <= high for edge in record.size):
+        raise SetupError("position: the board must have {} to {} columns and rows", low, high)
+    if record.moves:
+        raise SetupError("position: must not contain moves")
+    return record
 
 
 def _engines_for(game: str, offers: SiteResources) -> Iterable[str]:

@@ -68,9 +68,9 @@ export async function words(page) {
 }
 
 /** Request a JSON object from the server; throws an Error with the server's message. */
-export async function ask(path, body) {
+export async function ask(path, body, method = "POST") {
   const options = body === undefined ? {} : {
-    method: "POST",
+    method,
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify(body),
   };

@@ -1,6 +1,8 @@
 // The form for a new game, built from the server's choices, and the list of saved games.
 
-import { ask, element, language, withLevel } from "./site.js";
+import { keep, restore } from "./choices.js";
+import { savedGames } from "./games.js";
+import { ask, element } from "./site.js";
 
 /** Create a form field with its label. */
 function field(say, key, control) {
@@ -22,24 +24,27 @@ function number(value, low, high, step = 1) {
   return element("input", { type: "number", value, min: low, max: high, step });
 }
 
-/** Create the fields for a board's size: square until the number of rows is changed. */
+/** Create the fields for a board's size: square until the number of rows is another one. */
 function edges({ usual, bounds }) {
   const [columns, rows] = [number(usual, ...bounds), number(usual, ...bounds)];
+  let before = columns.value;
   columns.addEventListener("input", () => {
-    if (!rows.dataset.own) rows.value = columns.value;
+    if (rows.value === before) rows.value = columns.value;
+    before = columns.value;
   });
-  rows.addEventListener("input", () => { rows.dataset.own = true; });
   return [columns, rows];
 }
 
 /** Show the form and the saved games. */
 export async function showStart(main, say) {
-  const [choices, games] = await Promise.all([ask("/games/choices"), ask("/games")]);
+  const choices = await ask("/games/choices");
   const asked = new URLSearchParams(location.search);
   const names = Object.keys(choices.games);
   const name = (each) => say.named("game", each.split(":").at(-1)); // for a game from a file, its class
   const which = select(names.map((each) => [each, name(each)]),
     names.includes(asked.get("game")) ? asked.get("game") : "chess");
+  which.id = "field-game";
+  if (!asked.size) restore("play", [which]);
   const rest = element("div");
   const trouble = element("p", { class: "error", role: "alert" });
   const form = element("form", { class: "start" }, field(say, "game", which), rest,
@@ -55,6 +60,9 @@ export async function showStart(main, say) {
       parts.push(field(say, key, control));
       readers.push(() => reader(control));
     };
+    const position = (key, maxlength) => add(key, element("input", { class: "position", type: "text",
+      maxlength, spellcheck: "false", autocomplete: "off", value: asked.get(key)?.replaceAll("_", " ") ?? "" }),
+    (control) => ({ [key]: control.value }));
     const engines = Object.entries(choices.engines)
       .filter(([, protocol]) => (chess && protocol !== "gtp") || (go && protocol === "gtp"));
     if (engines.length) {
@@ -132,17 +140,24 @@ export async function showStart(main, say) {
       }
       add("chess960", element("input", { type: "checkbox" }), (control) =>
         ({ chess960: control.checked }));
-      const fen = element("input", { type: "text", maxlength: 120, spellcheck: "false",
-        autocomplete: "off", value: asked.get("fen") ?? "" });
-      add("fen", fen, (control) => ({ fen: control.value }));
+      position("fen", 120);
+    } else if (go) {
+      position("sgf", 4000);
     }
-    rest.replaceChildren(element("div", { class: "fields" }, ...common),
-      element("details", { open: asked.has("fen") }, element("summary", {}, say("more")),
-        element("div", { class: "fields" }, ...parts)));
+    const more = element("details", { open: asked.has("fen") || asked.has("sgf") }, element("summary", {}, say("more")),
+      element("div", { class: "fields" }, ...parts));
+    rest.replaceChildren(element("div", { class: "fields" }, ...common), more);
+    if (restore(`play ${which.value}`, kept()).some((control) => more.contains(control))) more.open = true;
     read = () => Object.assign({ game: which.value }, ...readers.map((reader) => reader()));
   }
 
+  /** Return the fields of the game that are kept. A position is for one game only. */
+  const kept = () => [...rest.querySelectorAll("select, input:not(.position)")];
   which.addEventListener("change", fields);
+  form.addEventListener("change", () => {
+    keep("play", [which]);
+    keep(`play ${which.value}`, kept());
+  });
   fields();
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
@@ -153,23 +168,5 @@ export async function showStart(main, say) {
       trouble.textContent = say(error.message);
     }
   });
-  main.append(form, element("h2", {}, say("your games")), list(games, name, say));
-}
-
-function list(games, name, say) {
-  if (!games.length) return element("p", { class: "faint" }, say("no games"));
-  const when = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
-  const rows = games.map((each) => element("tr", {},
-    element("td", {}, element("a", { href: `/play/${each.id}` }, name(each.game))),
-    element("td", {}, withLevel(each.opponent, each.level, say)),
-    element("td", {}, String(each.moves)),
-    element("td", {}, each.result || say("going on")),
-    element("td", {}, when.format(new Date(each.changed * 1000))),
-    element("td", {}, element("a", { href: `/games/${each.id}/record` }, say("download"))),
-  ));
-  const heads = ["game", "opponent", "moves", "result", "changed", "record"].map((key) =>
-    element("th", { scope: "col" }, say(key)));
-  return element("div", { class: "wide", tabindex: 0, role: "region", "aria-label": say("your games") },
-    element("table", {}, element("thead", {}, element("tr", {}, ...heads)),
-      element("tbody", {}, ...rows)));
+  main.append(form, savedGames(names, name, say));
 }

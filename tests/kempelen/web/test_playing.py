@@ -17,12 +17,14 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 
 from kempelen.web.layout import page_words
+from kempelen.web.play import archive
 from kempelen.web.play import page as playing
 from kempelen.web.play.boards import initial_game
 from kempelen.web.play.opponents import start_opponent
 from kempelen.web.play.setup import GameSetup, find_game_type
 from kempelen.web.site_context import SiteResources
 from protocols.client.process import EngineError
+from protocols.server.tokens import new_token
 from tests.kempelen.web.support import PATIENCE, Served, serving
 
 OWN_GAME = '''
@@ -373,6 +375,89 @@ def test_clock_after_each_move_is_saved_and_taken_back(tmp_path: Path) -> None:
         clocks = [node.clock() for node in pgn.mainline()]
         assert len(clocks) >= 4
         assert all(clock is not None and 30 < clock <= 63 for clock in clocks)
+
+
+def test_saved_games_are_searched_beyond_the_limit_of_the_list(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archive, "MAX_LISTED", 2)
+    with serving(tmp_path / "web.sqlite") as served:
+        games = archive.Archive(served.site.database)
+        for number in range(7):
+            setup = GameSetup("go" if number in (1, 4) else "nim", side=number % 2)
+            saved = archive.SavedGame(str(number), "-", setup)
+            games.save(saved)
+            served.site.database.execute(
+                "UPDATE played SET changed = ? WHERE id = ?", number, saved.id
+            )
+
+        def found(query: str) -> list[str]:
+            return [each["id"] for each in json.loads(served.ask("GET", f"/games?{query}")[2])]
+
+        assert found("") == ["6", "5"]
+        assert found("game=go") == ["4", "1"]
+        assert found("game=go&until=4") == ["1"]
+        assert found("since=2&until=4") == ["3", "2"]
+        assert found("opponent=kemp&result=unfinished") == ["6", "5"]
+        assert found("opponent=fish") == []
+        for query in ("result=good", "since=x"):
+            assert served.ask("GET", f"/games?{query}")[0] == 400
+
+
+def test_game_is_deleted_by_its_owner_only(tmp_path: Path) -> None:
+    path = str(tmp_path / "tokens")
+    tokens = [new_token(path, name) for name in ("alice", "bob")]
+    with serving(tmp_path / "web.sqlite", path) as served:
+        cookies = []
+        for token in tokens:
+            _, headers, _ = served.ask("POST", "/signin", {"token": token})
+            cookies.append({"Cookie": headers["Set-Cookie"].partition(";")[0]})
+        alice, bob = cookies
+        form = {"game": "tic-tac-toe", "seconds": 0.05}
+        game = json.loads(served.ask("POST", "/games", form, **alice)[2])["id"]
+        assert json.loads(served.ask("GET", f"/games/{game}", **alice)[2]) == {"side": 0}
+        assert json.loads(served.ask("GET", f"/games/{game}", **bob)[2]) == {"side": None}
+        line = served.watch(game, **alice)
+        line.turn()
+        assert served.ask("DELETE", f"/games/{game}", **bob)[0] == 403
+        assert served.ask("GET", f"/games/{game}", **alice)[0] == 200
+        assert served.ask("DELETE", f"/games/{game}", **alice)[0] == 200
+        # Its viewers are disconnected.
+        with pytest.raises(ConnectionClosed) as end:
+            line.hear("never")
+        assert end.value.rcvd is not None
+        assert end.value.rcvd.reason in page_words("site", "en")
+        for method in ("GET", "DELETE"):
+            assert served.ask(method, f"/games/{game}", **alice)[0] == 404
+        assert json.loads(served.ask("GET", "/games", **alice)[2]) == []
+
+
+def test_go_is_played_from_a_position(served: Served) -> None:
+    sgf = "(;GM[1]FF[4]SZ[5:6]PL[W]AB[bb][cb]AW[cd])"
+    game = served.begin(game="go", sgf=sgf, seconds=0.05, handicap=2)
+    line = served.watch(game)
+    state = line.turn()
+    assert (state["movers"], state["side"]) == ([1], 0)  # White began
+    rows = state["board"]["rows"]
+    assert (len(rows[0]), len(rows)) == (5, 6)
+    assert ["".join(row) for row in rows][1][1:3] == "XX"
+    line.play("E1")
+    text = served.ask("GET", f"/games/{game}/record")[2]
+    assert "AB[bb][cb]" in text
+    assert "AW[cd]" in text
+    line.send(do="back")
+    while line.hear("game")["ply"] != 1:
+        pass
+    line.close()
+    for wrong, reason in (
+        ("(;GM[1]SZ[5]AB[ae]AW[ad][be])", "stones without liberties are set up"),
+        ("(;GM[1]SZ[5];B[cc])", "must not contain moves"),
+        ("(;GM[1]SZ[25])", "must have 2 to 19 columns and rows"),
+        ("x", "position: "),
+    ):
+        status, _, text = served.ask("POST", "/games", {"game": "go", "sgf": wrong})
+        assert status == 400
+        assert reason in json.loads(text)["error"]
 
 
 def test_unknown_game_is_not_found(served: Served) -> None:
