@@ -27,6 +27,7 @@ from kempelen.web.login_sessions import COOKIE_NAME, LIFETIME_S
 from kempelen.web.media_types import declare_media_types
 from kempelen.web.pages import Page
 from kempelen.web.play.page import PlayPage
+from kempelen.web.puzzles.page import PuzzlesPage
 from kempelen.web.responses import AsciiJsonResponse, error_response, json_object
 from kempelen.web.security import STATIC_PATH, SecurityMiddleware, rejection_response
 from kempelen.web.site_context import SiteContext
@@ -39,7 +40,7 @@ from protocols.server.tls_listener import TlsListener
 from protocols.server.transport import PEER_TIMEOUT_S
 
 # In the order of the navigation. The first page is shown at /.
-PAGES = (PlayPage, AnalysePage, WatchPage, LearnPage)
+PAGES = (PlayPage, AnalysePage, PuzzlesPage, WatchPage, LearnPage)
 SIGN_IN_PAGE = "signin"
 ERROR_PAGE = "site"
 MAX_FORM_BYTES = 4 << 10  # maximum body size of a sign-in request

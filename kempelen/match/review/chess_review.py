@@ -178,18 +178,20 @@ async def analyse_chess(
     known: AnalysisFile,
     *,
     concurrency: int = 1,
+    since: int = 0,
     report: Callable[[int], None] = lambda done: None,
     session_context: SessionContext = STANDALONE,
 ) -> None:
     """Search all positions that are not in `known`, and add the evaluations to `known`.
 
-    Mistakes and blunders are then verified. Each search starts with an empty hash table, so node
+    Positions before the ply `since` are left out. Mistakes and blunders are then verified. Each
+    search starts with an empty hash table, so node
     limits give reproducible results. `report` is called with the number of finished positions.
     Raise SettingsError if the engine fails twice at the same position.
     """
     missing = []
     for game in games:
-        missing.append(game.missing(known))
+        missing.append(game.missing(known, since))
         await asyncio.sleep(0)  # a signal may end the run while a long file is prepared
     waiting = sum(map(len, missing))
     done = sum(len(game.plies) for game in games) - waiting

@@ -253,12 +253,14 @@ async def analyse_go(
     limits: TimeControl,
     known: AnalysisFile,
     *,
+    since: int = 0,
     report: Callable[[int], None] = lambda done: None,
 ) -> None:
     """Search all positions that are not in `known`, and add the evaluations to `known`.
 
-    Mistakes and blunders are then verified. `report` is called with the number of finished
-    positions. Raise SettingsError if a game contains an illegal move.
+    Positions before the ply `since` are left out. Mistakes and blunders are then verified. `report`
+    is called with the number of finished positions. Raise SettingsError if a game contains an
+    illegal move.
     """
     loop = asyncio.get_running_loop()
     answers: asyncio.Queue[str] = asyncio.Queue()
@@ -291,7 +293,7 @@ async def analyse_go(
 
     try:
         for game in games:
-            missing = game.missing(known)
+            missing = game.missing(known, since)
             done += len(game.plies) - len(missing)
             report(done)
             if missing:

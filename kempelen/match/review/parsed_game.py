@@ -91,9 +91,16 @@ class ParsedGame(ABC):
         other annotators are kept.
         """
 
-    def missing(self, known: AnalysisFile) -> dict[int, str]:
-        """Return the plies of positions without a known evaluation, with their keys."""
-        return {ply: key for ply, key in enumerate(self.keys(known)) if known.get(key) is None}
+    def missing(self, known: AnalysisFile, since: int = 0) -> dict[int, str]:
+        """Return the plies of positions without a known evaluation, with their keys.
+
+        Plies before `since` are left out.
+        """
+        return {
+            ply: key
+            for ply, key in enumerate(self.keys(known))
+            if ply >= since and known.get(key) is None
+        }
 
     def doubtful(
         self, known: AnalysisFile, limits: TimeControl, verified: Collection[str]

@@ -168,8 +168,10 @@ def load_games(text: str, report: ReadReport | None = None) -> list[dict[str, An
         )
     try:
         if stripped.startswith("("):
-            scores = parse_sgf(text, "SGF", MAX_MOVES, report)[:MAX_GAMES]
-            return [_go_to_json(score) for score in scores]
+            found = parse_sgf(text, "SGF", MAX_MOVES, report, require_moves=False)
+            if not any(score.moves or _is_position(score) for score in found):
+                raise SettingsError("{}: no game of Go with moves found", "SGF")
+            return [_go_to_json(score) for score in found[:MAX_GAMES]]
         if "\n" not in stripped and stripped.count("/") == 7:
             return [_chess_to_json(_parse_chess({"start": stripped, "moves": []}))]
         games = parse_pgn(text, "PGN", MAX_GAMES, MAX_MOVES, report)
@@ -178,6 +180,11 @@ def load_games(text: str, report: ReadReport | None = None) -> list[dict[str, An
         message = sanitize_line(str(error), 300)
         # The page has no translation of the message with the number of the game.
         raise AnalysisError(TOO_LONG if message.endswith(TOO_LONG) else message) from None
+
+
+def _is_position(score: ParsedGoGame) -> bool:
+    """Return whether a game without moves is a position to analyse."""
+    return any(score.record.stones) or bool(score.root_property("PL"))
 
 
 def _chess_to_json(score: ParsedChessGame) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import chess
@@ -17,7 +17,7 @@ from agent.kernel.backend import DEFAULT_SEARCH_CONFIG
 from agent.limits import Cp, Info, Limits, Mate, Progress, Result
 from agent.machine import usable_cores
 from kempelen.match.review.chess_review import ParsedChessGame
-from kempelen.match.review.go_review import ParsedGoGame
+from kempelen.match.review.go_review import PLAYERS, ParsedGoGame
 from kempelen.match.review.move_annotation import expected_score
 from kempelen.web.diagrams import move_squares
 from kempelen.web.site_context import SiteContext
@@ -26,18 +26,37 @@ from protocols.katago_analysis.visit_limited_backend import SearchSettings
 from protocols.uci.chess_session import ChessSession
 from protocols.uci.position import push_all, read_board
 
-# Number of displayed lines, their maximum length in plies, and search limits per position in
-# seconds and (for Go) visits.
-MULTIPV = 3
+# Default and maximum number of displayed lines, their maximum length in plies, and search limits
+# per position in seconds and (for Go) visits.
+DEFAULT_LINES = 3
+MAX_LINES = 5
 MAX_LINE_PLIES = 8
 MAX_SECONDS = 20
 MAX_VISITS = 3000
+# Each step of effort multiplies the limits by this factor.
+EFFORT_FACTOR = 4
+MAX_EFFORT = 2
 # Timeout in seconds for searches to stop.
 CLOSE_TIMEOUT_S = 2.0
 # Seconds between two reports in Go.
 REPORT_INTERVAL_S = 0.4
 
 Send = Callable[[dict[str, Any]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A request to search the position after `ply` moves.
+
+    The results contain the request's `number`. The `effort` raises the limits of the search. With
+    `threat`, the other side is to move.
+    """
+
+    number: int
+    ply: int
+    lines: int = DEFAULT_LINES
+    effort: int = 0
+    threat: bool = False
 
 
 @contextmanager
@@ -66,18 +85,24 @@ class ChessAnalysis:
         self._session = ChessSession(self, (), session_context=site.session_context)
         self._session.engine.start()
 
-    def analyse(self, number: int, score: ParsedChessGame, ply: int) -> None:
-        """Search the position after `ply` moves. The results contain the request's `number`."""
+    def analyse(self, look: Look, score: ParsedChessGame) -> None:
+        """Search a position of a game. If it is over, or has no threat, no lines are sent."""
         board = read_board(score.start, score.chess960, score.variant)
-        push_all(board, score.moves[:ply])
-        if board.outcome() is not None:
+        push_all(board, score.moves[: look.ply])
+        searchable = board.outcome() is None
+        if look.threat:
+            searchable = searchable and not board.is_check()
+            board = _with_other_side_to_move(board)
+            searchable = searchable and any(board.legal_moves)
+        if not searchable:
             self.stop()
-            self._send({"kind": "lines", "look": number, "lines": [], "done": True})
+            self._send({"kind": "lines", "look": look.number, "lines": [], "done": True})
             return
-        self._searches.append((number, board))
+        self._searches.append((look.number, board))
         self.stop()
         self._session.change_variant(score.variant)
-        self._session.agent.go(board, Limits(movetime=MAX_SECONDS), MULTIPV)
+        limits: Limits[chess.Move] = Limits(movetime=MAX_SECONDS * EFFORT_FACTOR**look.effort)
+        self._session.agent.go(board, limits, look.lines)
 
     def stop(self) -> None:
         self._session.agent.stop()
@@ -109,6 +134,12 @@ class ChessAnalysis:
         self._send({"kind": "lines", "look": self._searches[0][0], "lines": lines, "done": done})
 
 
+def _with_other_side_to_move(board: chess.Board) -> chess.Board:
+    board = board.copy(stack=False)
+    board.push(chess.Move.null())
+    return board.copy(stack=False)  # a search knows no null moves
+
+
 def _line_to_json(info: Info[chess.Move], board: chess.Board) -> dict[str, Any]:
     """Return a line of search results as JSON, with scores from White's point of view."""
     sign = 1 if board.turn else -1
@@ -138,28 +169,35 @@ class GoAnalyses:
         self._numbers = itertools.count(1)
         self._listeners: dict[str, Callable[[dict[str, Any]], None]] = {}
 
-    def analyse(self, number: int, score: ParsedGoGame, ply: int, send: Send) -> str:
-        """Search the position after `ply` moves, and return the search's name for `stop`.
+    def analyse(self, look: Look, score: ParsedGoGame, send: Send) -> str:
+        """Search a position of a game, and return the search's name for `stop`.
 
-        The results passed to `send` contain `number`. Scores are from Black's point of view.
+        The results are passed to `send`. Scores are from Black's point of view.
         """
-        name = str(next(self._numbers))
+        name, ply, factor = str(next(self._numbers)), look.ply, EFFORT_FACTOR**look.effort
+        moves = score.query["moves"][:ply]
+        if look.threat:  # after a pass
+            moves = [*moves, [PLAYERS[score.mover(ply)], "pass"]]
 
         def on_answer(answer: dict[str, Any]) -> None:
             if "error" in answer:
                 send({"kind": "refused", "text": str(answer["error"])[:300]})
             elif "rootInfo" in answer:
-                send({**_answer_to_json(answer), "look": number})
+                send({**_answer_to_json(answer, look.lines), "look": look.number})
 
         self._listeners[name] = on_answer
         query = {
             **score.query,
+            "moves": moves,
             "id": name,
-            "analyzeTurns": [ply],
-            "maxVisits": MAX_VISITS,
+            "analyzeTurns": [len(moves)],
+            "maxVisits": MAX_VISITS * factor,
             "includeOwnership": True,
             "reportDuringSearchEvery": REPORT_INTERVAL_S,
-            "overrideSettings": {"reportAnalysisWinratesAs": "BLACK", "maxTime": MAX_SECONDS},
+            "overrideSettings": {
+                "reportAnalysisWinratesAs": "BLACK",
+                "maxTime": MAX_SECONDS * factor,
+            },
         }
         self._send_query(query)
         return name
@@ -197,7 +235,7 @@ class GoAnalyses:
             on_answer(answer)
 
 
-def _answer_to_json(answer: dict[str, Any]) -> dict[str, Any]:
+def _answer_to_json(answer: dict[str, Any], line_count: int) -> dict[str, Any]:
     """Convert a reply of the analysis engine to JSON for the page."""
     lines = [
         {
@@ -207,7 +245,7 @@ def _answer_to_json(answer: dict[str, Any]) -> dict[str, Any]:
             "moves": info["pv"][:MAX_LINE_PLIES],
             "arrow": [info["move"]],
         }
-        for info in answer["moveInfos"][:MULTIPV]
+        for info in answer["moveInfos"][:line_count]
     ]
     return {
         "kind": "lines",

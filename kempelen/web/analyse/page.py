@@ -25,7 +25,7 @@ from kempelen.match.config.time_control import TimeControl
 from kempelen.match.review.analysis_file import AnalysisFile
 from kempelen.match.review.chess_review import ParsedChessGame, analyse_chess
 from kempelen.match.review.go_review import analyse_go
-from kempelen.match.review.move_annotation import MoveQuality
+from kempelen.match.review.move_annotation import MoveQuality, ReviewedMove
 from kempelen.match.review.parsed_game import VERIFIED_QUALITIES
 from kempelen.web.analyse.game_analysis import (
     AnalysedGame,
@@ -38,13 +38,16 @@ from kempelen.web.analyse.game_analysis import (
     read_file,
 )
 from kempelen.web.analyse.live_analysis import (
+    MAX_EFFORT,
+    MAX_LINES,
     ChessAnalysis,
     GoAnalyses,
+    Look,
     go_search_resources,
 )
 from kempelen.web.channel import Channel
 from kempelen.web.layout import request_language
-from kempelen.web.pages import NO_LIMIT, Page
+from kempelen.web.pages import NO_LIMIT, Page, require_connected
 from kempelen.web.responses import AsciiJsonResponse, json_object
 from kempelen.web.site_context import SiteContext
 from kempelen.web.visitor_locks import VisitorLocks
@@ -76,11 +79,15 @@ class AnalysePage(Page):
         self.review_limit = asyncio.Semaphore(MAX_CONCURRENT)
         self.review_locks = VisitorLocks()  # one review per visitor at a time
         self._load_limit = asyncio.Semaphore(MAX_CONCURRENT)
+        # Judging one move is quick, so it does not wait for reviews.
+        self._judge_limit = asyncio.Semaphore(MAX_CONCURRENT)
+        self._judge_locks = VisitorLocks()
 
     def routes(self) -> Sequence[BaseRoute]:
         return (
             self.route("/analyse/load", self._load, "POST"),
             self.route("/analyse/move", self._move, "POST"),
+            self.route("/analyse/judge", self._judge, "POST"),
             self.route("/analyse/position", self._position, "POST"),
             self.route("/analyse/record", self._record, "POST"),
             self.channel_route("/analyse/channel", self._serve),
@@ -103,11 +110,53 @@ class AnalysePage(Page):
         return await self._answer(request, load, self._load_limit)
 
     async def _move(self, request: Request) -> Response:
-        data = await json_object(request) or {}
-        study, ply, move = data.get("study"), data.get("ply"), data.get("move")
-        if not (isinstance(study, dict) and isinstance(ply, int) and isinstance(move, str)):
-            raise HTTPException(400, "missing study, ply or move")
-        return await self._answer(request, lambda: add_move(study, max(0, ply), move))
+        study, ply, move = await _read_move(request)
+        return await self._answer(request, lambda: add_move(study, ply, move))
+
+    async def _judge(self, request: Request) -> Response:
+        """Play a move, and classify it as the review of a game does."""
+        study, ply, move = await _read_move(request)
+
+        def play() -> tuple[dict[str, Any], AnalysedGame]:
+            game = add_move(study, ply, move)
+            return game["positions"][-1], parse_game(game)
+
+        known = AnalysisFile(None, "")
+        try:
+            position, played = await self.run_in_thread(request, play)
+            limits = TimeControl(nodes=DEFAULT_NODES[played.game], patience=SEARCH_TIMEOUT_S)
+            async with (
+                self._judge_locks.lock(self.site.client_key(request)),
+                self._judge_limit,
+            ):
+                await require_connected(request)
+                await self.review(played, limits, known, since=len(played.moves) - 1)
+        except (AnalysisError, SettingsError) as error:
+            raise HTTPException(422, str(error)) from None
+        judged = await asyncio.to_thread(lambda: played.review(known).moves[-1])
+        return AsciiJsonResponse({"position": position, **encode(_move_to_json(judged))})
+
+    async def review(
+        self,
+        study: AnalysedGame,
+        limits: TimeControl,
+        known: AnalysisFile,
+        *,
+        since: int = 0,
+        report: Callable[[int], None] = lambda done: None,
+    ) -> None:
+        """Search the positions of a game from the ply `since`. See `analyse_chess`."""
+        site = self.site
+        if isinstance(study, ParsedChessGame):
+            own = EngineSettings("chess", "Kempelen", protocol=EngineProtocol.AGENT)
+            context = site.session_context
+            await analyse_chess(
+                [study], own, limits, known, since=since, report=report, session_context=context
+            )
+        else:
+            with go_search_resources(site) as searching:
+                settings = Settings(search_settings=searching, scheduler=site.scheduler)
+                await analyse_go([study], settings, limits, known, since=since, report=report)
 
     async def _position(self, request: Request) -> Response:
         data = await json_object(request) or {}
@@ -141,6 +190,15 @@ class AnalysePage(Page):
             await channel.run(analysis.on_message)
         finally:
             await asyncio.shield(analysis.close())
+
+
+async def _read_move(request: Request) -> tuple[dict[str, Any], int, str]:
+    """Return the game, the ply and the move in a request. Raise HTTPException if one is missing."""
+    data = await json_object(request) or {}
+    study, ply, move = data.get("study"), data.get("ply"), data.get("move")
+    if not (isinstance(study, dict) and isinstance(ply, int) and isinstance(move, str)):
+        raise HTTPException(400, "missing study, ply or move")
+    return study, max(0, ply), move
 
 
 class AnalysisSession:
@@ -186,11 +244,19 @@ class AnalysisSession:
         await asyncio.shield(self._pending)
 
     async def _look(self, message: dict[str, Any]) -> None:
-        study, ply, number = await self._study(message), message.get("ply"), message.get("look")
-        plies = len(study.moves)
-        if not (isinstance(ply, int) and isinstance(number, int) and 0 <= ply <= plies):
-            raise AnalysisError("ply, look: must be valid numbers")
-        await self._run_in_thread(self._search, number, study, ply)
+        study = await self._study(message)
+        names = {"number": "look", "ply": "ply", "lines": "lines", "effort": "effort"}
+        numbers = {name: message[key] for name, key in names.items() if key in message}
+        look = Look(**{"number": -1, "ply": -1, **numbers}, threat=message.get("threat") is True)
+        if not (
+            all(type(number) is int for number in numbers.values())
+            and {"number", "ply"} <= numbers.keys()
+            and 0 <= look.ply <= len(study.moves)
+            and 1 <= look.lines <= MAX_LINES
+            and 0 <= look.effort <= MAX_EFFORT
+        ):
+            raise AnalysisError("ply, look, lines, effort: must be valid numbers")
+        await self._run_in_thread(self._search, look, study)
 
     async def _study(self, message: dict[str, Any]) -> AnalysedGame:
         """Parse the game in a message. A thread does this, because long games are slow to parse."""
@@ -200,14 +266,14 @@ class AnalysisSession:
         async with self._page.site.visitor_locks.lock(self._channel.visitor):
             return await asyncio.to_thread(parse_game, study)
 
-    def _search(self, number: int, study: AnalysedGame, ply: int) -> None:
+    def _search(self, look: Look, study: AnalysedGame) -> None:
         if isinstance(study, ParsedChessGame):
             if self._chess is None:
                 self._chess = ChessAnalysis(self._page.site, self._channel.send)
-            self._chess.analyse(number, study, ply)
+            self._chess.analyse(look, study)
         else:
             self._page.go.stop(self._go)
-            self._go = self._page.go.analyse(number, study, ply, self._channel.send)
+            self._go = self._page.go.analyse(look, study, self._channel.send)
 
     def _stop(self) -> None:
         self._page.go.stop(self._go)
@@ -231,7 +297,7 @@ class AnalysisSession:
             await cancel_all({task})
 
     async def _run_review(self, study: AnalysedGame, limits: TimeControl) -> None:
-        site, known = self._page.site, AnalysisFile(None, "")
+        known = AnalysisFile(None, "")
         positions_done = 0
 
         def report(done: int) -> None:
@@ -251,22 +317,13 @@ class AnalysisSession:
             if self._page.review_limit.locked():
                 self._channel.send({"kind": "waiting"})
             async with self._page.review_locks.lock(self._channel.visitor), self._page.review_limit:
-                if isinstance(study, ParsedChessGame):
-                    own = EngineSettings("chess", "Kempelen", protocol=EngineProtocol.AGENT)
-                    await analyse_chess(
-                        [study], own, limits, known, report=report,
-                        session_context=site.session_context,
-                    )  # fmt: skip
-                else:
-                    with go_search_resources(site) as searching:
-                        settings = Settings(search_settings=searching, scheduler=site.scheduler)
-                        await analyse_go([study], settings, limits, known, report=report)
+                await self._page.review(study, limits, known, report=report)
             await cancel_all({progress})
             await self._send_review(study, known, len(study.plies), limits)
         except (SettingsError, RejectedError) as error:
             self._channel.send({"kind": "refused", "text": str(error)})
         except Exception as error:  # noqa: BLE001 - the page must not wait forever
-            site.log.write_limited("failed", page="analyse", error=describe(error))
+            self._page.site.log.write_limited("failed", page="analyse", error=describe(error))
             text = "internal server error; see the server log"
             self._channel.send({"kind": "refused", "text": text})
         finally:
@@ -284,7 +341,6 @@ def _review_message(
     study: AnalysedGame, known: AnalysisFile, done: int, limits: TimeControl | None
 ) -> dict[str, Any]:
     review = study.review(known)
-    names = ("move", "best", "line", "expected", "cp", "mate", "lead", "loss", "grade", "player")
     moves = review.moves
     if limits is None:  # mistakes and blunders are shown when they are verified
         moves = tuple(
@@ -299,7 +355,7 @@ def _review_message(
         "total": len(study.plies),
         "finished": limits is not None,
         "start": review.start,
-        "moves": encode([{name: getattr(move, name) for name in names} for move in moves]),
+        "moves": encode(list(map(_move_to_json, moves))),
         "tallies": encode(review.tallies if limits is not None else ()),
     }
     if limits is not None:
@@ -310,6 +366,11 @@ def _review_message(
         message["nodes"] = limits.nodes
         message["said"] = [e and encode(dataclasses.replace(e, owners=())) for e in said]
     return message
+
+
+def _move_to_json(move: ReviewedMove) -> dict[str, Any]:
+    names = ("move", "best", "line", "expected", "cp", "mate", "lead", "loss", "grade", "player")
+    return {name: getattr(move, name) for name in names}
 
 
 def _encode_ownership(owners: Sequence[float]) -> str:

@@ -1,15 +1,19 @@
 // The analysis page: the move tree of a game, live analysis, and the review of a whole game.
 //
 // The address names the game: ?study= in the store of this browser, ?game= a game of the play page,
-// or ?fen=. The part after # is the game of a file and the number of the shown node.
+// ?fen=, ?sgf=, or #text= the compressed game of a link. Otherwise, the part after # is the game of
+// a file and the number of the shown node.
 
 import { createBoard } from "./board.js";
+import { keep as keepChoices, restore as restoreChoices } from "./choices.js";
 import { channel } from "./channel.js";
 import { bar, englishSan, localSan, numbered, scoreText } from "./notation.js";
 import { course } from "./graph.js";
 import { ask, element, language, words } from "./site.js";
-import { find, save } from "./store.js";
-import { add, flat, grow, lineFrom, pack, path, promote, remove, variation } from "./tree.js";
+import { mistakes, puzzlesOf } from "./mistakes.js";
+import { sgfOf } from "./stones.js";
+import { collect, find, save } from "./store.js";
+import { add, flat, gameTo, grow, lineFrom, pack, path, promote, remove, variation } from "./tree.js";
 
 const say = await words("analyse");
 const SIGNS = { inaccuracy: "?!", mistake: "?", blunder: "??" };
@@ -19,13 +23,18 @@ const EXAMPLE = { text: "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 
 
 const MARKS = ["", "!", "?", "!!", "??", "!?", "?!"]; // by NAG
 const MAX_UNDO = 50;
+const MAX_EFFORT = 2; // each step searches longer
 const DEEP = 6; // deeper variations are not indented
 
 let games = [];
 let study = null; // one of the games, with its root, and its review if there is one
 let here = null; // the shown node
 let id = ""; // of the saved games
+let linked = ""; // the text of the link that has been opened, until the game is saved
 let look = 0;
+let effort = 0; // how often the search of the shown position has been prolonged
+let aimed = null; // the node of this effort and threat
+let threat = false; // whether the moves of the other side are searched
 let nextLook = 0;  // earliest time of the next search, in milliseconds
 let later;  // the timer of a delayed search
 let found = { lines: [], owners: [] };
@@ -48,6 +57,7 @@ const graph = element("div", {});
 const tallies = element("div", {
   class: "wide", tabindex: "0", role: "region", "aria-label": say("counts"), hidden: true,
 });
+const learning = element("p", { class: "steps", hidden: true });
 const progress = element("progress", { max: 1, value: 0, "aria-label": say("judging"), hidden: true });
 const source = element("textarea", { id: "source", spellcheck: "false" });
 const file = element("input", { id: "file", type: "file", accept: ".pgn,.sgf,.fen,.txt" });
@@ -60,6 +70,20 @@ const form = element("form", { class: "steps" },
   element("label", { for: "move" }, say("your move")), text,
   element("button", {}, say("play")));
 const thinking = element("input", { id: "thinking", type: "checkbox", checked: true });
+const lineCount = element("select", { id: "lines" }, ...[1, 2, 3, 4, 5].map((each) =>
+  element("option", { value: each, selected: each === 3 }, String(each))));
+const deeper = element("button", { type: "button", "data-action": "deeper", disabled: true, onclick: () => {
+  effort += 1;
+  search();
+} }, say("go deeper"));
+const threatening = element("button", { type: "button", "data-action": "threat", "aria-pressed": "false",
+  title: say("threat explained"), onclick: () => {
+    threat = !threat;
+    effort = 0;
+    found = { lines: [], owners: ownersAt(here) };
+    draw();
+    search();
+  } }, say("threat"));
 const judge = element("button", { type: "button", class: "main" }, say("judge"));
 const record = element("button", { type: "button", class: "record", onclick: () => attempt(download) }, say("download"));
 const nodes = element("select", { id: "nodes" },
@@ -70,6 +94,8 @@ const table = element("div", { class: "table" }, balance.node, view.node);
 const action = (key, press) => element("button", { type: "button", "data-action": key, onclick: press }, say(key));
 const undoing = action("undo", undo);
 const copying = action("copy position", () => copy(here.fen));
+const linking = action("copy link", () => attempt(async () => copy(await link())));
+const setting = element("a", { class: "button", "data-action": "set up" }, say("set up"));
 const promoting = action("promote", () => edit(() => {
   promote(variation(here));
   return here;
@@ -103,22 +129,17 @@ main.append(element("h1", { class: "hidden-words" }, say("title")), element("div
         element("button", { type: "button", class: "main", onclick: () => load(source.value) }, say("load")),
         element("button", { type: "button", onclick: () => load(EXAMPLE.text) }, say("start position")))),
     choosing, title, opening,
-    element("p", { class: "steps" }, thinking, element("label", { for: "thinking" }, say("search"))),
+    element("p", { class: "steps" }, thinking, element("label", { for: "thinking" }, say("search")),
+      element("label", { for: "lines" }, say("lines")), lineCount, deeper, threatening),
     lines, searching, moves, editing,
     element("div", { class: "steps" }, judge,
       element("label", { for: "nodes", class: "hidden-words" }, say("care")), nodes, record,
-      action("copy game", () => attempt(async () => copy((await exported()).text))), copying),
-    progress, graph, tallies)));
+      action("copy game", () => attempt(async () => copy((await exported()).text))), copying,
+      linking, setting),
+    progress, graph, learning, tallies)));
 
 const wire = channel("/analyse/channel", heard);
-/** Return a game up to a node in the form that the server needs. */
-function sent(node) {
-  const { game, query, start, chess960, variant } = study;
-  const played = path(node).map((each) => each.played);
-  return game === "go" ? { game, query: { ...query, moves: played.map((move) => move.split(" ")) } }
-    : { game, start, chess960, variant, moves: played };
-}
-
+const sent = (node) => gameTo(study, node);
 const mainEnd = () => lineFrom(study.root).at(-1);
 const inMainLine = (node) => lineFrom(study.root)[node.ply] === node;
 const reviewed = (node) => (node.parent && inMainLine(node) ? study.review?.moves[node.ply - 1] : null);
@@ -142,8 +163,11 @@ function base64Of(given) {
   });
 }
 
-/** Open a text of the visitor, or a `{file}` in Base64. `kept`: save it, and give it an address of its own. */
-async function load(given, kept = true) {
+/**
+ * Open a text of the visitor, or a `{file}` in Base64. `kept`: save it, and give it an address of its own.
+ * `link`: the text in its address.
+ */
+async function load(given, kept = true, link = "") {
   trouble.textContent = "";
   let skipped;
   try {
@@ -153,6 +177,7 @@ async function load(given, kept = true) {
     return;
   }
   id = "";
+  linked = link;
   document.getElementById("sourcing").open = false;
   show(0);
   trouble.textContent = skipped;
@@ -185,6 +210,7 @@ function show(which, number = 0) {
 /** Save the games, at an address of their own. */
 function keep() {
   if (!id) {
+    linked = "";
     id = [...crypto.getRandomValues(new Uint8Array(9))].map((byte) => byte.toString(36)).join("");
     history.pushState(null, "", `/analyse?study=${id}`);
   }
@@ -198,13 +224,51 @@ function writeAddress() {
   const which = games.indexOf(study), number = flat(study.root).indexOf(here);
   const place = which ? `${which}.${number}` : String(number);
   const bare = location.pathname + location.search;
-  history.replaceState(null, "", place === "0" ? bare : `${bare}#${place}`);
+  const hash = linked ? `#text=${linked}&at=${movesTo(here)}` : place === "0" ? "" : `#${place}`;
+  history.replaceState(null, "", bare + hash);
+}
+
+/** Return the moves to a node, or their number in the main line, for the address. */
+function movesTo(node) {
+  return inMainLine(node) ? String(node.ply)
+    : path(node).map((each) => each.played.replace(" ", "")).join("-");
+}
+
+/** Return the node with an address, or the nearest one before it. */
+function nodeAt(address) {
+  if (/^\d*$/.test(address)) return lineFrom(study.root)[Number(address)] ?? mainEnd();
+  let node = study.root;
+  for (const move of address.split("-")) {
+    const next = node.children.find((child) => child.played.replace(" ", "") === move);
+    if (!next) break;
+    node = next;
+  }
+  return node;
+}
+
+/** Return a link that opens the game, its variations and comments in any browser. */
+async function link() {
+  if (!id) return location.href; // the server has the game, or the address contains it
+  const { pack: compress } = await import("./link.js");
+  return `${location.origin}/analyse#text=${await compress((await exported()).text)}&at=${movesTo(here)}`;
+}
+
+/** Return the text of the link that has been opened, or "". */
+async function opened(packed) {
+  if (!packed) return "";
+  const { unpack } = await import("./link.js");
+  try {
+    return await unpack(packed);
+  } catch (error) {
+    trouble.textContent = say(error.message);
+    return "";
+  }
 }
 
 /** Return the file of a game of the play page, or "". */
 async function recorded(game) {
   if (!game) return "";
-  const response = await fetch(`/games/${encodeURIComponent(game)}/record`);
+  const response = await fetch(`${game}/record`);
   if (!response.ok) trouble.textContent = say("not kept");
   return response.ok ? response.text() : "";
 }
@@ -212,6 +276,8 @@ async function recorded(game) {
 /** Show what the address names. */
 async function restore() {
   const asked = new URLSearchParams(location.search);
+  const hash = new URLSearchParams(location.hash.slice(1));
+  const packed = hash.get("text") ?? "";
   const [, which = 0, number = 0] = /^#(?:(\d+)\.)?(\d+)$/.exec(location.hash) ?? [];
   const saved = asked.has("study") && await find(asked.get("study")).catch(() => null);
   if (saved) {
@@ -219,13 +285,18 @@ async function restore() {
   } else {
     games = [];
     let problem = asked.has("study") ? say("not kept") : "";
-    const given = asked.get("fen")?.replaceAll("_", " ") ?? await recorded(asked.get("game"));
-    if (given) await load(given, false);
+    const game = asked.has("game") && `/games/${encodeURIComponent(asked.get("game"))}`;
+    trouble.textContent = "";
+    const given = await opened(packed) || (asked.get("fen")?.replaceAll("_", " ") ?? asked.get("sgf")
+      ?? await recorded(game));
+    if (given) await load(given, false, packed);
+    if (given && game && games.length) games[0].own = (await ask(game)).side; // null: of another visitor
     problem ||= trouble.textContent;
     if (!games.length) await load(EXAMPLE.text, false);
     trouble.textContent = problem;
   }
   show(games[Number(which)] ? Number(which) : 0, Number(number));
+  if (linked) go(nodeAt(hash.get("at") ?? ""));
 }
 
 /** Change the tree: change() returns the node to be shown. */
@@ -305,9 +376,23 @@ function explained(judged) {
   });
 }
 
+const sideName = (side) => say(study.game === "chess" ? ["White", "Black"][side] : ["Black", "White"][side]);
+
+/** Offer the mistakes of each player as exercises. */
+function drawLearning() {
+  const sides = [0, 1].filter((side) => mistakes(study.review, side).length);
+  learning.hidden = !sides.length;
+  if (learning.hidden) return;
+  learning.replaceChildren(say("learn"), ...sides.map((side) => element("a", {
+    class: "button", "data-side": side,
+    href: `/puzzles?study=${id}&game=${games.indexOf(study)}&side=${side}`,
+  }, `${sideName(side)} (${mistakes(study.review, side).length})`)));
+}
+
 function drawCourse() {
   graph.replaceChildren();
   tallies.replaceChildren();
+  drawLearning();
   const { review } = study;
   tallies.hidden = !review?.tallies.length;
   if (!review) return;
@@ -318,7 +403,7 @@ function drawCourse() {
     say("course", { count: bad }), (ply) => go(line[ply]),
     (move) => `${worded(move.move)}: ${say(move.grade)}`));
   const names = [study.players[0], study.players[1]].map((name, place) =>
-    (name === "?" ? say(study.game === "chess" ? ["White", "Black"][place] : ["Black", "White"][place]) : name));
+    (name === "?" ? sideName(place) : name));
   const heads = ["player", "count", "inaccuracies", "mistakes", "blunders", "mean loss"];
   if (tallies.hidden) return;
   tallies.append(element("table", {},
@@ -332,6 +417,7 @@ function drawCourse() {
 
 function go(node) {
   if (!node) return;
+  if (aimed !== node) [aimed, effort, threat] = [node, 0, false];
   here = node;
   found = { lines: [], owners: ownersAt(node) };
   for (const [each, button] of buttons) {
@@ -348,6 +434,9 @@ function go(node) {
   mark.disabled = deleting.disabled = !node.parent;
   promoting.disabled = !variation(node);
   undoing.disabled = !study.undo.length;
+  setting.hidden = (study.variant ?? "chess") !== "chess"; // the editor knows standard chess only
+  setting.href = study.game === "chess" ? `/editor?fen=${node.fen.replaceAll(" ", "_")}`
+    : `/editor?sgf=${encodeURIComponent(sgfOf(node.rows, toMove(node)))}`;
   judge.disabled = reviewing || !mainEnd().ply;
   const judged = reviewed(node);
   const words = node.parent ? say("after", { move: named(node, true) }) : say("beginning");
@@ -355,6 +444,12 @@ function go(node) {
   drawCourse();
   draw();
   search();
+}
+
+/** Return the player to move in Go: B or W. */
+function toMove(node) {
+  if (node.parent) return node.played.startsWith("B") ? "W" : "B";
+  return study.query.initialPlayer ?? "B";
 }
 
 /** Decode the ownership of each point in a Go position: one letter per point, k for neutral. */
@@ -367,6 +462,9 @@ function search() {
   look += 1;
   clearTimeout(later);
   lines.replaceChildren();
+  threatening.setAttribute("aria-pressed", threat);
+  threatening.disabled = !thinking.checked || reviewing || Boolean(here.check);
+  deeper.disabled = true;
   searching.textContent = thinking.checked && !reviewing ? say("searching") : "";
   const now = performance.now();
   if (now < nextLook) {
@@ -381,7 +479,7 @@ function search() {
     wire.send({ kind: "stop" });
     return;
   }
-  wire.send({ kind: "look", look, study: sent(here), ply: here.ply });
+  wire.send({ kind: "look", look, study: sent(here), ply: here.ply, lines: Number(lineCount.value), effort, threat });
 }
 
 function draw() {
@@ -394,7 +492,7 @@ function draw() {
   balance.show(share, say("balance", { side, share: share == null ? "?" : Math.round(100 * share), score }));
   view.show(here, {
     movable: "both", flipped, again,
-    owners: found.owners, hints: found.lines.map((line) => line.arrow),
+    owners: found.owners, hints: found.lines.map((line) => line.arrow), threat,
     label: say("board", { move: here.move ?? say("beginning"), score, fen: here.fen ?? "" }),
   });
   again = false;
@@ -406,6 +504,7 @@ async function describe(node) {
   Object.assign(node, await ask("/analyse/position", sent(node)));
   if (node !== here) return;
   opening.textContent = node.opening;
+  threatening.disabled ||= node.check;
   draw();
 }
 
@@ -440,6 +539,7 @@ function showLines(message) {
       ? `${Math.round(100 * line.expected)} % ${scoreText(line)}` : scoreText(line)),
     ...line.moves.map((move) => element("span", { class: "move" }, `${worded(move)} `)))));
   const best = message.lines[0];
+  deeper.disabled = !message.done || !best || effort >= MAX_EFFORT;
   searching.textContent = !best ? say("over")
     : `${message.done ? say("done") : say("searching")} ${best.depth ? say("depth", { depth: best.depth }) : ""} ${say("nodes", { nodes: best.nodes.toLocaleString(language) })}`;
   draw();
@@ -470,9 +570,10 @@ function showReview(message) {
     reviewing = false;
     progress.hidden = true;
     const bad = message.moves.filter((move) => move.grade).length;
-    go(here);
     keep();
-    news.textContent = say("judged", { count: bad });
+    go(here);
+    const own = study.own == null ? [] : puzzlesOf(study, study.own, id, games.indexOf(study));
+    collect(own).catch(() => {}).then(() => { news.textContent = say("judged", { count: bad }); });
   } else draw();
 }
 
@@ -545,7 +646,11 @@ form.addEventListener("submit", (event) => {
   if (typed) play(study.game === "chess" ? englishSan(typed) : typed);
   text.value = "";
 });
+const chosen = [nodes, thinking, lineCount];
+restoreChoices("analyse", chosen);
+for (const control of chosen) control.addEventListener("change", () => keepChoices("analyse", chosen));
 thinking.addEventListener("change", () => { search(); draw(); });
+lineCount.addEventListener("change", search);
 choice.addEventListener("change", () => show(Number(choice.value)));
 file.addEventListener("change", async () => {
   const [given] = file.files;

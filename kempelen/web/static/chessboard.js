@@ -183,7 +183,8 @@ export function chessBoard(say, play) {
         draw();
       }
       ground.setAutoShapes((given.hints ?? []).filter(([from]) => from).map(([from, to], rank) =>
-        ({ orig: from, dest: from === to ? undefined : CASTLING[from + to] ?? to, brush: BRUSHES[Math.min(rank, 2)] })));
+        ({ orig: from, dest: from === to ? undefined : CASTLING[from + to] ?? to,
+          brush: given.threat ? "red" : BRUSHES[Math.min(rank, 2)] })));
     },
   };
 }

@@ -97,12 +97,12 @@ export function replace(holder, svg) {
 }
 
 /**
- * Draw a Go position. Without view.legal, every empty point can be pressed. dispute(point) is called
- * if a stone is pressed, to change it between alive and dead. confirm: a move is played only when
- * its point is pressed a second time, or the button below the board.
+ * Draw a Go position. Without view.legal, every empty point can be pressed; editing: also stones.
+ * dispute(point) is called if a stone is pressed, to change it between alive and dead. confirm: a
+ * move is played only when its point is pressed a second time, or the button below the board.
  */
 export function goBoard(holder, view, options, say, play, refuse) {
-  const { movable, flipped, hints = [], owners = [], label, dispute, confirm } = options;
+  const { movable, flipped, hints = [], owners = [], label, dispute, confirm, editing } = options;
   const [rows, columns] = [view.rows.length, view.rows[0].length];
   const svg = drawing(rows, columns, label ?? say("board"), 7, flipped);
   svg.classList.add("go");
@@ -153,8 +153,9 @@ export function goBoard(holder, view, options, say, play, refuse) {
     }
     if (ranks.has(name)) svg.append(disc(row, column, `hint rank${ranks.get(name)}`, 3));
     const free = sign !== "X" && sign !== "O";
-    if (movable && free && (legal?.has(name) ?? true)) {
-      button(svg, row, column, name, () => (confirm ? choose(row, column, name) : play(name)));
+    if (movable && (editing || (free && (legal?.has(name) ?? true)))) {
+      const stones = free ? "" : `: ${say(sign === "X" ? "black" : "white")}`;
+      button(svg, row, column, name + stones, () => (confirm ? choose(row, column, name) : play(name)));
     } else if (movable) {
       const closed = shape("rect", { class: "closed", x: column * CELL, y: row * CELL, width: CELL, height: CELL });
       closed.addEventListener("click", () => refuse(free ? "illegal move" : "occupied"));

@@ -1,6 +1,7 @@
-// Analysed games, kept in this browser so that they outlive the page.
+// Analysed games, and puzzles made of their mistakes, kept in this browser to outlive the page.
 
 const KEPT = 50;
+const KEPT_PUZZLES = 1000;
 
 function done(request) {
   return new Promise((resolve, reject) => {
@@ -9,12 +10,23 @@ function done(request) {
   });
 }
 
-async function studies(mode) {
-  const request = indexedDB.open("kempelen", 1);
+/** Open an object store. Each has a database of its own: a new version would wait for other tabs. */
+async function open(database, store, mode) {
+  const request = indexedDB.open(database, 1);
   request.onupgradeneeded = () => {
-    request.result.createObjectStore("studies", { keyPath: "id" }).createIndex("changed", "changed");
+    request.result.createObjectStore(store, { keyPath: "id" }).createIndex("changed", "changed");
   };
-  return (await done(request)).transaction("studies", mode).objectStore("studies");
+  return (await done(request)).transaction(store, mode).objectStore(store);
+}
+
+const studies = (mode) => open("kempelen", "studies", mode);
+const puzzles = (mode) => open("kempelen-puzzles", "puzzles", mode);
+
+/** Save an entry under its id. The oldest entries are deleted. */
+async function put(all, entry, kept) {
+  await done(all.put({ ...entry, changed: Date.now() }));
+  const ids = await done(all.index("changed").getAllKeys());
+  for (const id of ids.slice(0, -kept)) all.delete(id);
 }
 
 /** Return a saved study, or undefined. */
@@ -24,8 +36,28 @@ export async function find(id) {
 
 /** Save a study under its id. The oldest studies are deleted. */
 export async function save(study) {
-  const all = await studies("readwrite");
-  await done(all.put({ ...study, changed: Date.now() }));
-  const ids = await done(all.index("changed").getAllKeys());
-  for (const id of ids.slice(0, -KEPT)) all.delete(id);
+  await put(await studies("readwrite"), study, KEPT);
+}
+
+/** Return all puzzles, the oldest first. */
+export async function allPuzzles() {
+  return done((await puzzles("readonly")).index("changed").getAll());
+}
+
+/** Save a puzzle and its state. The oldest puzzles are deleted. */
+export async function savePuzzle(puzzle) {
+  await put(await puzzles("readwrite"), puzzle, KEPT_PUZZLES);
+}
+
+/** Add puzzles that are not saved yet. Known ones keep their state. */
+export async function collect(found) {
+  if (!found.length) return;
+  const known = new Set((await allPuzzles()).map(({ id }) => id));
+  for (const puzzle of found) {
+    if (!known.has(puzzle.id)) await savePuzzle(puzzle);
+  }
+}
+
+export async function removePuzzle(id) {
+  await done((await puzzles("readwrite")).delete(id));
 }

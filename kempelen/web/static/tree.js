@@ -30,6 +30,13 @@ export function path(node) {
   return found;
 }
 
+/** Return a game up to a node in the form that the server needs. */
+export function gameTo({ game, query, start, chess960, variant }, node) {
+  const played = path(node).map((each) => each.played);
+  return game === "go" ? { game, query: { ...query, moves: played.map((move) => move.split(" ")) } }
+    : { game, start, chess960, variant, moves: played };
+}
+
 /** Return all nodes, the main line first, parents before their children. */
 export function flat(root) {
   const found = [], waiting = [root];

@@ -16,6 +16,7 @@ from websockets.sync.client import connect
 
 from agent.chess.variants import KERNEL_VARIANTS
 from agent.games.variants import board_class
+from agent.limits import Limits
 from kempelen.cli import main
 from kempelen.console.settings_codec import decode
 from kempelen.match.config.time_control import TimeControl
@@ -23,6 +24,7 @@ from kempelen.match.review.analysis_file import AnalysisFile
 from kempelen.match.review.go_review import read_sgf
 from kempelen.match.review.move_annotation import PositionEval
 from kempelen.match.review.parsed_game import MAX_VARIATION_LENGTH
+from kempelen.web.analyse import live_analysis
 from kempelen.web.analyse import page as analysing
 from kempelen.web.analyse.game_analysis import (
     MAX_GAMES,
@@ -244,6 +246,90 @@ def test_chess_and_go_games_are_reviewed(page: Analysis) -> None:
     assert "nodes" in page.hear("refused")["text"]
     page.send(kind="nonsense")
     assert page.hear("refused")["text"].startswith("kind: must be")
+
+
+def test_a_move_is_judged_as_in_a_review(page: Analysis) -> None:
+    game = page.load_games("1. f3 e5 2. g4 *")[0]
+    page.send(kind="review", study=game, nodes=analysing.DEFAULT_NODES["chess"])
+    reviewed = page.hear("review", "finished")["moves"][-1]
+    judged = page.post("judge", {"study": game, "ply": 2, "move": "g2g4"})
+    position = judged.pop("position")
+    assert judged == reviewed
+    assert (judged["grade"], judged["best"] == "g4") == ("blunder", False)
+    assert (position["move"], position["played"], position["last"]) == ("g4", "g2g4", ["g2", "g4"])
+
+
+def test_moves_nearly_as_good_as_the_best_are_good(page: Analysis) -> None:
+    start = {"game": "chess", "start": None, "moves": []}
+    for move in ("e4", "d4", "Nf3", "c4"):
+        judged = page.post("judge", {"study": start, "ply": 0, "move": move})
+        assert judged["grade"] == ""
+        assert judged["loss"] < 0.05
+    go = page.load_games(SGF)[0]
+    passed = page.post("judge", {"study": go, "ply": 2, "move": "pass"})
+    assert passed["grade"] == "blunder"
+    assert passed["position"]["played"] == "B pass"
+    best = page.post("judge", {"study": go, "ply": 2, "move": passed["best"]})
+    assert best["grade"] == ""
+    assert (
+        best["position"]["rows"][5 - int(passed["best"][1:])]["ABCDE".index(best["move"][0])] == "X"
+    )
+    assert page.post("judge", {"study": start, "ply": 0, "move": "e5"}, 422) == {
+        "error": "illegal move"
+    }
+    assert page.post("judge", {"study": start, "ply": 0}, 400)
+
+
+def test_number_of_lines_and_the_threat_are_searched(page: Analysis) -> None:
+    after_mate_threat = {"game": "chess", "start": MATE.replace(" w ", " b "), "moves": []}
+    page.send(kind="look", look=1, study=after_mate_threat, ply=0, lines=5)
+    while len((message := page.hear("lines"))["lines"]) < 5:
+        assert message["look"] == 1
+    page.send(kind="look", look=2, study=after_mate_threat, ply=0, lines=1, threat=True)
+    while (message := page.hear("lines"))["look"] != 2 or not message["lines"]:
+        pass
+    assert message["lines"][0]["moves"][0] == "Rd8#"
+    assert message["lines"][0]["mate"] == 1
+    # There is no threat in check.
+    page.send(kind="look", look=3, study={"game": "chess", "start": MATE, "moves": ["d1d8"]},
+              ply=1, threat=True)  # fmt: skip
+    while (message := page.hear("lines"))["look"] != 3:
+        pass
+    assert (message["lines"], message["done"]) == ([], True)
+    go = {"game": "go", "query": page.load_games(SGF)[0]["query"]}
+    page.send(kind="look", look=4, study=go, ply=1, lines=2, threat=True)
+    while (message := page.hear("lines"))["look"] != 4:
+        pass
+    assert 1 <= len(message["lines"]) <= 2
+    page.send(kind="stop")
+    for more in ({"lines": 6}, {"lines": 0}, {"effort": 3}, {"effort": True}, {"ply": 9}):
+        page.send(**{"kind": "look", "look": 5, "study": go, "ply": 0, **more})
+        assert "must be valid numbers" in page.hear("refused")["text"]
+
+
+def test_effort_raises_the_limits_of_a_search(
+    page: Analysis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds = []
+
+    def limits(movetime: float) -> Limits[Any]:
+        seconds.append(movetime)
+        return Limits(movetime=0.01)
+
+    monkeypatch.setattr(live_analysis, "Limits", limits)
+    for effort in range(live_analysis.MAX_EFFORT + 1):
+        page.send(kind="look", look=effort, ply=0, lines=1, effort=effort,
+                  study={"game": "chess", "start": None, "moves": []})  # fmt: skip
+        while page.hear("lines", "done")["look"] != effort:
+            pass
+    assert seconds == [20, 80, 320]
+
+
+def test_position_of_go_without_moves_is_loaded(page: Analysis) -> None:
+    (game,) = page.load_games("(;GM[1]FF[4]SZ[5]PL[W]AB[cc]AW[cd])")
+    assert game["query"]["initialPlayer"] == "W"
+    assert game["positions"][0]["rows"][2:4] == ["..X..", "..O.."]
+    assert page.load_games("(;GM[1]SZ[5]PL[B])")[0]["positions"][0]["rows"] == ["....."] * 5
 
 
 def judged(page: Analysis, study: dict[str, Any], nodes: int) -> dict[str, Any]:

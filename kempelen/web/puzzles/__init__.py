@@ -1,0 +1,1 @@
+"""The page for puzzles from the mistakes of analysed games."""
