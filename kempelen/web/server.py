@@ -20,6 +20,7 @@ from starlette.staticfiles import StaticFiles
 from agent.io.user_code import describe
 from kempelen.console.translation import translate
 from kempelen.web.analyse.page import AnalysePage
+from kempelen.web.editor.page import EditorPage
 from kempelen.web.http_connections import limited_http_protocol
 from kempelen.web.layout import LANGUAGES, STATIC, WORDS, page_words, render_page, request_language
 from kempelen.web.learn.page import LearnPage
@@ -40,7 +41,7 @@ from protocols.server.tls_listener import TlsListener
 from protocols.server.transport import PEER_TIMEOUT_S
 
 # In the order of the navigation. The first page is shown at /.
-PAGES = (PlayPage, AnalysePage, PuzzlesPage, WatchPage, LearnPage)
+PAGES = (PlayPage, AnalysePage, PuzzlesPage, EditorPage, WatchPage, LearnPage)
 SIGN_IN_PAGE = "signin"
 ERROR_PAGE = "site"
 MAX_FORM_BYTES = 4 << 10  # maximum body size of a sign-in request
