@@ -6,7 +6,7 @@ is given: files, and this machine.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -90,16 +90,17 @@ class Browser:
         """Return all elements that a selector of CSS names."""
         return self.driver.find_elements(By.CSS_SELECTOR, selector)
 
-    def barriers(self) -> list[Any]:
-        """Return what axe finds on the page that is serious or worse, and where."""
+    def barriers(self, impacts: Sequence[str] = ("serious", "critical")) -> list[Any]:
+        """Return what axe finds on the page with some of its impacts, and where."""
         import axe_core_python
 
         axe = Path(axe_core_python.__file__).with_name("axe.min.js")
         self.run(axe.read_text(encoding="utf-8"))
         found: list[Any] = self.driver.execute_async_script(
-            "const done = arguments[0]; axe.run().then((found) => done(found.violations"
-            ".filter((each) => ['serious', 'critical'].includes(each.impact))"
-            ".map((each) => [each.id, each.nodes.map((node) => node.html)])));"
+            "const [impacts, done] = arguments; axe.run().then((found) => done(found.violations"
+            ".filter((each) => impacts.includes(each.impact))"
+            ".map((each) => [each.id, each.nodes.map((node) => node.html)])));",
+            list(impacts),
         )
         return found
 

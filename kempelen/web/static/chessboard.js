@@ -35,6 +35,8 @@ export function chessBoard(say, play) {
     movable: { free: false, events: { after: moved } },
     events: { select: drop },
   });
+  // Its filter is not used here, and would have the same id on each board of a page.
+  holder.querySelector("#cg-filter-blur")?.remove();
   let view = null;
   let options = {};
   let shown = "";

@@ -22,6 +22,7 @@ from tests.browser import Browser
 pytestmark = pytest.mark.thorough
 
 LESSON = '<!doctype html><html lang="en"><title>Minimax</title><main><h1>Minimax</h1></main></html>'
+IMPACTS = ("minor", "moderate", "serious", "critical")
 SCORES = [[20, None], [-30, None], [None, 5]]
 PAGES = {
     "/play": "form.start button",
@@ -96,7 +97,7 @@ def test_every_page_is_accessible(browser: Browser, served: Served, width: int, 
         for page, selector in PAGES.items():
             browser.open(address(served, page))
             browser.wait("return document.querySelector(arguments[0])", selector)
-            if barriers := browser.barriers():
+            if barriers := browser.barriers(IMPACTS):
                 found[page] = barriers
             if not browser.fits():
                 found[f"{page} is too wide"] = []
