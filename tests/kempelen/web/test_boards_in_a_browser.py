@@ -281,7 +281,7 @@ def test_promotion_can_be_cancelled_and_chosen_in_analysis(
         assert browser.barriers() == []
         cancel()
         browser.wait("return !document.querySelector('.promotion')")
-        assert piece_at(browser, "a7") == "white pawn"
+        assert until(lambda: piece_at(browser, "a7") == "white pawn")
         assert moves(browser) == []
     move(browser, "a7", "a8")
     browser.wait("return document.querySelector('.promotion')")
@@ -308,7 +308,7 @@ def test_promotion_in_a_game_can_be_cancelled(browser: Browser, served: Served) 
     browser.wait("return document.querySelector('.promotion')")
     browser.press(Keys.ESCAPE)
     browser.wait("return !document.querySelector('.promotion')")
-    assert piece_at(browser, "a7") == "white pawn"
+    assert until(lambda: piece_at(browser, "a7") == "white pawn")
     assert state(browser)["ply"] == "0"
     move(browser, "a7", "a8")
     browser.wait("return document.querySelector('.promotion')")

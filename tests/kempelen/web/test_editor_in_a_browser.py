@@ -94,7 +94,7 @@ def test_pieces_are_set_by_clicks_and_faults_are_named(browser: Browser, served:
     assert browser.barriers() == []
     browser.find("[data-action=analyse]").click()
     browser.wait("return location.pathname === '/analyse' && document.querySelector('.lines li')")
-    assert piece_at(browser, "g4") == "white rook"
+    assert until(lambda: piece_at(browser, "g4") == "white rook")
 
 
 def test_pieces_are_dragged_onto_the_board_and_off_it(browser: Browser, served: Served) -> None:
@@ -149,7 +149,7 @@ def test_edited_position_is_played(browser: Browser, served: Served) -> None:
     assert browser.run("return document.getElementById('field-fen').value") == FRENCH
     browser.find("form.start button.main").click()
     browser.wait("return document.querySelector('cg-board piece')")
-    assert piece_at(browser, "e5") == "white pawn"
+    assert until(lambda: piece_at(browser, "e5") == "white pawn")
     # A finished game can be analysed, but not played.
     browser.open(f"{served.base}/editor?fen=7k/6Q1/6K1/8/8/8/8/8_b_-_-_0_1")
     browser.wait("return document.querySelector('[data-action=analyse]')?.disabled === false")
