@@ -15,8 +15,7 @@ from fuzzing import lines, options
 from harness import KEMPELEN, Engine, show
 from uci_fuzz import VALID_OUTPUT, harmless, valid_line
 
-from agent.chess.variants import KERNEL_VARIANTS
-from agent.games.variants import board_class
+from agent.games.variants import KERNEL_VARIANTS, board_class
 
 BATCH = 50  # lines
 MAX_PLIES = 60

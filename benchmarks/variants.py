@@ -18,7 +18,7 @@ from pathlib import Path
 
 from harness import KEMPELEN, Engine, match_summary, parser, show
 
-from agent.chess.variants import KERNEL_VARIANTS
+from agent.games.variants import KERNEL_VARIANTS
 
 SMALL = "option.Hash=16,option.Threads=1"
 OURS = f"cmd={KEMPELEN[0]},args={' '.join(KEMPELEN[1:])} uci,name=Kempelen,{SMALL}"

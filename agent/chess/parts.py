@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 
-from agent.chess.variants import KERNEL_VARIANTS, own_name
+from agent.chess.variants import own_name
+from agent.games.variants import KERNEL_VARIANTS
 
 ALPHABETA, MCTS, SELFPLAY = "alphabeta", "mcts", "selfplay"
 TRACING, TIMING = "tracing", "timing"

@@ -15,17 +15,17 @@ import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
-from importlib.abc import InspectLoader, Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from agent.games.variants import STANDARD, VARIANTS
-from agent.kernel.source_digest import dependents
+from agent.games.variants import KERNEL_VARIANTS, STANDARD
 
-# The variants that the kernel plays.
-KERNEL_VARIANTS = VARIANTS
+if TYPE_CHECKING:
+    from importlib.abc import Loader
+else:
+    Loader = object  # importlib.abc is slow to load, and only its interface is needed
 
 _PACKAGE = "agent.chess"
 _RULES = "agent.chess.board.rules"
@@ -52,12 +52,14 @@ def own_name(variant: str, name: str) -> str:
 @cache
 def _variant_modules() -> frozenset[str]:
     """Return the names of the modules that depend on the rules, and of their packages."""
+    from agent.kernel.source_digest import dependents  # lazy import: slow to load
+
     modules = dependents(_FOLDER, _PACKAGE, _RULES)
     packages = {name.rpartition(".")[0] for name in modules}
     return frozenset({_PACKAGE, *packages, *modules})
 
 
-class _VariantFinder(MetaPathFinder):
+class _VariantFinder:
     """Finds the modules of variants."""
 
     def find_spec(
@@ -81,9 +83,12 @@ class _VariantLoader(Loader):
         self._variant = variant
         self._original = original
 
+    def create_module(self, spec: ModuleSpec) -> None:
+        """Let the import system create the module."""
+
     def exec_module(self, module: ModuleType) -> None:
         loader = self._original.loader
-        assert isinstance(loader, InspectLoader)
+        assert isinstance(loader, SourceFileLoader)
         code = loader.get_code(self._original.name)
         assert code is not None
         module.__dict__["__builtins__"] = vars(builtins) | {"__import__": self._import}

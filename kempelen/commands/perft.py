@@ -7,8 +7,7 @@ import time
 from threading import Event
 from typing import TYPE_CHECKING
 
-from agent.chess.variants import KERNEL_VARIANTS
-from agent.games.variants import STANDARD, find_variant
+from agent.games.variants import KERNEL_VARIANTS, STANDARD, find_variant
 from kempelen.console.argument_types import positive_int
 from kempelen.console.terminal import load_kernels, print_error, with_progress
 

@@ -16,8 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from agent.chess.variants import KERNEL_VARIANTS
-from agent.games.variants import STANDARD, find_variant
+from agent.games.variants import KERNEL_VARIANTS, STANDARD, find_variant
 from agent.io.sanitize import sanitize_line
 from protocols.remote.legal_move import is_uci_move
 from protocols.remote.transport import describe_error

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from agent.chess.variants import KERNEL_VARIANTS
+from agent.games.variants import KERNEL_VARIANTS
 from protocols.remote.lichess import (
     AnalysisRequest,
     AnalysisUpload,

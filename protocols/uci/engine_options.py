@@ -8,9 +8,8 @@ from typing import Any
 from agent.chess.engine.levels import MAX_ELO, MAX_SKILL, MIN_ELO
 from agent.chess.engine.settings import DEFAULT_MEGABYTES, FINAL_CHOICES, SEARCHES
 from agent.chess.evaluation.loading import DEFAULT
-from agent.chess.variants import KERNEL_VARIANTS
 from agent.evaluation import HANDCRAFTED, NETWORK
-from agent.games.variants import STANDARD, find_variant
+from agent.games.variants import KERNEL_VARIANTS, STANDARD, find_variant
 from openings.book_provider import MAX_MOVES, SHIPPED, VARIETIES, WEIGHTED
 from protocols.uci.chess_session import WHITE_POINTS, ChessSession
 from protocols.uci.options import Option

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from agent.chess.engine.backend import ChessBackend
-from agent.chess.variants import KERNEL_VARIANTS
-from agent.games.variants import STANDARD
+from agent.games.variants import KERNEL_VARIANTS, STANDARD
 from protocols.uci.engine_options import COMMON_OPTIONS
 from protocols.uci.options import Option
 

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agent.agent import AgentError, describe
-from agent.chess.variants import KERNEL_VARIANTS
 from agent.game_clock import TimeSystem
-from agent.games.variants import STANDARD, find_variant
+from agent.games.variants import KERNEL_VARIANTS, STANDARD, find_variant
 from agent.limits import Info, Limits, Progress, Result
 from protocols.current_line import charge_search
 from protocols.permissions import permission_denied_message

@@ -7,8 +7,7 @@ import chess
 import chess.engine
 import pytest
 
-from agent.chess.variants import KERNEL_VARIANTS
-from agent.games.variants import board_class
+from agent.games.variants import KERNEL_VARIANTS, board_class
 from tests.external import program
 
 COMMAND = [sys.executable, "-m", "kempelen.cli", "uci"]

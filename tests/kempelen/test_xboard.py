@@ -11,8 +11,7 @@ import chess.engine
 import chess.pgn
 import pytest
 
-from agent.chess.variants import KERNEL_VARIANTS
-from agent.games.variants import board_class
+from agent.games.variants import KERNEL_VARIANTS, board_class
 from agent.kernel.decorators import CACHE_VARIABLE, cache_folder
 from kempelen.match.config.engine_settings import EngineProtocol, EngineSettings
 from kempelen.match.config.time_control import TimeControl

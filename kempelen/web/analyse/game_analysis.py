@@ -13,9 +13,8 @@ from typing import Any
 import chess
 import chess.pgn
 
-from agent.chess.variants import KERNEL_VARIANTS
 from agent.games.fen import board_from_fen, position_faults
-from agent.games.variants import STANDARD, find_variant
+from agent.games.variants import KERNEL_VARIANTS, STANDARD, find_variant
 from agent.io.message import Message, MessageError, library_message
 from agent.io.read_report import ReadReport
 from agent.io.sanitize import sanitize_line

@@ -15,13 +15,12 @@ import chess
 from agent.chess.engine.levels import MAX_ELO, MIN_ELO
 from agent.chess.engine.settings import SEARCHES
 from agent.chess.evaluation.loading import DEFAULT
-from agent.chess.variants import KERNEL_VARIANTS
 from agent.evaluation import HANDCRAFTED, NETWORK
 from agent.games import catalogue
 from agent.games.catalogue import GameError, GameType
 from agent.games.fen import board_from_fen
 from agent.games.go import Go, format_size, parse_size
-from agent.games.variants import STANDARD
+from agent.games.variants import KERNEL_VARIANTS, STANDARD
 from agent.io.message import Message, MessageError, library_message
 from agent.search.catalogue import algorithms
 from agent.search.limited_strength import GAME_LEVELS

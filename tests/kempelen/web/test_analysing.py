@@ -14,8 +14,7 @@ from typing import Any, cast
 import pytest
 from websockets.sync.client import connect
 
-from agent.chess.variants import KERNEL_VARIANTS
-from agent.games.variants import board_class
+from agent.games.variants import KERNEL_VARIANTS, board_class
 from agent.limits import Limits
 from kempelen.cli import main
 from kempelen.console.settings_codec import decode

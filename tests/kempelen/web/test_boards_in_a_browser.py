@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agent.chess.variants import KERNEL_VARIANTS
+from agent.games.variants import KERNEL_VARIANTS
 from kempelen.lab import step_pages
 from kempelen.web.site_context import SiteResources
 from tests.kempelen.web.support import Served, serving

@@ -7,9 +7,8 @@ import pytest
 
 import kempelen.web
 from agent.chess.evaluation.loading import DEFAULT
-from agent.chess.variants import KERNEL_VARIANTS
 from agent.games import catalogue
-from agent.games.variants import board_class
+from agent.games.variants import KERNEL_VARIANTS, board_class
 from agent.search.limited_strength import GAME_LEVELS
 from kempelen.web.diagrams import parse_grid
 from kempelen.web.layout import LANGUAGES, page_words

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from agent.chess.variants import KERNEL_VARIANTS
+from agent.games.variants import KERNEL_VARIANTS
 from kempelen.engines import create_uci_engine
 from kempelen.server_sessions import NetworkOutput
 from protocols.remote import provider as providing

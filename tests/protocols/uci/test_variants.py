@@ -4,8 +4,14 @@ import chess
 import chess.variant
 import pytest
 
-from agent.chess.variants import KERNEL_VARIANTS
-from agent.games.variants import STANDARD, VARIANTS, board_class, find_variant, variant_of
+from agent.games.variants import (
+    KERNEL_VARIANTS,
+    STANDARD,
+    VARIANTS,
+    board_class,
+    find_variant,
+    variant_of,
+)
 from agent.limits import Cp, Mate
 from protocols.uci.parsing import PositionCommand, UciError
 from protocols.uci.position import CurrentPosition, read_board

@@ -4,8 +4,7 @@ import chess
 import chess.variant
 import pytest
 
-from agent.chess.variants import KERNEL_VARIANTS
-from agent.games.variants import board_class
+from agent.games.variants import KERNEL_VARIANTS, board_class
 from protocols.uci.position import read_board
 from protocols.xboard.draws import is_claimable_draw, result_by_rule
 from protocols.xboard.parsing import BARE_MOVE, find_move

@@ -6,8 +6,8 @@ from typing import Any
 import chess
 import pytest
 
-from agent.chess.variants import KERNEL_VARIANTS, variant_module
-from agent.games.variants import board_class, variant_outcome
+from agent.chess.variants import variant_module
+from agent.games.variants import KERNEL_VARIANTS, board_class, variant_outcome
 
 VARIANTS = KERNEL_VARIANTS[1:]
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from agent.chess.search.alphabeta_search import AlphaBetaSearch
-from agent.chess.variants import KERNEL_VARIANTS, variant_module
-from agent.games.variants import board_class, variant_outcome
+from agent.chess.variants import variant_module
+from agent.games.variants import KERNEL_VARIANTS, board_class, variant_outcome
 from agent.limits import Limits, Mate
 from tests.support import last_info
 
