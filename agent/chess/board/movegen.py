@@ -382,7 +382,7 @@ def _explosion_is_legal(position: Position, move: int) -> bool:
 
 
 @kernel
-def _gives_check(position: Position, move: int) -> bool:
+def gives_check(position: Position, move: int) -> bool:
     """Return whether an ordinary move or a promotion gives check."""
     side = position.turn
     king = king_square(position, 1 - side)
@@ -409,7 +409,7 @@ def _keep_legal(position: Position, frame: Frame, first: int, end: int) -> int:
         if EXPLOSIONS:
             legal = _explosion_is_legal(position, move)
         else:
-            legal = not _gives_check(position, move)
+            legal = not gives_check(position, move)
         if legal:
             frame.moves[n] = move
             n += 1

@@ -18,6 +18,7 @@ from agent.chess.board.records import (
     KING,
     PAWN,
     POCKET_KINDS,
+    QUEEN,
     Position,
     Worker,
     position_at,
@@ -83,7 +84,9 @@ _HILL_SQUARES = U64(0x0000001818000000)
 _HILL_BONUS = (0, 110, 45, 15)
 _UNSTOPPABLE = 2500
 # By the number of checks that a side must still give.
-_CHECK_BONUS = (0, 420, 110, 0)
+_CHECK_BONUS = (0, 600, 180, 0)
+# The same, for each square from which a queen could check.
+_EXPOSURE = (0, 16, 9, 5)
 _RACE_RANK, _RACE_STEP = 75, 20  # per rank, and per safe square in front of the king
 
 
@@ -140,7 +143,11 @@ def _special_value(position: Position, side: int) -> int:
     if HILL:
         return _hill_value(position, side)
     if COUNTS_CHECKS:
-        return _CHECK_BONUS[min(max(position.remaining_checks[side], 0), 3)]
+        remaining = min(max(position.remaining_checks[side], 0), 3)
+        king = king_square(position, 1 - side)
+        occupied = position.sides[0] | position.sides[1]
+        lines = count(piece_attacks(QUEEN, king, occupied) & ~position.sides[1 - side])
+        return _CHECK_BONUS[remaining] + _EXPOSURE[remaining] * lines
     if RACE:
         return _race_value(position, side)
     if POCKETS:

@@ -10,7 +10,7 @@ then that of plain minimax with the same quiescence search.
 
 from numba import boolean
 
-from agent.chess.board.movegen import has_capture, is_noisy, to_square
+from agent.chess.board.movegen import gives_check, has_capture, is_noisy, to_square
 from agent.chess.board.position import make_move, make_null_move
 from agent.chess.board.records import (
     BISHOP,
@@ -27,7 +27,7 @@ from agent.chess.board.records import (
     frame_at,
     position_at,
 )
-from agent.chess.board.rules import FORCED_CAPTURES, HORDE, NULL_MOVES
+from agent.chess.board.rules import COUNTS_CHECKS, FORCED_CAPTURES, HORDE, NULL_MOVES
 from agent.chess.board.static_exchange import PIECE_VALUES, see_ge
 from agent.chess.board.upcoming_repetition import has_upcoming_repetition
 from agent.chess.endgames.dtm_tables import NO_SCORE
@@ -149,6 +149,13 @@ def _has_non_pawn_material(position: Position) -> bool:
         return True
     own = position.sides[position.turn]
     return own & ~(position.kinds[PAWN] | position.kinds[KING]) != 0
+
+
+@kernel
+def _may_prune(position: Position, move: int) -> bool:
+    if COUNTS_CHECKS and gives_check(position, move):
+        return False
+    return _has_non_pawn_material(position)
 
 
 @kernel
@@ -455,7 +462,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
 
         # Step 15. Pruning at shallow depth: late moves, futile moves, moves with a bad history, and
         # moves that lose material (SEE).
-        if selective and best_score > -MATE_BOUND and _has_non_pawn_material(position):
+        if selective and best_score > -MATE_BOUND and _may_prune(position, move):
             reduced = max(depth - reduction(depth, move_number) // REDUCTION_UNIT, 0)
             deficit = -INFINITE if in_check else alpha - evaluation
             if quiet:
@@ -478,17 +485,21 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
         child = position_at(worker, ply + 1)
 
         # Step 16. Extensions: the singular move, and checks that do not lose much material.
-        gives_check = child.checkers != 0
+        is_check = child.checkers != 0
         next_depth = depth - 1
         if move == table_move and extension:
             next_depth += extension
-        elif selective and gives_check and see_ge(position, move, -check_exchange_margin()):
+        elif (
+            selective
+            and is_check
+            and (COUNTS_CHECKS or see_ge(position, move, -check_exchange_margin()))
+        ):
             next_depth += 1
 
         # Step 17. Late move reduction (LMR): search late moves at reduced depth with a null window.
         # A move that fails high is searched again, one ply deeper if its score is very good.
         score = alpha + 1
-        if total and (in_check or gives_check):
+        if total and (in_check or is_check):
             total -= reduction_check()
         reduce_by = total // REDUCTION_UNIT
         if reduce_by > 0:
@@ -579,8 +590,8 @@ def search_root(worker: Worker, depth: int, alpha: int, beta: int) -> int:
         quiet = not is_noisy(position, move)
         frame.piece_target = piece_target_index(position, move)
         make_move(worker, ply, move)
-        gives_check = position_at(worker, child_ply).checkers != 0
-        next_depth = depth if worker.selective and gives_check and depth > 1 else depth - 1
+        is_check = position_at(worker, child_ply).checkers != 0
+        next_depth = depth if worker.selective and is_check and depth > 1 else depth - 1
         score = alpha + 1
         if move_number > 1:
             reduced_depth = next_depth
@@ -590,7 +601,7 @@ def search_root(worker: Worker, depth: int, alpha: int, beta: int) -> int:
                 and move_number > reduction_late_move()
                 and depth >= reduction_depth()
                 and not in_check
-                and not gives_check
+                and not is_check
             ):
                 history = quiet_history(worker, ply, move)
                 total = _node_reduction(boolean(True), boolean(True), boolean(False), boolean(True))

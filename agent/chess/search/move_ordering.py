@@ -15,6 +15,7 @@ from agent.chess.board.movegen import (
     drop_is_legal,
     from_square,
     generate,
+    gives_check,
     is_drop,
     is_noisy,
     moved_kind,
@@ -38,7 +39,7 @@ from agent.chess.board.records import (
     frame_at,
     position_at,
 )
-from agent.chess.board.rules import POCKETS
+from agent.chess.board.rules import COUNTS_CHECKS, POCKETS
 from agent.chess.board.static_exchange import PIECE_VALUES, see_ge
 from agent.chess.search.parameters import (
     check_order,
@@ -268,6 +269,8 @@ def next_move(worker: Worker, ply: int, only_noisy: bool) -> int:
             move = _pick_best(frame)
             if move == frame.table_move:
                 continue
+            if COUNTS_CHECKS and gives_check(position, move):
+                return move
             if worker.selective and not see_ge(position, move, 0):
                 frame.moves[frame.bad_noisy_count] = move
                 frame.bad_noisy_count += 1
