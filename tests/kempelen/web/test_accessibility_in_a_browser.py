@@ -33,6 +33,8 @@ PAGES = {
     "/play pig": "pre.position",
     "/play nim": "pre.position",
     "/analyse": ".lines li",
+    "/editor": "cg-board piece",
+    "/puzzles": "main h1",
     "/watch": "main ul a",
     "/watch/1": ".board cg-board piece",
     "/watch/1/board/1": ".large cg-board piece",
