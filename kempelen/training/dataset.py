@@ -106,6 +106,11 @@ class DatasetContents:
         return self.blocks[-1].end if self.blocks else 0
 
     @property
+    def first_game(self) -> int:
+        """The number of the first game, which is not 0 in files of a run with a ledger."""
+        return self.blocks[0].first_game if self.blocks else 0
+
+    @property
     def next_game(self) -> int:
         return max((block.first_game + block.games for block in self.blocks), default=0)
 

@@ -188,6 +188,7 @@ def _rewrite(
         filters = [*contents.manifest.get("filters", ()), {**settings, "source": contents.digest}]
         manifest = contents.manifest | {"filters": filters}
         with open_writer(target, manifest, format_ or dataset.format, unique=False) as writer:
+            writer.skip_to(contents.first_game)
             games = _games_by_number(dataset, writer.next_game)
             chosen = games if mask is None else (game[mask(game)] for game in games)
             _write_games(writer, chosen, on_progress)
@@ -236,7 +237,7 @@ def _write_games(
 def derived_file(writer: DatasetWriter, positions: int) -> DerivationResult:
     """Describe a written file. `positions` is the number of positions in its source files."""
     left_out = positions - writer.positions
-    return DerivationResult(str(writer.path), writer.next_game, writer.positions, left_out)
+    return DerivationResult(str(writer.path), writer.games, writer.positions, left_out)
 
 
 def _games_by_number(dataset: Dataset, first: int) -> Iterator[Packed]:

@@ -120,6 +120,7 @@ def rescore(
             target, contents.manifest | {"scores": scores}, dataset.format, unique=False
         ) as writer,
     ):
+        writer.skip_to(contents.first_game)
         numbers = range(writer.next_game, contents.next_game)
         if numbers:
             failures = EngineError, DatasetError

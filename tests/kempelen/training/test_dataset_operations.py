@@ -199,6 +199,20 @@ def test_manifest_lists_all_applied_filters(source: Path, tmp_path: Path) -> Non
     assert second["first_ply"] == 20
 
 
+def test_games_before_the_first_are_not_written(tmp_path: Path) -> None:
+    source, target = tmp_path / "source", tmp_path / "target"
+    with DatasetWriter(source, MANIFEST, 32) as writer:
+        writer.skip_to(10**9)
+        for number in range(40):
+            writer.add(game(number, 1))
+        writer.finish()
+    made = filter_positions(source, target, PositionSelection(most_score=700), ignore)
+    assert made.games == 40
+    assert 0 < made.positions < len(content(source))
+    with Dataset(target) as dataset:
+        assert dataset.game_numbers() == list(range(10**9, 10**9 + 40))
+
+
 ACTIONS: dict[str, Callable[[Path, Path], object]] = {
     "merge": lambda source, target: merge([source], target, ignore),
     "shuffle": lambda source, target: shuffle([source], target, 3, ignore),
