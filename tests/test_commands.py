@@ -365,6 +365,12 @@ ELSEWHERE = {
     "kempelen train selfplay FILE --game go": (
         "tests/kempelen/training/test_go_patterns.py::test_selfplay_command_plays_and_shows_go_games"
     ),
+    "kempelen train selfplay FILE --game go --targets --playouts 320 --games 643": (
+        "tests/kempelen/training/test_go_network.py::test_commands_play_games_and_train_on_them"
+    ),
+    "kempelen train tune network FILE -o NETWORK --epochs 8 --batch 64": (
+        "tests/kempelen/training/test_go_network.py::test_commands_play_games_and_train_on_them"
+    ),
     "kempelen train tune patterns FILE -o WEIGHTS": (
         "tests/kempelen/training/test_go_patterns.py::test_tune_patterns_writes_loadable_weights"
     ),

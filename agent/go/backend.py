@@ -40,10 +40,13 @@ def compiled_backend(
         return GoSearch(replace(search_config, seed=seed), user_evaluation)
 
     def trial_search(search: PersistentSearcher[int]) -> None:
+        from agent.go.network_file import shipped_network
         from agent.go.pattern_weights import shipped_weights
 
         if problem := shipped_weights()[1]:
             report(f"{problem}; the Go search runs without learned patterns")
+        if problem := shipped_network()[1]:
+            report(f"{problem}; the Go search runs without its network")
         list(search.search(Go(), Limits(nodes=1)))
 
     return compiled(

@@ -14,6 +14,7 @@ from agent.games.stones import BLACK, BORDER, EMPTY, Stones, iter_bits
 from agent.go.board import is_legal, place_stone
 from agent.go.board import play as play_move
 from agent.go.neighbourhoods import make_neighbourhood_table
+from agent.go.network_format import NetworkShape
 from agent.go.parts import fits
 from agent.go.pattern_weights import shipped_weights
 from agent.go.records import BOARD_CELLS, NO_VERTEX, PASS, Worker
@@ -98,6 +99,23 @@ class KernelBoard:
         self._history = np.zeros(0, np.uint64)
         # Sums of final owners by the first move of the playouts. Column 0 counts the playouts.
         self.owner_sums_by_move = np.zeros((0, BOARD_CELLS), np.int32)
+        self.network_buffer = np.zeros(0, np.float32)
+        self._buffer_size: tuple[int, int, int] | None = None
+
+    def use_network(
+        self, shape: NetworkShape, parameters: npt.NDArray[np.float32] | None, game: Go
+    ) -> None:
+        """Use a network for positions of the size of `game`, or stop using one if it is None.
+
+        The caller must keep the parameters.
+        """
+        worker = self.worker
+        worker.network = U64(0 if parameters is None else parameters.ctypes.data)
+        size = (shape.blocks, game.width, game.height)
+        if self._buffer_size != size:
+            self.network_buffer = np.zeros(shape.buffer_size(game.width, game.height), np.float32)
+            worker.network_buffer = U64(self.network_buffer.ctypes.data)
+            worker.network_blocks, self._buffer_size = shape.blocks, size
 
     def track_owners_by_move(self, wanted: bool) -> None:
         """Enable or disable ownership sums for each first move of the playouts."""

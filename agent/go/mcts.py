@@ -13,6 +13,11 @@ Each node has ANNEX_WORDS extra words:
 - OWNERS: the number of playouts through the parent in which Black finally owned the vertex (upper
   32 bits), and in which the winner owned it (lower 32 bits). If criticality is not used, instead
   the number of draws through the node.
+
+With a network, a node has another word, NETWORK: the network's value of the node for Black, as
+float32, and 1.0 if there is one, else 0.0. From a number of visits on, the network evaluates the
+node: its move probabilities replace the priors, and its value is mixed with those of the playouts
+through the node, down to the next node that it evaluated.
 """
 
 import math
@@ -21,6 +26,7 @@ import numba
 
 from agent.games.stones import BLACK
 from agent.go.board import count_captured, is_legal, play, stone_key
+from agent.go.network import evaluate_network
 from agent.go.playout import play_out
 from agent.go.priors import NO_PRIOR, compute_priors
 from agent.go.records import (
@@ -37,8 +43,13 @@ from agent.go.settings import (
     CRITICALITY_FROM,
     DISTANCE,
     EVALUATION_SHARE,
+    EVEN,
     EXPANSION,
     EXPLORATION,
+    NETWORK_EXPLORATION,
+    NETWORK_PRIOR,
+    NETWORK_SHARE,
+    NETWORK_VISITS,
     RAVE,
 )
 from agent.kernel.atomic_columns import FLOAT32, INT32, INT64, reader, writer
@@ -62,7 +73,9 @@ from agent.kernel.mcts_tree import (
     first_child,
     move_to,
     next_child,
+    prior_of,
     record_value,
+    set_prior,
     try_lock,
     unlock,
     visits_of,
@@ -71,6 +84,7 @@ from agent.kernel.score_scale import to_value
 
 ANNEX_WORDS = 4
 AMAF, PRIOR, SCORE_SUM, OWNERS = range(ANNEX_WORDS)
+NETWORK, NETWORK_WORDS = ANNEX_WORDS, 1
 AMAF_UNIT = 64
 SCORE_UNITS_PER_POINT = 2
 # From SAMPLING_FROM_VISITS visits on, only one in SAMPLING_INTERVAL playouts updates the children's
@@ -113,6 +127,40 @@ def _value_sum(tree: NodeTree, node: int) -> float:
 
 
 @kernel
+def _is_evaluated(tree: NodeTree, node: int) -> bool:
+    index = 2 * int64(extra_word_index(tree, node, NETWORK))
+    return _read_float32(tree.extra_words, index + 1) > 0
+
+
+@kernel
+def _network_value(tree: NodeTree, node: int) -> float:
+    return _read_float32(tree.extra_words, 2 * int64(extra_word_index(tree, node, NETWORK)))
+
+
+@kernel
+def _evaluate_node(worker: Worker, tree: NodeTree, board: Board, node: int, ply: int) -> None:
+    """Let the network evaluate a locked node that has children."""
+    compute_priors(worker, board, ply)
+    value = evaluate_network(worker)
+    best, child = 0.0, first_child(tree, node)
+    while child != NO_NODE:
+        best = max(best, worker.ratings[move_to(tree, child)])
+        child = next_child(tree, child)
+    even, visits = worker.settings[EVEN], worker.settings[NETWORK_PRIOR]
+    child = first_child(tree, node)
+    while child != NO_NODE:
+        prior = float(worker.ratings[move_to(tree, child)])
+        set_prior(tree, child, prior)
+        if visits > 0:
+            wins = visits * math.sqrt(prior / best)
+            _set_prior(tree, child, even + wins, wins)
+        child = next_child(tree, child)
+    index = 2 * int64(extra_word_index(tree, node, NETWORK))
+    _write_float32(tree.extra_words, index, value)
+    _write_float32(tree.extra_words, index + 1, 1.0)
+
+
+@kernel
 def _criticality(worker: Worker, tree: NodeTree, node: int, child: int) -> float:
     """Return the covariance of winning and owning the child's vertex, about -1/2 to 1/2.
 
@@ -140,6 +188,9 @@ def _select_child(worker: Worker, tree: NodeTree, node: int) -> int:
     if not _uses_playouts(worker):
         exploration = max(exploration, MIN_EXPLORATION_WITHOUT_PLAYOUTS)
     log_visits = math.log(visits_of(tree, node) + 1.0)
+    prior_exploration = 0.0
+    if worker.network and _is_evaluated(tree, node):
+        prior_exploration = worker.settings[NETWORK_EXPLORATION] * math.sqrt(visits_of(tree, node))
     best, best_value, criticality_weight = NO_NODE, -10.0, 0.0
     if visits_of(tree, node) >= worker.settings[CRITICALITY_FROM]:
         criticality_weight = worker.settings[CRITICALITY]
@@ -164,6 +215,8 @@ def _select_child(worker: Worker, tree: NodeTree, node: int) -> int:
             value = amaf_share * (2 * wins / amaf_visits - 1) + (1 - amaf_share) * value
         if exploration > 0:
             value += exploration * math.sqrt(log_visits / (visits + 1))
+        if prior_exploration > 0:
+            value += prior_exploration * prior_of(tree, child) / (visits + 1)
         if value > best_value:
             best, best_value = child, value
         child = next_child(tree, child)
@@ -252,6 +305,9 @@ def _expand_node(worker: Worker, tree: NodeTree, board: Board, node: int, ply: i
             tree.state = FULL
             return
         _set_prior(tree, child, worker.prior_counts[move], worker.prior_value_sums[move])
+    if worker.network:  # a node that lost its children gets the network's priors again
+        index = 2 * int64(extra_word_index(tree, node, NETWORK))
+        _write_float32(tree.extra_words, index + 1, 0.0)
 
 
 @kernel
@@ -265,7 +321,7 @@ def _descend(worker: Worker, tree: NodeTree, board: Board) -> tuple[int, int]:
     may_draw = _uses_playouts(worker) and worker.settings[CRITICALITY] == 0
     worker.path_nodes[0] = node
     worker.path_keys[0] = _situation_key(worker, board)
-    worker.repeated = 0
+    worker.repeated = worker.evaluated = 0
     add_virtual_loss(tree, node)
     while ply < MAX_TREE_PLIES and board.passes < 2:
         if first_child(tree, node) == NO_NODE:
@@ -276,6 +332,18 @@ def _descend(worker: Worker, tree: NodeTree, board: Board) -> tuple[int, int]:
             if first_child(tree, node) == NO_NODE:
                 _expand_node(worker, tree, board, node, ply)
             unlock(tree, node)
+        if worker.network:
+            if (
+                visits_of(tree, node) >= worker.settings[NETWORK_VISITS]
+                and not _is_evaluated(tree, node)
+                and try_lock(tree, node)
+            ):
+                if not _is_evaluated(tree, node):
+                    _evaluate_node(worker, tree, board, node, ply)
+                unlock(tree, node)
+            if _is_evaluated(tree, node):
+                worker.evaluated = 1
+                worker.network_value = _network_value(tree, node)
         child = _select_child(worker, tree, node)
         if child == NO_NODE:
             break
@@ -445,6 +513,9 @@ def run_simulations(worker: Worker, tree: NodeTree) -> None:
             score = score_playout(worker, board)
             share = worker.settings[EVALUATION_SHARE] if worker.evaluate else 0.0
             value = share * value + (1 - share) * _sign(score)
+            if worker.evaluated:
+                share = worker.settings[NETWORK_SHARE]
+                value = share * worker.network_value + (1 - share) * value
         if worker.owner_sums_by_move and ply > 0 and not drawn:
             _record_owners(worker, int64(worker.played_moves[0]))
         _backpropagate(worker, tree, ply, detour, value, score)

@@ -18,6 +18,7 @@ PARTS = {
         "agent.go.ladders",
         "agent.go.playout",
         "agent.kernel.mcts_tree",
+        "agent.go.network",
         "agent.go.mcts",
     ),
     FEATURE_EXTRACTION: ("agent.go.feature_extraction",),

@@ -121,6 +121,13 @@ class Worker:
     stop: int  # set by other threads
     evaluate: Bits  # address of int32 evaluate(worker*, int64 ply), 0 for none
     failure: Bits  # exception raised by a compiled evaluation, 0 for none
+    network: Bits  # address of the network's parameters, 0 for none
+    network_blocks: int
+    network_buffer: Bits  # address of its activations
+    # Value for Black of the last node of the path that the network evaluated; `evaluated` is 0 if
+    # there is none.
+    network_value: float
+    evaluated: int
     settings: Annotated[FixedArray[float], 32]  # by index (see settings.py)
 
 

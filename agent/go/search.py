@@ -12,11 +12,13 @@ from agent.games.stones import BLACK, PASS, WHITE
 from agent.go.kernel_board import KernelBoard, from_kernel_move, to_kernel_move
 from agent.go.mcts import (
     ANNEX_WORDS,
+    NETWORK_WORDS,
     SCORE_SUM,
     SCORE_UNITS_PER_POINT,
     expand_root,
     run_simulations,
 )
+from agent.go.network_file import shipped_network
 from agent.go.ownership import SETTLED_SHARE, Ownership
 from agent.go.playout import run_playouts
 from agent.go.records import BOARD_CELLS, MAX_TREE_PLIES, Worker
@@ -64,7 +66,9 @@ class GoSearch(ParallelSearch[KernelBoard]):
     ) -> None:
         self._search_config = search_config
         self._workers = WorkerPool(KernelBoard, search_config.threads)
-        self._pool = NodePool(search_config.megabytes, ANNEX_WORDS)
+        self._network = shipped_network()[0] if evaluation is None else None
+        words = ANNEX_WORDS + (NETWORK_WORDS if self._network else 0)
+        self._pool = NodePool(search_config.megabytes, words)
         self._tree_lock = threading.Lock()
         self._game = Go()
         self._root_moves: tuple[int, ...] = ()  # allowed root moves; empty if all are allowed
@@ -96,6 +100,23 @@ class GoSearch(ParallelSearch[KernelBoard]):
             for vertex in range(BOARD_CELLS):
                 board.worker.scored_vertices[vertex] = int(vertex in scored)
         self._forget()
+
+    def root_visits(self) -> list[tuple[int, int]]:
+        """Return the moves of the root and their visits, after a search."""
+        pool = self._pool
+        return [
+            (from_kernel_move(pool.move(child)), pool.visits(child))
+            for child in pool.children(ROOT)
+        ]
+
+    def owners(self) -> list[float]:
+        """Return the mean final owner (1 is Black) of each point, in rows from the bottom."""
+        shape, owners = self._game.stones.shape, self._ownership.mean_owners()
+        return [
+            float(owners[shape.vertex(column, row)])
+            for row in range(shape.height)
+            for column in range(shape.width)
+        ]
 
     @property
     def supports_multipv(self) -> bool:
@@ -198,6 +219,11 @@ class GoSearch(ParallelSearch[KernelBoard]):
     def _prepare(self, board: KernelBoard, position: Go, limits: Limits[int]) -> None:
         worker = board.worker
         board.load(position)
+        if (network := self._network) is not None:
+            # The network learned the score of the whole area.
+            scores_area = not worker.territory and np.asarray(worker.scored_vertices).all()
+            fits = network.fits(position) and scores_area
+            board.use_network(network.shape, network.parameters if fits else None, position)
         worker.nodes = worker.seldepth = 0
         worker.evaluate = U64(self._evaluator.address if self._evaluator else 0)
         restrictions = list(limits.restrictions)

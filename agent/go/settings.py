@@ -43,6 +43,12 @@ SETTINGS: dict[str, Setting] = {
     "territory": Setting(0.0, 0.0, 100.0),
     # Number of visits for the move with the best learned rating. Other moves get fewer.
     "learned": Setting(40.0, 0.0, 500.0),
+    # Network: number of visits at which it evaluates a node, weight of its value, number of prior
+    # visits of its best move, and constant of the exploration by its move probabilities.
+    "network_visits": Setting(24.0, 1.0, 1e9),
+    "network_share": Setting(0.3, 0.0, 1.0),
+    "network_prior": Setting(60.0, 0.0, 500.0),
+    "network_exploration": Setting(0.0, 0.0, 5.0),
 }
 SETTING_INDEX = {name: number for number, name in enumerate(SETTINGS)}
 
@@ -82,3 +88,7 @@ LADDER = SETTING_INDEX["ladder"]
 PASSING = SETTING_INDEX["passing"]
 TERRITORY = SETTING_INDEX["territory"]
 LEARNED = SETTING_INDEX["learned"]
+NETWORK_VISITS = SETTING_INDEX["network_visits"]
+NETWORK_SHARE = SETTING_INDEX["network_share"]
+NETWORK_PRIOR = SETTING_INDEX["network_prior"]
+NETWORK_EXPLORATION = SETTING_INDEX["network_exploration"]

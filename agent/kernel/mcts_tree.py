@@ -129,6 +129,11 @@ def prior_of(tree: NodeTree, node: int) -> float:
 
 
 @kernel
+def set_prior(tree: NodeTree, node: int, prior: float) -> None:
+    _write_float32(tree.priors, node, prior)
+
+
+@kernel
 def untried_prior(tree: NodeTree, node: int) -> float:
     """Return the highest prior of the moves that are not children of the node yet."""
     return _read_float32(tree.untried, node)

@@ -17,6 +17,7 @@ _KERNEL = b"agent.kernel.decorators"
 _IMPORT = re.compile(rb"\nfrom (agent[\w.]*) import (\([^)]*\)|[^\n]*)|\nimport (agent[\w.]*)")
 # Weight files that affect the moves played.
 NETWORK_WEIGHTS, PATTERN_WEIGHTS = "chess/shipped.nnue", "go/pattern_weights.json"
+GO_NETWORK = "go/shipped.network"
 
 
 @cache

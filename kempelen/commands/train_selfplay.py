@@ -105,6 +105,13 @@ def configure(parser: ArgumentParser) -> None:
     go.add_argument(
         "--playouts", type=positive_int, help=f"playouts per move (default: {plan.playouts})"
     )
+    go.add_argument(
+        "--targets",
+        action="store_const",
+        const=True,
+        help="also store the visits and the final owners, to train a network; openings, komi and "
+        "the first moves vary",
+    )
     look = parser.add_argument_group("actions instead of playing").add_mutually_exclusive_group()
     look.add_argument("--show", action="store_true", help="print the manifest and size of the file")
     look.add_argument(
@@ -168,7 +175,7 @@ def _reject_options_of_other_game(arguments: Namespace) -> None:
             "chess960": 0.0, "odds": 0.0,
         },
         "go": {
-            "games": DEFAULT_GAMES, "size": plan.size, "playouts": plan.playouts,
+            "games": DEFAULT_GAMES, "size": plan.size, "playouts": plan.playouts, "targets": False,
         },
     }  # fmt: skip
     for game, options in defaults.items():
@@ -279,7 +286,12 @@ def _play_go(arguments: Namespace) -> None:
         found = manifest | {"games": len(games)}
     else:
         require_writable([path], [], GamesError, regular=True)
-        plan = GoSelfPlayPlan(size=arguments.size, playouts=arguments.playouts, seed=arguments.seed)
+        plan = GoSelfPlayPlan(
+            size=arguments.size,
+            playouts=arguments.playouts,
+            seed=arguments.seed,
+            targets=arguments.targets,
+        )
         with cluster_threads(arguments, "kempelen train selfplay") as threads:
             if threads is None:
                 load_kernels(GO)

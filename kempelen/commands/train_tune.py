@@ -8,11 +8,13 @@ TARGETS = {
     "search": "tune the constants of the search, or the options of any engine, by games (SPSA)",
     "evaluation": "fit the weights of the hand-written evaluation, by Texel's method",
     "patterns": "fit the weights of move patterns of Go, by minorisation-maximisation",
+    "network": "train the policy and value network of Go",
 }
 MODULES = {
     "search": "kempelen.match.tune_search",
     "evaluation": "kempelen.training.tune_evaluation",
     "patterns": "kempelen.training.tune_patterns",
+    "network": "kempelen.training.tune_network",
 }
 
 

@@ -2,7 +2,8 @@
 
 The first line of a file is its manifest as JSON. Every other line holds the number of a game, the
 number of its random opening moves, the result for Black, and the moves. A move is two SGF letters,
-and a pass is "--". The file is the same for any number of workers, and after any interruption.
+and a pass is "--". With targets for a network, these follow as JSON. The file is the same for any
+number of workers, and after any interruption.
 """
 
 import contextlib
@@ -23,7 +24,7 @@ from agent.io.file_lock import lock_or_raise
 from agent.io.files import read_bytes, replace_atomically
 from agent.io.text_files import read_text
 from agent.kernel import compilation
-from agent.kernel.source_digest import PATTERN_WEIGHTS, sources_digest, weights_digest
+from agent.kernel.source_digest import GO_NETWORK, PATTERN_WEIGHTS, sources_digest, weights_digest
 from agent.limits import Info, Limits
 from kempelen.training.workers import GamesError, LocalProcesses, Workers
 
@@ -37,6 +38,12 @@ MEGABYTES = 16
 # or after this many moves per point of the board.
 DECIDED_VALUE = 0.95
 MAX_LENGTH_FACTOR = 3
+# With targets: openings have fewer random moves than MAX_RANDOM_PLIES, games are played to the end
+# with a probability of END_SHARE, and until ply SAMPLED_PLIES a move is drawn by its visits, with a
+# probability of SAMPLED_SHARE, from those with at least MIN_VISIT_SHARE of the most visits. At most
+# MAX_MOVES moves of a position are stored.
+MAX_RANDOM_PLIES, END_SHARE, SAMPLED_PLIES, SAMPLED_SHARE = 9, 0.2, 14, 0.7
+MIN_VISIT_SHARE, MAX_MOVES = 0.1, 24
 _LETTERS = "abcdefghijklmnopqrs"
 _PASS = "--"
 
@@ -50,10 +57,30 @@ class GoSelfPlayPlan:
     playouts: int = 1000
     random_plies: int = 4
     seed: int = 1
+    targets: bool = False
 
     def manifest(self, version: str) -> dict[str, Any]:
-        player = {"kernel": sources_digest(), "weights": weights_digest(PATTERN_WEIGHTS)}
-        return {"game": "go", "engine": version, "licence": LICENCE, **asdict(self), **player}
+        weights = weights_digest(PATTERN_WEIGHTS, GO_NETWORK)
+        player = {"kernel": sources_digest(), "weights": weights}
+        plan = asdict(self)
+        if not self.targets:
+            del plan["targets"]
+        return {"game": "go", "engine": version, "licence": LICENCE, **plan, **player}
+
+
+@dataclass(frozen=True)
+class GoTargets:
+    """What a network learns from a game.
+
+    For each position after the opening, `visits` holds the most visited moves and their visits, and
+    `values` the expected result for Black, from -1 to 1. `owners` holds the mean final owner of
+    each point, from -100 (White) to 100 (Black), in rows from the bottom.
+    """
+
+    komi: float
+    visits: tuple[tuple[tuple[int, int], ...], ...]
+    values: tuple[float, ...]
+    owners: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -68,6 +95,7 @@ class GoGame:
     opening: int
     result: int
     moves: tuple[int, ...]
+    targets: GoTargets | None = None
 
 
 def random_opening(size: int | str, plies: int, seed: str) -> list[int]:
@@ -117,6 +145,54 @@ def play_game(
     return moves, 1 if black_value > 0 else -1
 
 
+def _random_komi(random: Random) -> float:
+    share = random.random()
+    if share < 0.6:
+        return 7.5
+    if share < 0.85:
+        return random.choice([5.5, 6.5, 7.0])
+    return random.randint(-10, 30) / 2
+
+
+def play_game_with_targets(plan: GoSelfPlayPlan, number: int) -> GoGame:
+    """Play a game, and store the targets of each search. One tree serves both sides."""
+    from agent.go.search import GoSearch
+    from agent.kernel.backend import SearchConfig
+
+    name = f"net/{plan.seed}/{number}"
+    random = Random(name)
+    game = Go(plan.size, _random_komi(random))
+    opening = random_opening(plan.size, number % MAX_RANDOM_PLIES, name)
+    for move in opening:
+        game.play(move)
+    search = GoSearch(SearchConfig(megabytes=MEGABYTES, seed=plan.seed * 2_000_003 + number))
+    to_the_end = random.random() < END_SHARE
+    moves, visits, values = list(opening), [], []
+    last_value = black_value = 0.0
+    while not game.is_over() and len(moves) < MAX_LENGTH_FACTOR * game.width * game.height:
+        result = run_search(search, game, Limits(nodes=plan.playouts))
+        expected = result.expected_outcome or 0.0
+        black_value = -expected if game.turn else expected
+        decided = min(abs(last_value), abs(black_value)) > DECIDED_VALUE
+        if not to_the_end and decided and last_value * black_value > 0:
+            break
+        last_value = black_value
+        found = [(move, count) for move, count in search.root_visits() if count]
+        visits.append(tuple(sorted(found, key=lambda pair: -pair[1])[:MAX_MOVES]))
+        values.append(round(black_value, 3))
+        move = result.pv[0]
+        if len(moves) < SAMPLED_PLIES and move != PASS and random.random() < SAMPLED_SHARE:
+            limit = MIN_VISIT_SHARE * max(count for _, count in found)
+            tried = [(each, n) for each, n in found if n >= limit and each != PASS]
+            if tried:
+                move = random.choices([each for each, _ in tried], [n for _, n in tried])[0]
+        game.play(move)
+        moves.append(move)
+    owners = tuple(round(100 * share) for share in search.owners())
+    targets = GoTargets(game.komi, tuple(visits), tuple(values), owners)
+    return GoGame(number, len(opening), 1 if black_value > 0 else -1, tuple(moves), targets)
+
+
 class GoSelfPlay:
     def __init__(self, plan: GoSelfPlayPlan) -> None:
         """Compile the search if necessary. Raise GamesError if the weights are invalid."""
@@ -133,6 +209,8 @@ class GoSelfPlay:
         from agent.kernel.backend import SearchConfig
 
         plan = self._plan
+        if plan.targets:
+            return play_game_with_targets(plan, number)
         game = Go(plan.size, plan.komi)
         opening = random_opening(plan.size, plan.random_plies + number % 2, f"{plan.seed}/{number}")
         for move in opening:
@@ -213,11 +291,34 @@ def format_game(game: GoGame, size: int | str) -> str:
         column, row = shape.coordinates(move)
         return _LETTERS[column] + _LETTERS[shape.height - 1 - row]
 
-    return f"{game.number} {game.opening} {game.result:+d} {''.join(map(text, game.moves))}"
+    line = f"{game.number} {game.opening} {game.result:+d} {''.join(map(text, game.moves))}"
+    if game.targets is not None:
+        line += f" {json.dumps(asdict(game.targets), separators=(',', ':'))}"
+    return line
+
+
+def _parse_targets(text: str, game: Go, searches: int) -> GoTargets:
+    found = json.loads(text)
+    vertices = {PASS, *game.stones.shape.vertices}
+    targets = GoTargets(
+        float(found["komi"]),
+        tuple(tuple((int(move), int(n)) for move, n in pairs) for pairs in found["visits"]),
+        tuple(map(float, found["values"])),
+        tuple(map(int, found["owners"])),
+    )
+    if not len(targets.visits) == len(targets.values) == searches:
+        raise ValueError("number of targets does not match the moves")
+    if len(targets.owners) != game.width * game.height:
+        raise ValueError("number of owners does not match the board")
+    if not all(
+        pairs and vertices.issuperset(move for move, _ in pairs) for pairs in targets.visits
+    ):
+        raise ValueError("invalid visits")
+    return targets
 
 
 def _parse_game(line: str, size: int | str) -> GoGame:
-    number, first, result, text = line.split(" ")
+    number, first, result, text, *rest = line.split(" ", 4)
     game = Go(size)
     shape = game.stones.shape
     moves = []
@@ -236,7 +337,8 @@ def _parse_game(line: str, size: int | str) -> GoGame:
         moves.append(move)
     if result not in ("+1", "-1"):
         raise ValueError(f"{result}: invalid result (expected +1 or -1)")
-    return GoGame(int(number), int(first), int(result), tuple(moves))
+    targets = _parse_targets(rest[0], game, len(moves) - int(first)) if rest else None
+    return GoGame(int(number), int(first), int(result), tuple(moves), targets)
 
 
 def read(path: Path) -> tuple[dict[str, Any], list[GoGame]]:
@@ -263,6 +365,6 @@ def read(path: Path) -> tuple[dict[str, Any], list[GoGame]]:
             games.append(_parse_game(line, size))
             if games[-1].number != number - 2:
                 raise ValueError(f"unexpected game number {games[-1].number}")
-        except ValueError as error:
+        except (ValueError, LookupError, TypeError, RecursionError) as error:
             raise GamesError(f"{path}, line {number}: invalid game ({error})") from None
     return manifest, games

@@ -14,6 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from agent.kernel.source_digest import (
+    GO_NETWORK,
     NETWORK_WEIGHTS,
     PATTERN_WEIGHTS,
     sources_digest,
@@ -32,7 +33,7 @@ def installed_version() -> str:
         release = version("kempelen")
     except PackageNotFoundError:
         release = "(not installed)"
-    weights = weights_digest(NETWORK_WEIGHTS, PATTERN_WEIGHTS)
+    weights = weights_digest(NETWORK_WEIGHTS, PATTERN_WEIGHTS, GO_NETWORK)
     return f"Kempelen {release} with the kernel {sources_digest()} and the weights {weights}"
 
 

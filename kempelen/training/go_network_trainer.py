@@ -1,0 +1,300 @@
+"""Train the Go network on games with targets (see `kempelen.training.go_selfplay`).
+
+The loss is the cross-entropy of the moves with the visits of the search, plus the squared errors of
+the value and of the mean owners. The target of the value is a mixture of the game's result and the
+search's value. Each position is seen in a random symmetry. Adam with decoupled weight decay
+minimises the loss (Kingma and Ba 2015; Loshchilov and Hutter 2019).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import math
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from agent.go.network_file import GoNetwork
+from agent.go.network_format import (
+    CHANNELS,
+    CONVOLUTION_ROWS,
+    FEATURES,
+    INPUTS,
+    POOLED,
+    STEM_ROWS,
+    NetworkShape,
+)
+from agent.go.network_format import cells as cells_of
+from agent.io.file_lock import lock_or_raise
+from kempelen.training import checkpoint_file
+from kempelen.training.checkpoint_file import TrainingError
+
+if TYPE_CHECKING:
+    from kempelen.training.go_selfplay import GoGame
+
+Floats = npt.NDArray[np.float32]
+
+# One in this many games is held out.
+HELD_OUT = 20
+_MAGIC = b"\x8bKmpGC\r\n"
+_BETA1, _BETA2, _EPSILON = 0.9, 0.999, 1e-8
+_WARM_UP_STEPS, _FINAL_RATE_SHARE = 200, 0.02
+_CANDIDATE_INPUT = 11  # see agent.go.network
+# Weights of the losses: moves, value, owners.
+_LOSS_WEIGHTS = (1.0, 1.0, 1.0)
+_INITIALIZATION, _SHUFFLING = range(2)  # streams of random numbers
+
+
+@dataclass(frozen=True, kw_only=True)
+class GoTrainingSettings:
+    """Settings of training. `result_share` is the share of the result in the value's target."""
+
+    blocks: int = 4
+    epochs: int = 10
+    batch: int = 128
+    rate: float = 2e-3
+    decay: float = 0.01
+    result_share: float = 0.6
+    seed: int = 1
+
+
+@dataclass(frozen=True)
+class Losses:
+    """Mean losses, and the share of positions whose most visited move was predicted."""
+
+    moves: float
+    value: float
+    owners: float
+    predicted: float
+
+
+class Positions:
+    """The positions of games on one board size, as inputs and targets of a network."""
+
+    def __init__(self, games: Sequence[GoGame], size: int) -> None:
+        from agent.games.go import Go
+        from agent.go.kernel_board import KernelBoard, to_kernel_move
+        from agent.go.network import encode_root
+
+        self.size, points = size, size * size
+        count = sum(len(game.targets.visits) for game in games if game.targets)
+        self.inputs = np.zeros((count, points, INPUTS), np.float16)
+        self.visits = np.zeros((count, points + 1), np.float32)
+        self.owners = np.zeros((count, points), np.int8)
+        # Columns, for the side to move: result, value of the search, komi of the opponent.
+        self.values = np.zeros((count, 3), np.float32)
+        board, shape = KernelBoard(), NetworkShape(1)
+        rows, columns = np.divmod(np.arange(points), size)
+        self.vertices = (rows + 1) * (size + 1) + columns + 1
+        point_of = {int(vertex): point for point, vertex in enumerate(self.vertices)}
+        number = 0
+        for game in games:
+            if (targets := game.targets) is None:
+                continue
+            position = Go(size, targets.komi)
+            owners = np.array(targets.owners)
+            for ply, move in enumerate(game.moves):
+                if (place := ply - game.opening) >= 0:
+                    board.load(position)
+                    board.use_network(shape, None, position)
+                    encode_root(board.worker)
+                    at = shape.inputs_at(size, size)
+                    inputs = board.network_buffer[at:].reshape(-1, INPUTS)[self.vertices]
+                    self.inputs[number] = inputs
+                    # -1 marks points where the engine considers no move.
+                    visits = self.visits[number]
+                    visits[:points] = np.where(inputs[:, _CANDIDATE_INPUT] > 0, 0, -1)
+                    total = sum(n for _, n in targets.visits[place])
+                    for tried, n in targets.visits[place]:
+                        point = point_of.get(to_kernel_move(tried), points)
+                        visits[point] = max(float(visits[point]), 0.0) + n / total
+                    sign = -1 if position.turn else 1
+                    self.owners[number] = sign * owners
+                    value = targets.values[place]
+                    self.values[number] = sign * game.result, sign * value, sign * targets.komi
+                    number += 1
+                position.play(move)
+        grid = np.arange(points).reshape(size, size)
+        symmetries = [np.rot90(each, turns) for each in (grid, grid.T) for turns in range(4)]
+        self._symmetries = np.array([each.ravel() for each in symmetries])
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def batch(
+        self, numbers: npt.NDArray[Any], symmetries: npt.NDArray[Any], result_share: float
+    ) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return the inputs, visits, owners and values of some positions."""
+        count, points = len(numbers), self.size**2
+        index = (numbers[:, None], self._symmetries[symmetries])
+        inputs = np.zeros((count, cells_of(self.size, self.size), INPUTS), np.float32)
+        inputs[:, self.vertices] = self.inputs[index]
+        visits = np.empty((count, points + 1), np.float32)
+        visits[:, :points] = self.visits[index]
+        visits[:, points] = self.visits[numbers, points]
+        owners = self.owners[index].astype(np.float32) / 100
+        values = np.empty((count, 2), np.float32)
+        result, searched, komi = self.values[numbers].T
+        values[:, 0] = result_share * result + (1 - result_share) * searched
+        values[:, 1] = komi
+        return inputs.reshape(count, -1), visits, owners, values
+
+
+def initial_parameters(shape: NetworkShape, seed: int) -> Floats:
+    """Return random parameters. The second convolution of each block begins with small weights."""
+    generator = np.random.default_rng((seed, _INITIALIZATION))
+    parameters = np.zeros((shape.rows, CHANNELS), np.float32)
+    at = 0
+
+    def fill(rows: int, deviation: float, biases: int = 1) -> None:
+        nonlocal at
+        parameters[at : at + rows] = generator.normal(0, deviation, (rows, CHANNELS))
+        at += rows + biases
+
+    fill(STEM_ROWS, math.sqrt(2 / STEM_ROWS))
+    for _ in range(shape.blocks):
+        fill(CONVOLUTION_ROWS, math.sqrt(2 / CONVOLUTION_ROWS))
+        fill(CONVOLUTION_ROWS, 0.3 * math.sqrt(2 / CONVOLUTION_ROWS), 0)
+        fill(POOLED, 0.2 * math.sqrt(1 / POOLED))
+    fill(CHANNELS, math.sqrt(2 / CHANNELS), 0)
+    fill(POOLED, 0.3 * math.sqrt(1 / POOLED))
+    fill(4, 0.1 / math.sqrt(CHANNELS), 0)
+    parameters[at, 3] = 0.3  # weight of the score in the value
+    at += 1
+    fill(FEATURES, math.sqrt(1 / FEATURES))
+    fill(1, 0.1 / math.sqrt(CHANNELS), 0)
+    return parameters.ravel()
+
+
+class GoNetworkTrainer:
+    def __init__(self, settings: GoTrainingSettings, games: Sequence[GoGame], size: int) -> None:
+        """Raise TrainingError if there are too few games."""
+        if len(games) < HELD_OUT:
+            raise TrainingError("too few games: {} (expected at least {})", len(games), HELD_OUT)
+        self._settings = settings
+        self._shape = NetworkShape(settings.blocks)
+        held_out = games[HELD_OUT - 1 :: HELD_OUT]
+        learned = [game for number, game in enumerate(games, 1) if number % HELD_OUT]
+        self.positions, self.held_out = Positions(learned, size), Positions(held_out, size)
+        if not len(self.positions) or not len(self.held_out):
+            raise TrainingError("the games have no targets (play them with --targets)")
+        self._size = size
+        self._buffer = np.zeros(self._shape.buffer_size(size, size), np.float32)
+        plane = cells_of(size, size) * CHANNELS
+        self._slopes = np.zeros(8 * CHANNELS + 2 * plane, np.float32)
+        self.epoch_steps = max(len(self.positions) // settings.batch, 1)
+        self.parameters = initial_parameters(self._shape, settings.seed)
+        self._means = np.zeros_like(self.parameters)
+        self._squares = np.zeros_like(self.parameters)
+
+    def run(
+        self, path: Path, sources: Sequence[str], report: Callable[[int], None] = lambda step: None
+    ) -> Generator[list[Losses], None, None]:
+        """Train. Resume from the checkpoint at `path` if it exists.
+
+        `sources` identifies the games. Yield the losses of the held-out games after each epoch, at
+        first those of the finished epochs. Raise TrainingError if the checkpoint is unusable.
+        """
+        made_with = asdict(self._settings) | {"games": list(sources)}
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(
+                lock_or_raise(path, TrainingError, "in use by another training process")
+            )
+            history = self._resume(path, made_with)
+            yield history
+            while len(history) < self._settings.epochs:
+                self._train_epoch(len(history), report)
+                history = [*history, self.measure(self.held_out)]
+                self._write_checkpoint(path, made_with, history)
+                yield history
+
+    def measure(self, positions: Positions) -> Losses:
+        """Return the losses, with the game's result as the target of the value."""
+        total = np.zeros(4)
+        for start in range(0, len(positions), self._settings.batch):
+            numbers = np.arange(start, min(start + self._settings.batch, len(positions)))
+            batch = positions.batch(numbers, np.zeros(len(numbers), np.int64), 1.0)
+            total += self.gradients(batch)[1] * len(numbers)
+        return Losses(*(total / len(positions)).tolist())
+
+    def gradients(
+        self, batch: tuple[Floats, Floats, Floats, Floats]
+    ) -> tuple[Floats, npt.NDArray[np.float64]]:
+        """Return the gradients of the mean loss, and the losses."""
+        from kempelen.training.go_network_gradients import add_gradients, transpose
+
+        count, blocks = len(batch[0]), self._shape.blocks
+        gradients, losses = np.zeros_like(self.parameters), np.zeros(4)
+        factors = np.array(_LOSS_WEIGHTS) / count
+        add_gradients(
+            self.parameters,
+            transpose(self.parameters, blocks),
+            blocks,
+            gradients,
+            self._buffer,
+            self._slopes,
+            *batch,
+            factors,
+            self._size,
+            self._size,
+            losses,
+        )
+        return gradients, losses / count
+
+    def _train_epoch(self, epoch: int, report: Callable[[int], None]) -> None:
+        settings = self._settings
+        generator = np.random.default_rng((settings.seed, _SHUFFLING, epoch))
+        order = generator.permutation(len(self.positions))
+        for place in range(self.epoch_steps):
+            numbers = order[place * settings.batch :][: settings.batch]
+            symmetries = generator.integers(0, 8, len(numbers))
+            batch = self.positions.batch(numbers, symmetries, settings.result_share)
+            step = epoch * self.epoch_steps + place + 1
+            self._apply(self.gradients(batch)[0], step)
+            report(step)
+
+    def _apply(self, gradients: Floats, step: int) -> None:
+        settings = self._settings
+        progress = step / (settings.epochs * self.epoch_steps)
+        final = _FINAL_RATE_SHARE
+        rate = settings.rate * (final + (1 - final) * 0.5 * (1 + math.cos(math.pi * progress)))
+        rate *= min(1.0, step / _WARM_UP_STEPS)
+        self._means += (1 - _BETA1) * (gradients - self._means)
+        self._squares += (1 - _BETA2) * (gradients * gradients - self._squares)
+        scale = math.sqrt(1 - _BETA2**step) / (1 - _BETA1**step)
+        self.parameters *= 1 - rate * settings.decay
+        self.parameters -= rate * scale * self._means / (np.sqrt(self._squares) + _EPSILON)
+
+    def network(self, manifest: dict[str, Any]) -> GoNetwork:
+        return GoNetwork(self._shape, self.parameters, (self._size,), manifest)
+
+    def _resume(self, path: Path, made_with: dict[str, Any]) -> list[Losses]:
+        loaded = checkpoint_file.read(path, _MAGIC, made_with, "use another file with -o")
+        if loaded is None:
+            return []
+        head, content = loaded
+        with np.load(io.BytesIO(content)) as arrays:
+            for name, target in self._state().items():
+                target[:] = arrays[name]
+        return [Losses(*losses) for losses in head["history"]]
+
+    def _write_checkpoint(
+        self, path: Path, made_with: dict[str, Any], history: list[Losses]
+    ) -> None:
+        buffer = io.BytesIO()
+        np.savez(buffer, **self._state())  # type: ignore[arg-type]
+        losses = [list(asdict(each).values()) for each in history]
+        head = {"made_with": made_with, "history": losses}
+        checkpoint_file.write(path, _MAGIC, head, buffer.getvalue())
+
+    def _state(self) -> dict[str, Floats]:
+        return {
+            "parameters": self.parameters,
+            "means": self._means,
+            "squares": self._squares,
+        }
