@@ -6,7 +6,7 @@ import re
 
 import chess
 
-from agent.games.variants import STANDARD, board_class
+from agent.games.variants import STANDARD, board_class, variant_of
 from agent.io.message import Message
 
 # A negative or missing counter, and the value that it stands for, by the index of its field.
@@ -16,6 +16,10 @@ _COUNTER_MINIMA = {4: "0", 5: "1"}
 # The pieces in hand in crazyhouse, such as [Qpp], or [-] if there are none.
 _POCKETS = re.compile(r"[\[/]([PNBRQpnbrq]*|-)\]?")
 _NO_CASTLING = ("antichess", "racingkings")
+# Of both sides together, with pockets. The kernel has no room for the moves of more pieces.
+MAX_PIECES = 32
+MAX_HORDE_PIECES = 52
+MAX_CHECKS = 3  # remaining in 3check
 
 
 def board_from_fen(fen: str | None, chess960: bool = False, variant: str = STANDARD) -> chess.Board:
@@ -58,4 +62,22 @@ def _check_pockets(fen: str) -> str:
 def position_faults(board: chess.Board) -> Message:
     """Return what makes a position illegal, such as "no white king", or "" if it is legal."""
     faults = [Message(str(fault.name).lower().replace("_", " ")) for fault in board.status()]
+    faults = faults or excesses(board)
     return Message(", ".join("{}" for _ in faults), *faults)
+
+
+def excesses(board: chess.Board) -> list[Message]:
+    """Return what no game can reach, of what `board.status` does not check."""
+    faults = []
+    max_pieces = MAX_HORDE_PIECES if variant_of(board) == "horde" else MAX_PIECES
+    pockets = getattr(board, "pockets", ())
+    if chess.popcount(board.occupied) + sum(map(len, pockets)) > max_pieces:
+        faults.append(Message("more than {} pieces", max_pieces))
+    if not all(0 <= left <= MAX_CHECKS for left in getattr(board, "remaining_checks", ())):
+        faults.append(Message("remaining checks must be from 0 to {}", MAX_CHECKS))
+    return faults
+
+
+def is_playable(board: chess.Board) -> bool:
+    """Return whether a position is legal. The compiled search requires it."""
+    return board.is_valid() and not excesses(board)

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from agent.game import CHANCE
 from agent.games import catalogue
-from agent.games.fen import board_from_fen
+from agent.games.fen import board_from_fen, is_playable
 from agent.games.game_state import MAX_PLIES, GameState
 from agent.games.go import Go, format_size, parse_size
 from agent.games.variants import STANDARD, VARIANTS, find_variant
@@ -83,7 +83,7 @@ class ChessRequestParser:
         pattern = _CHESS_MOVE if variant == STANDARD else _VARIANT_MOVE
         try:
             board = board_from_fen(fen or None, chess960, variant)
-            if not board.is_valid():
+            if not is_playable(board):
                 raise RequestError(f"fen: illegal position {fen}")
             start = None if fen is None else board.fen(shredder=chess960)
             for number, text in enumerate(payload.get("moves", ()), start=1):

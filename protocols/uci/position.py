@@ -17,10 +17,6 @@ MAX_GAME_PLIES = 17_697
 # Maximum history of a position, in half-moves. Each takes about a kilobyte. Of longer games, only
 # the positions that can matter to the rules are kept.
 HISTORY_PLIES = 600
-# Of both sides together, with pockets. The kernel has no room for the moves of more pieces.
-MAX_PIECES = 32
-MAX_HORDE_PIECES = 52
-MAX_CHECKS = 3  # remaining in 3check
 # Variants that are not the same for both sides, or not on a mirrored board.
 ONE_WAY = ("horde", "racingkings")
 MAX_SHOWN_FEN = 120  # characters in an error message
@@ -106,7 +102,7 @@ def read_board(fen: str | None, chess960: bool = False, variant: str = STANDARD)
     """
     import chess
 
-    from agent.games.fen import board_from_fen
+    from agent.games.fen import board_from_fen, excesses
 
     try:
         board = board_from_fen(fen or None, chess960, variant)
@@ -127,12 +123,7 @@ def read_board(fen: str | None, chess960: bool = False, variant: str = STANDARD)
         )
         if status & flag
     ]
-    pockets = getattr(board, "pockets", ())
-    max_pieces = MAX_HORDE_PIECES if variant == "horde" else MAX_PIECES
-    if chess.popcount(board.occupied) + sum(map(len, pockets)) > max_pieces:
-        faults.append(f"more than {max_pieces} pieces")
-    if not all(0 <= left <= MAX_CHECKS for left in getattr(board, "remaining_checks", ())):
-        faults.append(f"remaining checks must be from 0 to {MAX_CHECKS}")
+    faults += map(str, excesses(board))
     if faults:
         raise UciError(f"illegal position: {faults[0]}: {shorten(fen or '', MAX_SHOWN_FEN)}")
     board.castling_rights = board.clean_castling_rights()

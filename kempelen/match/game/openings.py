@@ -20,7 +20,7 @@ import numpy as np
 
 from agent.evaluation import evaluation_digest
 from agent.game import CHANCE, NotatedGame
-from agent.games.fen import board_from_fen, position_faults
+from agent.games.fen import board_from_fen, is_playable, position_faults
 from agent.games.game_state import GameState
 from agent.games.variants import STANDARD
 from agent.io.files import iter_lines, open_file
@@ -454,7 +454,7 @@ def _checked(
     plies: int | None, start_only: bool, board: chess.Board, moves: Iterable[chess.Move], name: str
 ) -> Opening:
     """Return the opening if it can be played. Raise ValueError otherwise."""
-    if not board.is_valid():
+    if not is_playable(board):
         raise ValueError(f"illegal chess position ({position_faults(board)})")
     fen = board.fen()
     if start_only and fen != chess.STARTING_FEN:

@@ -13,7 +13,7 @@ from typing import Any
 import chess
 import chess.pgn
 
-from agent.games.fen import board_from_fen, position_faults
+from agent.games.fen import board_from_fen, is_playable, position_faults
 from agent.games.variants import KERNEL_VARIANTS, STANDARD, find_variant
 from agent.io.message import Message, MessageError, library_message
 from agent.io.read_report import ReadReport
@@ -90,7 +90,7 @@ def _parse_chess(data: Mapping[str, Any]) -> ParsedChessGame:
         raise AnalysisError("start: must be a FEN")
     try:
         board = board_from_fen(start, chess960, variant)
-        if not board.is_valid():
+        if not is_playable(board):
             raise AnalysisError("illegal position ({})", position_faults(board))
         game = chess.pgn.Game()
         game.setup(board)

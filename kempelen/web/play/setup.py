@@ -18,7 +18,7 @@ from agent.chess.evaluation.loading import DEFAULT
 from agent.evaluation import HANDCRAFTED, NETWORK
 from agent.games import catalogue
 from agent.games.catalogue import GameError, GameType
-from agent.games.fen import board_from_fen
+from agent.games.fen import board_from_fen, is_playable
 from agent.games.go import Go, format_size, parse_size
 from agent.games.variants import KERNEL_VARIANTS, STANDARD
 from agent.io.message import Message, MessageError, library_message
@@ -237,7 +237,7 @@ def _read_position(reader: _Form) -> dict[str, Any]:
         board = board_from_fen(text, chess960, variant)
     except ValueError as error:
         raise SetupError("position: {}", library_message(error)) from None
-    if not board.is_valid():
+    if not is_playable(board):
         raise SetupError("position: illegal position")
     if board.is_game_over():
         raise SetupError("position: the game is already over")

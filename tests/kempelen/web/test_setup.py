@@ -43,6 +43,14 @@ OFFERS = SiteResources(
         ({"fen": "8/8/8/8/8/8/8/8 w - - 0 1"}, "position: illegal position"),
         ({"fen": "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1"}, "position: the game is already over"),
         ({"fen": 7}, "fen: must be text"),
+        (
+            {"variant": "3check", "fen": "4k3/8/8/8/8/8/8/4K3 w - - 999999999+3 0 1"},
+            "position: illegal position",
+        ),
+        (
+            {"variant": "crazyhouse", "fen": f"4k3/8/8/8/8/8/8/4K3[{'q' * 40}] w - - 0 1"},
+            "position: illegal position",
+        ),
         ({"evaluation": "/home/me/mine.py:evaluate"}, "evaluation: invalid value"),
         ({"algorithm": "alpha-beta"}, "algorithm: invalid value"),
         ({"opponent": "Stones"}, "opponent: invalid value"),
