@@ -37,7 +37,7 @@ DROP, KING_PROMOTION = EN_PASSANT | 1 << 12, EN_PASSANT | 2 << 12
 
 FIFTY_MOVES = 100  # plies without a capture or pawn move: a draw
 POCKET_KINDS = 8  # in memory: pawn to queen are used
-MAX_MOVES = 448  # a legal position has at most 218; one with 16 queens can have more
+MAX_MOVES = 512  # a legal position has at most 218; one with 15 queens and drops has 450
 MAX_GAME_KEYS = 256  # number of earlier game positions kept to detect repetitions
 
 

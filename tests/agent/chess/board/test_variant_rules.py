@@ -7,6 +7,7 @@ import chess
 import pytest
 
 from agent.chess.variants import variant_module
+from agent.games.fen import board_from_fen
 from agent.games.variants import KERNEL_VARIANTS, board_class, variant_outcome
 
 VARIANTS = KERNEL_VARIANTS[1:]
@@ -126,3 +127,11 @@ def test_random_games_have_equal_moves_keys_and_results(variant: str, thorough: 
             if not moves or variant_outcome(board) is not None:
                 break
             board.push(rng.choice(moves))
+
+
+def test_many_moves_fit_into_the_arrays() -> None:
+    fen = "kn2Q1K1/ppQ3Q1/Q6Q/3Q1Q2/1Q5Q/1Q5Q/4Q3/Q1Q3Q1[QRBNP] w - - 0 1"
+    board = board_from_fen(fen, variant="crazyhouse")
+    kernel_board = variant_module("crazyhouse", "board.kernel_board").KernelBoard()
+    kernel_board.load(board)
+    assert len(kernel_board.legal_moves()) == board.legal_moves.count() == 450
