@@ -449,7 +449,8 @@ class GameCodec:
         """
         reader = _Reader(body)
         n_lines, n_plies = _COUNTS.unpack(reader.take(_COUNTS.size).tobytes())
-        if not n_lines <= n_plies <= 8 * len(reader):
+        # Every ply takes at least a byte: its move, or the start of its line.
+        if not n_lines <= n_plies <= len(reader):
             raise ValueError("invalid numbers of lines and plies")
         lines = reader.take_numbers(n_games, "<u4").astype(np.int64)
         lengths = reader.take_numbers(n_lines, "<u4").astype(np.int64)

@@ -215,6 +215,8 @@ def test_invalid_blocks_are_rejected(games: list[Packed]) -> None:
         (body_of(raw + b"\0"), "too long"),
         (body_of(struct.pack("<II", 1 << 31, 1 << 31) + raw[8:]), "numbers of lines"),
         (body_of(struct.pack("<II", 1, 5) + raw[8:]), "lengths of lines|too"),
+        # Eight plies a byte would take much more memory than the data.
+        (body_of(struct.pack("<II", 1, 2 * len(raw)) + raw[8:]), "numbers of lines"),
     ):
         with pytest.raises(ValueError, match=reason):
             codec.decode(wrong, len(games), total)
