@@ -4,12 +4,15 @@ import json
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from kempelen.cli import main
 from kempelen.web.database import Database, DatabaseError
-from kempelen.web.play.archive import Archive
+from kempelen.web.play import archive
+from kempelen.web.play.archive import Archive, GameSearch, SavedGame
+from kempelen.web.play.setup import GameSetup
 from tests.kempelen.web.support import Served, serving
 
 FORM = {"game": "tic-tac-toe", "seconds": 0.02}
@@ -143,3 +146,25 @@ def test_rows_of_the_archive_are_read_back(path: Path) -> None:
     archive = Archive(Database(path))
     assert archive.find("unknown") is None
     assert archive.list_games("-") == []
+
+
+def test_search_skips_damaged_games_and_reads_no_moves_of_others(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = Database(path)
+    games = Archive(database)
+    for name, game in (("a", "go"), ("b", "tic-tac-toe"), ("c", "go"), ("d", "go"), ("e", "go")):
+        games.save(SavedGame(name, "-", GameSetup(game=game, side=0)))
+    for name, setup in (("c", "[1]"), ("d", '{"level": []}'), ("e", "{")):
+        database.execute("UPDATE played SET setup = ? WHERE id = ?", setup, name)
+    read: list[str] = []
+    original = archive._read
+
+    def note(row: tuple[Any, ...]) -> SavedGame:
+        read.append(row[0])
+        return original(row)
+
+    monkeypatch.setattr(archive, "_read", note)
+    assert [game.id for game in games.list_games("-", GameSearch(game="go"))] == ["a"]
+    assert read == ["a"]
+    database.close()
