@@ -76,8 +76,8 @@ class GameSession:
     @property
     def idle(self) -> bool:
         """Whether there are no viewers, no search, no running opponent and no unsaved moves."""
-        busy = self._watchers or self._search_task or self._opponent or self._unsaved
-        return not busy
+        searching = self._search_task or self._hint_task  # a checked move is played later
+        return not (self._watchers or searching or self._opponent or self._unsaved)
 
     async def serve(self, channel: Channel) -> None:
         """Serve a page until it disconnects. Only the owner may change the game."""
@@ -97,6 +97,9 @@ class GameSession:
         try:
             channel.send({"kind": "welcome", "mine": is_owner})
             async with self._lock:
+                if self.deleted:
+                    await channel.reject("game not found")
+                    return
                 await self._continue_game()
                 if self.saved.game_result is not None:  # the first search for dead stones is slow
                     await self._run_in_thread(self.board.view)
@@ -359,7 +362,8 @@ class GameSession:
             warning = None
         self._hint_task = None
         async with self._lock:
-            if moves != self.saved.moves or self.saved.game_result is not None:
+            ended = self.deleted or self.saved.game_result is not None
+            if ended or moves != self.saved.moves:
                 return
             if warning is not None:
                 self.subscribers.broadcast(warning)

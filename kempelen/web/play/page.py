@@ -171,6 +171,8 @@ class PlayPage(Page):
             # Replaying a long game is slow.
             async with self.site.game_locks.lock(visitor, math.inf):
                 session = await asyncio.to_thread(GameSession, saved, self.site, self._archive)
+            if name not in self._sessions and self._archive.find(name) is None:
+                return None  # deleted meanwhile; the session would save it again
             self._sessions.setdefault(name, session)  # unless another request resumed it
         return self._sessions[name]
 

@@ -17,6 +17,7 @@ from kempelen.web.play import game_session
 from kempelen.web.play.archive import Archive, SavedGame
 from kempelen.web.play.boards import GoGame
 from kempelen.web.play.game_session import GameSession
+from kempelen.web.play.page import PlayPage
 from kempelen.web.play.setup import GameSetup
 from kempelen.web.site_context import SiteContext
 from protocols.client.process import EngineError
@@ -35,6 +36,7 @@ class Page:
     def __init__(self, owner: str = ANONYMOUS) -> None:
         self.owner = self.visitor = owner
         self.sent: list[Any] = []
+        self.rejected = ""
         self.messages: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
 
     def send(self, message: Any) -> None:
@@ -42,6 +44,9 @@ class Page:
 
     def send_text(self, text: str) -> None:
         self.sent.append(text)
+
+    async def reject(self, reason: str) -> None:
+        self.rejected = reason
 
     async def run(self, on_message: OnMessage) -> None:
         while (message := await self.messages.get()) is not None:
@@ -470,3 +475,40 @@ async def test_move_that_ends_the_game_is_not_checked(
     await eventually(lambda: session.saved.game_result is not None)
     page.leave()
     await visit
+
+
+async def test_visit_of_a_deleted_game_starts_no_opponent(
+    site: SiteContext, opponents: list[SlowOpponent]
+) -> None:
+    session = make_session(site, side=1)
+    session.deleted = True
+    page = Page()
+    await session.serve(cast(Channel, page))
+    assert (page.rejected, opponents) == ("game not found", [])
+
+
+async def test_checked_move_is_not_played_in_a_deleted_game(
+    site: SiteContext, opponents: list[SlowOpponent], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = make_session(site, side=0)
+
+    async def check(*moves: Any) -> None:
+        session.deleted = True
+
+    monkeypatch.setattr(session, "_find_refutation", check)
+    await session._check_move([], "b2")
+    assert (session.saved.moves, opponents) == ([], [])
+
+
+async def test_game_that_is_deleted_while_it_is_opened_stays_deleted(
+    site: SiteContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page, archive = PlayPage(site), Archive(site.database)
+    archive.save(SavedGame("game", ANONYMOUS, GameSetup(game="tic-tac-toe")))
+
+    def resume(saved: SavedGame, *more: Any) -> GameSession:
+        archive.delete(saved.id)
+        return GameSession(saved, *more)
+
+    monkeypatch.setattr("kempelen.web.play.page.GameSession", resume)
+    assert await page._session("game", "visitor") is None
