@@ -41,6 +41,8 @@ POLL_INTERVAL_S = 0.1
 MAX_LISTED = 100
 # Maximum value of a game option, such as a size, that is accepted from a broker.
 MAX_OPTION = 30
+# Maximum number of moves from a broker that are replayed per poll, as other pages wait meanwhile.
+MAX_REPLAYED = 500
 # Errors of invalid moves, and of games of users.
 REPLAY_ERRORS = (ValueError, LookupError, TypeError)
 
@@ -65,6 +67,7 @@ class WatchedTournament:
         self._sent: dict[str, Any] = {}
         self._grids: dict[str, _LastGridPosition] = {}  # by board name
         self._live_games: dict[str, tuple[list[Any], LiveGame]] = {}  # by board name
+        self._to_replay = 0  # the moves that may still be replayed in this poll
 
     @property
     def name(self) -> str:
@@ -149,6 +152,7 @@ class WatchedTournament:
 
     def _current_state(self) -> dict[str, Any]:
         spectator, game = self.spectator, self.game.name
+        self._to_replay = MAX_REPLAYED
         parts: dict[str, Any] = {
             "runner": spectator.runner,
             "problem": spectator.problem,
@@ -191,8 +195,11 @@ class WatchedTournament:
             if live is None or old != game or live.received != moves[: len(live.received)]:
                 self._check_game()
                 live = LiveGame(self.game, str(part.get("fen", "")), variant)
-            live.extend(moves)
+            known = len(live.received)
+            live.extend(moves if self.spectator.trusted else moves[: known + self._to_replay])
+            self._to_replay -= len(live.received) - known
         except REPLAY_ERRORS:
+            self._to_replay -= min(self._to_replay, len(moves))
             live = LiveGame(None)
             live.extend(moves)
         self._live_games[board] = (game, live)

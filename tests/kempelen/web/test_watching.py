@@ -25,7 +25,7 @@ from kempelen.match.records.ledger import Ledger
 from kempelen.web.diagrams import diagram, game_diagrams
 from kempelen.web.layout import page_words
 from kempelen.web.site_context import SiteResources
-from kempelen.web.watch.page import WatchedTournament
+from kempelen.web.watch.page import MAX_REPLAYED, WatchedTournament
 from tests.kempelen.match.support import engine, settings
 from tests.kempelen.web.support import PATIENCE, Served, serving
 
@@ -347,4 +347,18 @@ def test_each_viewer_receives_curve_points_once(ledger: str) -> None:
     assert watched.state()["state"]["curve"]["points"] == points
     (message,) = map(json.loads, heard)
     assert message["state"] == {"curve": {"more": points[-1:]}}
+    assert watched.changes() == {}
+
+
+def test_long_game_of_a_broker_is_replayed_over_several_polls() -> None:
+    moves = ["g1f3", "g8f6", "f3g1", "f6g8"] * (MAX_REPLAYED // 4 + 1)
+    board = {
+        "board": 1, "pair": "1-2", "game": 1, "white": "A", "black": "B",
+        "fen": chess.STARTING_FEN, "moves": moves, "position": chess.STARTING_FEN,
+    }  # fmt: skip
+    spectator = Mock(trusted=False, games={}, runner="", problem="")
+    spectator.state.status, spectator.state.snapshots = {}, {"boards/1": board}
+    watched = WatchedTournament(spectator)
+    lengths = [len(watched.changes()["history/1"]["written"]) for _ in range(2)]
+    assert lengths == [MAX_REPLAYED, len(moves)]
     assert watched.changes() == {}
