@@ -34,7 +34,7 @@ COMMAND_GROUPS = {
         "uci": "speak UCI on standard input and output",
         "xboard": "speak xboard's protocol on standard input and output",
         "gtp": "speak GTP on standard input and output, for Go and other games",
-        "web": "serve web pages to play, analyse, watch and learn",
+        "web": "serve web pages: play, analyse, puzzles, editor, watch, learn",
     },
     "Analyse": {
         "analyse": "find the bad moves in games of chess (PGN) or Go (SGF)",
@@ -82,7 +82,7 @@ SUBCOMMANDS = {
     },
     "train": {
         "selfplay": "play games against itself and store the positions",
-        "data": "show, merge, shuffle, split, filter, check and rescore files of positions",
+        "data": "show, merge, shuffle, split, filter, convert, check and rescore positions",
         "fit": "train the network that a YAML file describes",
         "tune": "tune search constants or evaluation weights",
     },

@@ -219,7 +219,7 @@ def open_openings(
     check = partial(_checked, settings.plies, start_only)
     if suffix in repertoire.SUFFIXES:
         if variant != STANDARD:
-            raise SettingsError(f"{settings.file}: a repertoire cannot be used with {variant}")
+            raise SettingsError(f"{settings.file}: repertoires are not supported in {variant}")
         return _from_yaml(settings, chess960, check)
     if suffix == ".pgn":
         parse = partial(_parse_pgn, chess960, variant, check)
@@ -405,7 +405,7 @@ def _from_yaml(
 ) -> OpeningFile:
     file = settings.file or ""
     if chess960:
-        raise SettingsError(f"{file}: a repertoire cannot be used with Chess960")
+        raise SettingsError(f"{file}: repertoires are not supported in Chess960")
     try:
         with interruption.interruptible(), progress_bar(f"reading {Path(file).name}", None):
             lines = start_positions.read([Path(file)])

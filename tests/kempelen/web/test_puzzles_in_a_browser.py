@@ -108,10 +108,10 @@ def test_mistakes_of_a_player_are_tried_again_and_judged(browser: Browser, serve
     assert "Black to move. In the game, 5... Bxd1 was a mistake." in browser.find("main").text
     browser.wait("return document.querySelector('.cg-wrap.orientation-black')")
     assert browser.barriers() == []
-    assert attempt(browser, "Bxd1").startswith("Bxd1 is not good enough: it loses ")
+    assert attempt(browser, "Bxd1").startswith("Bxd1 is not good enough: it lowers ")
     assert "(failed)" in item(browser, "Bxd1")
     press(browser, "retry")
-    assert attempt(browser, "Qh4").startswith("Qh4 is not good enough: it loses ")
+    assert attempt(browser, "Qh4").startswith("Qh4 is not good enough: it lowers ")
     press(browser, "retry")
     assert "dxe5 is " in attempt(browser, "dxe5")
     assert "(failed)" in item(browser, "Bxd1")  # the first try counts
@@ -148,7 +148,7 @@ def test_solution_can_be_viewed_and_a_summary_ends_the_pass(
         assert browser.find("[data-action=next]").text == ("Finish" if last else "Next")
         press(browser, "next")
     browser.wait("return document.querySelector('.summary')")
-    assert browser.find(".summary").text == f"Done. You solved 0 of {count} at the first try."
+    assert browser.find(".summary").text == f"Done. You solved 0 of {count} on the first try."
     assert browser.barriers() == []
     press(browser, "failed again")
     assert browser.find("[data-action=solution]").is_displayed()
@@ -176,7 +176,7 @@ def test_mistakes_in_own_games_become_puzzles(browser: Browser, served: Served) 
     assert "Unsolved: 1. Solved: 0." in browser.find("main").text
     assert attempt(browser, "Qxd5") == "Qxd5 is the best move."
     press(browser, "next")
-    assert browser.find(".summary").text == "Done. You solved 1 of 1 at the first try."
+    assert browser.find(".summary").text == "Done. You solved 1 of 1 on the first try."
     review(browser, served, address=f"/analyse?game={queen_game(served, 1)}")
     browser.open(f"{served.base}/puzzles")
     browser.wait("return document.querySelector('.summary')")
@@ -201,7 +201,7 @@ def test_mistakes_of_go_are_tried_again_in_spanish(browser: Browser, served: Ser
     assert "Juegan negras. En la partida, 3. pass fue un error." in text
     browser.wait("return document.querySelectorAll('svg.go .stone').length === 2")
     assert browser.barriers() == []
-    assert attempt(browser, "pass").startswith("pass no basta: pierde ")
+    assert attempt(browser, "pass").startswith("pass no es suficiente: baja ")
     press(browser, "solution")
     browser.wait("return document.querySelector('.verdict').textContent.startsWith('Solución: ')")
     best = browser.find(".verdict").text.split()[1]
