@@ -16,7 +16,8 @@ _COUNTER_MINIMA = {4: "0", 5: "1"}
 # The pieces in hand in crazyhouse, such as [Qpp], or [-] if there are none.
 _POCKETS = re.compile(r"[\[/]([PNBRQpnbrq]*|-)\]?")
 _NO_CASTLING = ("antichess", "racingkings")
-# Of both sides together, with pockets. The kernel has no room for the moves of more pieces.
+# Maximum number of pieces of both sides, including pockets. More pieces could have more legal moves
+# than the kernel can store.
 MAX_PIECES = 32
 MAX_HORDE_PIECES = 52
 MAX_CHECKS = 3  # remaining in 3check
@@ -67,7 +68,7 @@ def position_faults(board: chess.Board) -> Message:
 
 
 def excesses(board: chess.Board) -> list[Message]:
-    """Return what no game can reach, of what `board.status` does not check."""
+    """Return why no game can reach a position, if `board.status` does not find it."""
     faults = []
     max_pieces = MAX_HORDE_PIECES if variant_of(board) == "horde" else MAX_PIECES
     pockets = getattr(board, "pockets", ())

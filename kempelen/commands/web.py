@@ -1,4 +1,4 @@
-"""`kempelen web`: web pages to play, analyse, watch and learn."""
+"""`kempelen web`: web pages to play, analyse, solve puzzles, edit positions, watch and learn."""
 
 from __future__ import annotations
 

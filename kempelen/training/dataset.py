@@ -297,7 +297,7 @@ class Dataset:
 
     @property
     def format(self) -> str:
-        """The format for files made of these: GAMES if one of them has it."""
+        """The format of files made from this dataset: GAMES if one of its files has it."""
         return GAMES if any(each.format == GAMES for each in self.contents) else POSITIONS
 
     def __getitem__(self, index: Any) -> Any:

@@ -1,8 +1,8 @@
 """Encode training positions as the start positions, moves and scores of games.
 
 A game is a sequence of lines of play. A line is a start position and legal moves, and some of its
-positions are kept: they are training positions. A position that no few moves reach from the
-previous one starts a new line, so any positions can be encoded, and all are decoded exactly.
+positions are kept: they are training positions. A position that cannot be reached from the previous
+one in a few moves starts a new line. So any positions can be encoded, and are decoded exactly.
 
 The encoded games of a block are, in this order, with integers in little-endian byte order:
 
@@ -70,14 +70,14 @@ Counts = npt.NDArray[np.int64]
 
 VERSION = 1
 MAX_GAP = 12  # plies between consecutive positions of a line
-MAX_TRIED_MOVES = 2000  # to find the moves between two positions
+MAX_TRIED_MOVES = 2000  # limit of the search for the moves between two positions
 MAX_RAW_BYTES = 1 << 28
 _TARGET = MAX_PLY + 1  # index of the target position in `Worker.positions`
-_POSITION_BYTES = 28  # of a `PackedPosition`, without score, result and depth
+_POSITION_BYTES = 28  # size of `PackedPosition` without score, result, depth
 _FRAME = struct.Struct("<BI")
 _COUNTS = struct.Struct("<II")
-FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 6, "lc": 0, "lp": 0, "pb": 0}]  # of LZMA
-_MAX_NUMBER = 255  # of a move, which fits into a byte
+FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 6, "lc": 0, "lp": 0, "pb": 0}]  # for LZMA
+_MAX_NUMBER = 255  # maximum move number, which is stored in a byte
 _FOUR_BITS = U64(15)
 
 _positions = types.Array(packed_type, 1, "C", readonly=True)

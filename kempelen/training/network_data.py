@@ -26,7 +26,7 @@ from kempelen.training.manifests import Renumberings, are_disjoint, lineage
 from kempelen.training.network_settings import PositionFilter, Target
 from kempelen.training.streamed_positions import SelectedPositions, StreamedPositions
 
-MIN_POOL = 100_000  # positions that are shuffled together at least
+MIN_POOL = 100_000  # minimum number of positions to shuffle together
 
 
 @dataclass(frozen=True)
@@ -191,6 +191,6 @@ def _streamed(source: SelectedPositions, paths: Sequence[str], memory: int) -> S
         positions = source.read(block)
         _require_valid(positions, paths)
         counts.append(len(positions))
-    # Shuffling takes the memory twice.
+    # Shuffling makes a copy of the pool.
     pool = max((memory << 20) // (2 * PACKED_BYTES), MIN_POOL)
     return StreamedPositions(source, counts, pool)

@@ -34,7 +34,7 @@ class SelfPlayLedger:
             self._lock.close()
             raise
         self._row: dict[str, Any] = {}
-        self._other_positions = 0  # in the file, in games of other lines
+        self._other_positions = 0  # positions of the file that other lines count
 
     @property
     def next_game(self) -> int:

@@ -26,11 +26,11 @@ class RandomOpenings:
 
     @cached_property
     def _boards(self) -> list[chess.Board]:
-        # Ordinary castling rights are read alike.
+        # chess960=True also accepts the castling rights of standard chess.
         return [chess.Board(fen, chess960=True) for fen in self.fens] or [chess.Board()]
 
     def draw(self, random: Random) -> chess.Board:
-        # Without these fractions, no numbers are drawn for them: games of older files are repeated.
+        # A fraction of 0 draws no random number, so the games of older files are reproduced.
         if self.chess960 and random.random() < self.chess960:
             board = chess.Board.from_chess960_pos(random.randrange(_STARTS))
         else:
@@ -39,7 +39,10 @@ class RandomOpenings:
 
 
 def remove_piece(board: chess.Board, random: Random) -> chess.Board:
-    """Return a copy without a random piece. Return `board` if no piece can be removed."""
+    """Return a copy without a random piece other than a king or queen.
+
+    Return `board` if no piece can be removed.
+    """
     squares = [
         square for square, piece in board.piece_map().items() if piece.piece_type not in _KEPT
     ]

@@ -24,7 +24,7 @@ class SelectedPositions:
         mask: Callable[[Packed], Mask],
         target: Target,
     ) -> None:
-        """`in_part` takes game numbers. `mask` takes positions with their targets."""
+        """`in_part` selects games by number. `mask` selects positions after targets are set."""
         self._dataset = dataset
         self._in_part = in_part
         self._mask = mask

@@ -17,7 +17,7 @@ MAX_GAME_PLIES = 17_697
 # Maximum history of a position, in half-moves. Each takes about a kilobyte. Of longer games, only
 # the positions that can matter to the rules are kept.
 HISTORY_PLIES = 600
-# Variants that are not the same for both sides, or not on a mirrored board.
+# Variants whose positions cannot be flipped: the rules differ for the two sides, or by direction.
 ONE_WAY = ("horde", "racingkings")
 MAX_SHOWN_FEN = 120  # characters in an error message
 

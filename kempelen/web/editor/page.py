@@ -21,7 +21,7 @@ CASTLING = {"K": chess.H1, "Q": chess.A1, "k": chess.H8, "q": chess.A8}
 
 
 class EditorPage(Page):
-    """The page for setting up positions, and the check of them."""
+    """The page for setting up positions, which the server checks."""
 
     name = "editor"
     paths = ("/editor",)
@@ -39,9 +39,10 @@ class EditorPage(Page):
 
 
 def check_chess(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a chess position without impossible rights, what is possible, and its faults.
+    """Check a chess position.
 
-    Raise SetupError if its FEN is invalid.
+    Return its FEN without impossible castling and en passant rights, the possible rights, and its
+    faults. Raise SetupError if its FEN is invalid.
     """
     fen = data.get("fen")
     if not isinstance(fen, str) or len(fen) > MAX_FEN_LENGTH:
@@ -73,7 +74,7 @@ def check_chess(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_go(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the faults of a position of Go, which cannot be over.
+    """Check a position of Go. A valid one has no faults and is never the end of a game.
 
     Raise SetupError if its SGF is invalid.
     """

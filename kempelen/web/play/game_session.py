@@ -371,7 +371,7 @@ class GameSession:
                 await self._move({"move": move, "ply": len(moves)})
 
     async def _find_refutation(self, moves: Sequence[str], move: str) -> dict[str, Any] | None:
-        """Return the warning of a blunder, or None if a move is none."""
+        """Return the warning if a move is a blunder, otherwise None."""
         for seconds in CHECK_SECONDS:  # the longer search verifies the shorter one
             (board, before), (after, reply) = await self._search(moves, move, seconds=seconds)
             if before.info is None or reply.info is None:

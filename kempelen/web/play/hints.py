@@ -26,14 +26,17 @@ from kempelen.web.play.boards import BoardGame, ChessGame, GoGame, PlayedGame
 
 Reason = dict[str, Any]
 MAX_LINE = 5  # moves of a best line in a hint
-# An expected outcome from which on a game counts as won, from -1 to 1.
+# Minimum expected outcome, from -1 to 1, of a game that counts as won.
 _WON = 0.98
 _VALUES = {chess.PAWN: 1, chess.KNIGHT: 3, chess.BISHOP: 3, chess.ROOK: 5, chess.QUEEN: 9}
 _VALUES[chess.KING] = 100
 
 
 def explain(board: PlayedGame, move: str, info: Info[str] | None) -> Reason | None:
-    """Return the main reason for a legal move, or None. The game may be changed meanwhile."""
+    """Return the main reason for a legal move, or None.
+
+    Moves may be played on `board` and undone.
+    """
     if isinstance(board, ChessGame):
         return _explain_chess(board.board, chess.Move.from_uci(move), info)
     if isinstance(board, GoGame):
@@ -96,7 +99,7 @@ def _explain_chess(board: chess.Board, move: chess.Move, info: Info[str] | None)
 
 
 def _hanging(board: chess.Board, colour: chess.Color) -> list[chess.Square]:
-    """Return the pieces, except kings, that are attacked by less or not defended."""
+    """Return attacked pieces that are undefended or worth more than an attacker. Omit kings."""
     found = []
     for square, piece in board.piece_map().items():
         if piece.color != colour or piece.piece_type == chess.KING:
@@ -169,7 +172,7 @@ def _has_won(board: BoardGame, player: int) -> bool:
 
 
 def _blocks(board: BoardGame, text: str) -> bool:
-    """Return whether the opponent could win with the same move after another one."""
+    """Return whether the opponent could win with this move if the player made another one."""
     mover = board.mover
     for other in board.legal_moves():
         GameState.play(board, other)

@@ -30,7 +30,7 @@ from protocols.gtp.session import Settings
 
 ENGINE_NAME = "Kempelen"
 HINT_SECONDS = 1.0
-# A move that looks like a blunder after the first time is searched again for the second one.
+# Time limits of the search for blunders, and of the search that verifies a blunder.
 CHECK_SECONDS = 0.2, 1.0
 # A search counts as hung after its time limit plus this time in seconds.
 SEARCH_TIMEOUT_MARGIN_S = 60.0

@@ -32,8 +32,8 @@ let here = null; // the shown node
 let id = ""; // of the saved games
 let linked = ""; // the text of the link that has been opened, until the game is saved
 let look = 0;
-let effort = 0; // how often the search of the shown position has been prolonged
-let aimed = null; // the node of this effort and threat
+let effort = 0; // how often the visitor has extended the search of the shown position
+let aimed = null; // the node for which effort and threat are set
 let threat = false; // whether the moves of the other side are searched
 let nextLook = 0;  // earliest time of the next search, in milliseconds
 let later;  // the timer of a delayed search

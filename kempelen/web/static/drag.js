@@ -1,4 +1,4 @@
-// Dragging on SVG boards: it presses the piece, and then the place where it is dropped.
+// Dragging on SVG boards. A drag is a click on the piece, then a click where it is dropped.
 
 const MIN_DISTANCE = 4; // pixels; a shorter way is a click
 
@@ -17,7 +17,7 @@ export function pointOn(svg, event) {
 export function dragging(node) {
   let start = null; // the event with which the drag began
   let piece = null;
-  let from = []; // its point
+  let from = []; // the point of `start`
 
   const buttonLike = ({ dataset: { row, column } }) =>
     node.querySelector(`.press[data-row="${row}"][data-column="${column}"]`);

@@ -1,4 +1,4 @@
-// Puzzles: positions of analysed games in which the visitor erred, to be played better.
+// Puzzles: positions of analysed games before a mistake. The visitor looks for a better move.
 //
 // ?study=&game=&side= in the address: the mistakes of a player in a saved analysis. Otherwise: the
 // puzzles of all games. The part after # is the number of the shown puzzle.
