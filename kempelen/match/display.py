@@ -233,7 +233,7 @@ def _diagrams(boards: list[dict[str, Any]]) -> RenderableType:
 
 def _diagram(position: str) -> str:
     try:
-        board = chess.BaseBoard(position.split()[0].partition("[")[0])  # without pockets
+        board = chess.BaseBoard(position.partition(" ")[0].partition("[")[0])  # without pockets
         return board.unicode(invert_color=True, empty_square="·")
     except ValueError:
         return position

@@ -7,8 +7,6 @@ bad moves are excluded. The limit is in nodes, so the strength is the same on ev
 from dataclasses import dataclass
 from itertools import pairwise
 
-from agent.search.limited_strength import CANDIDATE_LINES
-
 MAX_SKILL = 20.0  # full strength
 
 _MIN_NODES = 40
@@ -58,6 +56,9 @@ class SkillLevel:
     @property
     def candidates(self) -> int:
         """The number of moves to choose from."""
+        # Imported here, as the UCI options need only the numbers of levels.
+        from agent.search.limited_strength import CANDIDATE_LINES
+
         return CANDIDATE_LINES + round(max(-self.skill, 0.0))
 
     @property
