@@ -57,6 +57,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 def no_complaints(browser: Browser) -> Iterator[None]:
     yield
     browser.driver.delete_all_cookies()
+    browser.run("localStorage.clear()")  # the choices that the pages keep
     assert browser.complaints() == []
 
 

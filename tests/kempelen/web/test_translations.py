@@ -113,8 +113,8 @@ def test_game_form_errors_are_translated(form: dict[str, Any], expected: str) ->
         ("(;GM[2];B[aa])", "SGF: partida 1, GM[2]: no es una partida de go (se espera GM[1])"),
         ("(nothing)", "SGF: no hay datos SGF"),
         (
-            '[Variant "Atomic"]\n\n1. e4 *',
-            "PGN: partida 1, no se admite la variante Atomic",
+            '[Variant "Losers"]\n\n1. e4 *',
+            "PGN: partida 1, no se admite la variante Losers",
         ),
     ],
 )
