@@ -57,7 +57,6 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 def no_complaints(browser: Browser) -> Iterator[None]:
     yield
     browser.driver.delete_all_cookies()
-    browser.run("localStorage.clear()")  # the choices that the pages keep
     assert browser.complaints() == []
 
 
@@ -71,7 +70,7 @@ def open_page(browser: Browser, served: Served, page: str) -> None:
     elif name == "analyse":
         browser.open(f"{served.base}/analyse")
         browser.wait("return document.querySelector('.lines li')")
-        browser.run("document.getElementById('thinking').click()")
+        browser.run("document.getElementById('thinking').click(); localStorage.clear()")
         browser.find(".left .steps button").click()  # removes the arrows of the best lines
         if game == "go":
             browser.run("document.getElementById('sourcing').open = true")
