@@ -211,10 +211,11 @@ def test_link_opens_the_analysis_for_another_visitor(
         assert moves(browser) == listed_before
         assert current(browser) == shown
         assert "Ana" in browser.find("h2").text
-        browser.press(Keys.HOME)
         browser.driver.refresh()
         browser.wait("return document.querySelectorAll('.moves button').length > 3")
         assert moves(browser) == listed_before
+        browser.press(Keys.HOME)
+        browser.wait("return !document.querySelector('.moves [aria-current]')")
         # A change gets an address of its own.
         play(browser, "a3" if text is PGN else "A1")
         browser.wait(
