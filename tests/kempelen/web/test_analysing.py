@@ -55,12 +55,6 @@ NAMED = "(;GM[1]SZ[5]KM[0.5]CA[UTF-8]PB[柯洁]C[Opened boldly];B[cc](;W[bb];B[]
 MATE = "6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1"
 
 
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with serving(tmp_path_factory.mktemp("analyse") / "web.sqlite") as server:
-        yield server
-
-
 class Analysis:
     """The page's channel and requests."""
 

@@ -20,7 +20,7 @@ from selenium.webdriver.common.keys import Keys
 
 from tests.browser import Browser
 
-pytestmark = pytest.mark.thorough
+pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("no_complaints")]
 
 PGN = """[White "Ana"]
 [Black "Bob"]
@@ -39,13 +39,6 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     offers = SiteResources(lessons=folder, choices=step_pages.choices, steps=step_pages.render_page)
     with serving(folder / "web.sqlite", offers=offers) as server:
         yield server
-
-
-@pytest.fixture(autouse=True)
-def english(browser: Browser) -> Iterator[None]:
-    yield
-    browser.driver.delete_all_cookies()
-    assert browser.complaints() == []
 
 
 def analyse(browser: Browser, served: Served, text: str) -> None:

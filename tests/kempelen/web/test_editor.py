@@ -1,22 +1,15 @@
 """The check of positions for the board editor."""
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from kempelen.web.editor.page import check_chess
 from kempelen.web.layout import LANGUAGES, page_words
-from tests.kempelen.web.support import Served, serving
+from tests.kempelen.web.support import Served
 
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
-
-
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with serving(tmp_path_factory.mktemp("editor") / "web.sqlite") as server:
-        yield server
 
 
 def checked(served: Served, status: int = 200, **position: Any) -> dict[str, Any]:

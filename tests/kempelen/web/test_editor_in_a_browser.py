@@ -1,12 +1,11 @@
 """The board editor, and the tools of the analysis of a position, in a real browser."""
 
-from collections.abc import Iterator
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from kempelen.web.analyse import live_analysis
-from tests.kempelen.web.support import Served, serving
+from tests.kempelen.web.support import Served
 from tests.waiting import until
 
 pytest.importorskip("selenium")
@@ -18,24 +17,11 @@ from selenium.webdriver.support.select import Select
 from tests.browser import Browser
 from tests.kempelen.web.test_boards_in_a_browser import piece_at, play, square
 
-pytestmark = pytest.mark.thorough
+pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("no_complaints")]
 
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 FRENCH = "rnbqkbnr/ppp2ppp/4p3/3pP3/3P4/8/PPP2PPP/RNBQKBNR b KQkq - 0 3"
 PASSING = "rnbqkbnr/ppp1p1pp/8/3pPp2/8/8/PPPP1PPP/RNBQKBNR w KQkq - 0 3"
-
-
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with serving(tmp_path_factory.mktemp("editor") / "web.sqlite") as server:
-        yield server
-
-
-@pytest.fixture(autouse=True)
-def silent(browser: Browser) -> Iterator[None]:
-    yield
-    browser.driver.delete_all_cookies()
-    assert browser.complaints() == []
 
 
 def edit(browser: Browser, served: Served, query: str = "") -> None:

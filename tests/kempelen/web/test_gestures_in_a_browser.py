@@ -23,7 +23,7 @@ from selenium.webdriver.common.keys import Keys
 from tests.browser import Browser
 from tests.kempelen.web.gestures import click, draw, middle, square, state, tab_to
 
-pytestmark = pytest.mark.thorough
+pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("no_complaints")]
 
 COLOURS = {(): "green", ("Shift",): "red", ("Alt",): "blue", ("Shift", "Alt"): "yellow"}
 SCREENS = {
@@ -51,13 +51,6 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     offers = SiteResources(spectators=lambda: [spectator])
     with serving(folder / "web.sqlite", offers=offers) as server:
         yield server
-
-
-@pytest.fixture(autouse=True)
-def no_complaints(browser: Browser) -> Iterator[None]:
-    yield
-    browser.driver.delete_all_cookies()
-    assert browser.complaints() == []
 
 
 def open_page(browser: Browser, served: Served, page: str) -> None:

@@ -18,7 +18,7 @@ from selenium.webdriver.support.select import Select
 from tests.browser import Browser
 from tests.kempelen.web.test_boards_in_a_browser import analyse, current, go, moves, play
 
-pytestmark = pytest.mark.thorough
+pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("no_complaints")]
 
 PGN = """[White "Ana"]
 [Black "Bob"]
@@ -33,15 +33,6 @@ DAY_S = 86400.0
 def served(tmp_path: Path) -> Iterator[Served]:
     with serving(tmp_path / "web.sqlite") as server:
         yield server
-
-
-@pytest.fixture(autouse=True)
-def silent(browser: Browser, served: Served) -> Iterator[None]:
-    """Leave the page before its server stops."""
-    yield
-    browser.driver.delete_all_cookies()
-    assert browser.complaints() == []
-    browser.open("about:blank")
 
 
 def value(browser: Browser, name: str) -> str:

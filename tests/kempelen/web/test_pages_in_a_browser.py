@@ -6,7 +6,6 @@ import random
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +22,6 @@ from selenium.webdriver.common.keys import Keys
 from tests.browser import Browser
 
 MINE = "const s = document.querySelector('main').dataset; return s.turn === 'mine' || s.result"
-
-
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with serving(tmp_path_factory.mktemp("pages") / "web.sqlite") as server:
-        yield server
 
 
 def state(browser: Browser) -> dict[str, Any]:

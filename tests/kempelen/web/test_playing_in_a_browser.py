@@ -14,7 +14,7 @@ from kempelen.web.play.archive import Archive, SavedGame
 from kempelen.web.play.boards import replay_game
 from kempelen.web.play.setup import GameSetup, parse_setup
 from kempelen.web.site_context import SiteResources
-from tests.kempelen.web.support import Served, serving
+from tests.kempelen.web.support import Served
 
 pytest.importorskip("selenium")
 
@@ -32,12 +32,6 @@ LISTEN = (
     "OscillatorNode.prototype.start = function (...when) {"
     " heard.push(this.frequency.value); return start.apply(this, when); }"
 )
-
-
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with serving(tmp_path_factory.mktemp("playing") / "web.sqlite") as server:
-        yield server
 
 
 @pytest.fixture(autouse=True)

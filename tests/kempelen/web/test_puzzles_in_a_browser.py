@@ -16,7 +16,7 @@ from selenium.webdriver.common.keys import Keys
 
 from tests.browser import Browser
 
-pytestmark = pytest.mark.thorough
+pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("no_complaints")]
 
 # Black blunders with 5... Bxd1.
 LEGAL = """[White "Ana"]
@@ -33,15 +33,6 @@ def served(tmp_path: Path) -> Iterator[Served]:
     """A server of its own for each test: the browser keeps the puzzles by address."""
     with serving(tmp_path / "web.sqlite") as server:
         yield server
-
-
-@pytest.fixture(autouse=True)
-def silent(browser: Browser, served: Served) -> Iterator[None]:
-    """Leave the page before its server stops."""
-    yield
-    browser.driver.delete_all_cookies()
-    assert browser.complaints() == []
-    browser.open("about:blank")
 
 
 def review(browser: Browser, served: Served, text: str = "", address: str = "/analyse") -> None:

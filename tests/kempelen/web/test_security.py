@@ -36,12 +36,6 @@ from tests.protocols.server.credentials import Certified, certified  # noqa: F40
 from tests.waiting import until
 
 
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with serving(tmp_path_factory.mktemp("pages") / "web.sqlite") as server:
-        yield server
-
-
 @pytest.fixture
 def guarded(tmp_path: Path) -> Iterator[tuple[Served, str]]:
     path = str(tmp_path / "tokens")

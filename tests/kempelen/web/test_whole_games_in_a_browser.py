@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.kempelen.web.support import Served, serving
+from tests.kempelen.web.support import Served
 
 pytest.importorskip("selenium")
 
@@ -27,12 +27,6 @@ from tests.kempelen.web.gestures import (
 pytestmark = pytest.mark.thorough
 
 GO_MOVES = 8  # afterwards both sides pass
-
-
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with serving(tmp_path_factory.mktemp("games") / "web.sqlite") as server:
-        yield server
 
 
 @pytest.fixture(autouse=True)
