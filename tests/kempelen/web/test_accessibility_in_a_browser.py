@@ -18,6 +18,7 @@ from tests.kempelen.web.tournaments import chosen, write_ledger
 pytest.importorskip("selenium")
 
 from tests.browser import Browser
+from tests.kempelen.web.test_boards_in_a_browser import open_steps
 
 pytestmark = pytest.mark.thorough
 
@@ -112,11 +113,7 @@ def test_every_page_is_accessible(browser: Browser, served: Served, width: int, 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_steps_of_an_algorithm_are_accessible(browser: Browser, served: Served, theme: str) -> None:
-    browser.open(f"{served.base}/learn")
-    browser.run(f"document.cookie = 'theme={theme}; path=/'")
-    browser.open(f"{served.base}/learn")
-    browser.wait("return document.querySelector('form button')")
-    browser.find("form button").click()
+    open_steps(browser, served, theme)
     browser.wait("return document.querySelector('main iframe')?.checkVisibility()")
     browser.driver.switch_to.frame(browser.find("main iframe"))
     try:

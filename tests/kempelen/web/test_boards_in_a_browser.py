@@ -19,6 +19,7 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
 from tests.browser import Browser
+from tests.kempelen.web.gestures import state
 
 pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("no_complaints")]
 
@@ -283,20 +284,17 @@ def test_promotion_can_be_cancelled_and_chosen_in_analysis(
     assert current(browser) == "1. a8=N"
 
 
-def state(browser: Browser) -> dict[str, Any]:
-    """Wait for the visitor's turn or the end of a game, and return the state of the page."""
-    browser.wait(
-        "const s = document.querySelector('main').dataset; return s.turn === 'mine' || s.result"
-    )
-    found: dict[str, Any] = browser.run("return {...document.querySelector('main').dataset}")
-    return found
-
-
-def test_promotion_in_a_game_can_be_cancelled(browser: Browser, served: Served) -> None:
-    game = served.begin(game="chess", seconds=0.05, fen=PROMOTION)
+def begin_chess(browser: Browser, served: Served, **form: Any) -> str:
+    """Begin a game of chess on the page Play, and return its id."""
+    game = served.begin(game="chess", **form)
     browser.open(f"{served.base}/play/{game}")
     browser.wait("return document.querySelector('cg-board piece')")
     state(browser)
+    return game
+
+
+def test_promotion_in_a_game_can_be_cancelled(browser: Browser, served: Served) -> None:
+    begin_chess(browser, served, seconds=0.05, fen=PROMOTION)
     move(browser, "a7", "a8")
     browser.wait("return document.querySelector('.promotion')")
     browser.press(Keys.ESCAPE)
@@ -312,10 +310,7 @@ def test_promotion_in_a_game_can_be_cancelled(browser: Browser, served: Served) 
 @pytest.mark.skipif("crazyhouse" not in KERNEL_VARIANTS, reason="not in the kernel")
 def test_piece_of_pocket_is_dropped(browser: Browser, served: Served) -> None:
     fen = "4k3/pppppppp/8/8/8/8/PPPPPPPP/4K3[NQnn] w - - 0 1"
-    game = served.begin(game="chess", variant="crazyhouse", seconds=0.05, fen=fen)
-    browser.open(f"{served.base}/play/{game}")
-    browser.wait("return document.querySelector('cg-board piece')")
-    state(browser)
+    begin_chess(browser, served, variant="crazyhouse", seconds=0.05, fen=fen)
     assert [each.text for each in browser.find_all(".pocket.top button")] == ["2"]
     assert [each.text for each in browser.find_all(".pocket.bottom button")] == ["1", "1"]
     assert not browser.find(".pocket.top button").is_enabled()
@@ -340,10 +335,7 @@ def test_remaining_checks_are_shown(browser: Browser, served: Served) -> None:
 def test_premove_is_played_after_the_answer(browser: Browser, served: Served) -> None:
     # Without a book move, which is played at once.
     fen = "4k3/pppppppp/8/8/8/8/PPPPPPPP/4K3 w - - 0 1"
-    game = served.begin(game="chess", seconds=3, fen=fen)
-    browser.open(f"{served.base}/play/{game}")
-    browser.wait("return document.querySelector('cg-board piece')")
-    state(browser)
+    begin_chess(browser, served, seconds=3, fen=fen)
     drag(browser, "e2", "e4")
     browser.wait("return document.querySelector('main').dataset.ply === '1'")
     drag(browser, "a2", "a3")
@@ -356,9 +348,7 @@ def test_premove_is_played_after_the_answer(browser: Browser, served: Served) ->
 
 
 def test_error_of_an_illegal_move_stays(browser: Browser, served: Served) -> None:
-    browser.open(f"{served.base}/play/{served.begin(game='chess', seconds=0.05)}")
-    browser.wait("return document.querySelector('cg-board piece')")
-    state(browser)
+    begin_chess(browser, served, seconds=0.05)
     # The error comes before the state, which must not overwrite it.
     browser.run(
         "window.seen = []; new MutationObserver(() => seen.push("
@@ -456,10 +446,7 @@ def test_earlier_moves_of_chess_have_the_number_of_the_move(
 def test_end_of_a_game_offers_analysis_rematch_and_new_game(
     browser: Browser, served: Served
 ) -> None:
-    game = served.begin(game="chess", seconds=0.05)
-    browser.open(f"{served.base}/play/{game}")
-    browser.wait("return document.querySelector('cg-board piece')")
-    state(browser)
+    game = begin_chess(browser, served, seconds=0.05)
     browser.find("#move").send_keys("e4", Keys.ENTER)
     browser.wait("return document.querySelector('main').dataset.ply === '2'")
     assert not browser.find(".after").is_displayed()
@@ -539,9 +526,7 @@ def test_spanish_page_uses_spanish_letters_of_the_pieces(browser: Browser, serve
     browser.wait(
         "return document.querySelector('.moves [aria-current]').textContent === '2... Cf6'"
     )
-    browser.open(f"{served.base}/play/{served.begin(game='chess', seconds=0.05)}")
-    browser.wait("return document.querySelector('cg-board piece')")
-    state(browser)
+    begin_chess(browser, served, seconds=0.05)
     browser.find("#move").send_keys("Cc3", Keys.ENTER)
     browser.wait("return document.querySelectorAll('.moves li').length >= 2")
     assert browser.find(".moves li").text == "Cc3"
@@ -589,13 +574,18 @@ def test_pages_load_at_most_150_kb_of_script_until_the_board_is_drawn(
         assert 0 < size < 150_000, json.dumps(size)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_lessons_follow_the_theme(browser: Browser, served: Served, theme: str) -> None:
+def open_steps(browser: Browser, served: Served, theme: str) -> None:
+    """Ask for the steps of an algorithm in a theme. They are shown in a frame."""
     browser.open(f"{served.base}/learn")
     browser.run(f"document.cookie = 'theme={theme}; path=/'")
     browser.open(f"{served.base}/learn")
     browser.wait("return document.querySelector('form button')")
     browser.find("form button").click()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_lessons_follow_the_theme(browser: Browser, served: Served, theme: str) -> None:
+    open_steps(browser, served, theme)
     for page in (None, "minimax.html"):
         if page is not None:
             browser.open(f"{served.base}/learn/{page}")

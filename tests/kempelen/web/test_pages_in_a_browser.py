@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -20,15 +19,7 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
 from tests.browser import Browser
-
-MINE = "const s = document.querySelector('main').dataset; return s.turn === 'mine' || s.result"
-
-
-def state(browser: Browser) -> dict[str, Any]:
-    """Wait for the visitor's turn or the end, and return the state of the page."""
-    browser.wait(MINE)
-    found: dict[str, Any] = browser.run("return {...document.querySelector('main').dataset}")
-    return found
+from tests.kempelen.web.gestures import state
 
 
 def click_square(browser: Browser, square: str) -> None:

@@ -15,6 +15,7 @@ pytest.importorskip("selenium")
 from selenium.webdriver.common.keys import Keys
 
 from tests.browser import Browser
+from tests.kempelen.web.test_boards_in_a_browser import analyse
 
 pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("no_complaints")]
 
@@ -35,15 +36,13 @@ def served(tmp_path: Path) -> Iterator[Served]:
         yield server
 
 
-def review(browser: Browser, served: Served, text: str = "", address: str = "/analyse") -> None:
+def review(browser: Browser, served: Served, text: str = "", address: str = "") -> None:
     """Review a text, or the game of an address, on the analysis page."""
-    browser.open(f"{served.base}{address}")
-    browser.wait("return document.querySelector('.lines li')")
     if text:
-        browser.run("document.getElementById('sourcing').open = true")
-        browser.run("document.getElementById('source').value = arguments[0]", text)
-        browser.find("details button").click()
-        browser.wait("return location.search.startsWith('?study=')")
+        analyse(browser, served, text)
+    else:
+        browser.open(f"{served.base}{address}")
+        browser.wait("return document.querySelector('.lines li')")
     browser.run("document.getElementById('nodes').value = 'quick'")
     browser.run("document.querySelector('button.main:not(details *)').click()")
     browser.wait("return document.querySelector('a[data-side]')?.checkVisibility()")
