@@ -17,14 +17,11 @@ document.getElementById("language").addEventListener("change", (event) => {
 });
 
 /** Create a switch whose state is kept in this browser. */
-export function remembered(name, label, initial, change = () => {}) {
+export function remembered(name, label, initial) {
   const key = `kempelen.${name}`;
   const box = element("input", { type: "checkbox", "data-switch": name });
   box.checked = (localStorage.getItem(key) ?? String(initial)) === "true";
-  box.addEventListener("change", () => {
-    localStorage.setItem(key, String(box.checked));
-    change(box.checked);
-  });
+  box.addEventListener("change", () => localStorage.setItem(key, String(box.checked)));
   return { node: element("label", { class: "switch" }, box, label), get on() { return box.checked; } };
 }
 
