@@ -7,7 +7,7 @@
 import { createBoard } from "./board.js";
 import { keep as keepChoices, restore as restoreChoices } from "./choices.js";
 import { channel } from "./channel.js";
-import { bar, englishSan, localSan, numbered, scoreText } from "./notation.js";
+import { bar, localSan, numbered, onTypedMove, scoreText } from "./notation.js";
 import { course } from "./graph.js";
 import { ask, element, language, words } from "./site.js";
 import { mistakes, puzzlesOf } from "./mistakes.js";
@@ -640,12 +640,7 @@ async function play(move) {
   }
 }
 
-form.addEventListener("submit", (event) => {
-  event.preventDefault();
-  const typed = text.value.trim();
-  if (typed) play(study.game === "chess" ? englishSan(typed) : typed);
-  text.value = "";
-});
+onTypedMove(form, text, () => study.game === "chess", play);
 const chosen = [nodes, thinking, lineCount];
 restoreChoices("analyse", chosen);
 for (const control of chosen) control.addEventListener("change", () => keepChoices("analyse", chosen));

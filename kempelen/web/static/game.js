@@ -3,7 +3,7 @@
 import { createBoard } from "./board.js";
 import { channel } from "./channel.js";
 import { captures, onBoard } from "./material.js";
-import { englishSan, lastNumbered, worded as localMove } from "./notation.js";
+import { lastNumbered, onTypedMove, worded as localMove } from "./notation.js";
 import { ask, element, language, remembered, withLevel } from "./site.js";
 import { play as playSound, soundOf } from "./sounds.js";
 
@@ -417,12 +417,7 @@ export async function showGame(main, id, say) {
   board.node.addEventListener("click", () => {
     if (live() && !myTurn() && state.board.kind !== "chess") refuse("it is not your turn");
   });
-  moveForm.addEventListener("submit", (event) => {
-    event.preventDefault();
-    const typed = input.value.trim();
-    if (typed) play(state.board.kind === "chess" ? englishSan(typed) : typed);
-    input.value = "";
-  });
+  onTypedMove(moveForm, input, () => state.board.kind === "chess", play);
   document.addEventListener("keydown", (event) => {
     const key = { ArrowLeft: "previous", ArrowRight: "next", Home: "first", End: "last" }[event.key];
     if (!key || !state || event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey

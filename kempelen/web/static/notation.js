@@ -12,8 +12,18 @@ export function localSan(san) {
 }
 
 /** Return a typed chess move in English notation. */
-export function englishSan(typed) {
+function englishSan(typed) {
   return typed.replace(/[A-Z]/g, (letter) => ENGLISH[letter] ?? letter);
+}
+
+/** Call play(move) with each move that is typed in a form. isChess() tells whether it is one of chess. */
+export function onTypedMove(form, input, isChess, play) {
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const typed = input.value.trim();
+    if (typed) play(isChess() ? englishSan(typed) : typed);
+    input.value = "";
+  });
 }
 
 /**

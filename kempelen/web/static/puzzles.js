@@ -5,7 +5,7 @@
 
 import { createBoard } from "./board.js";
 import { puzzlesOf } from "./mistakes.js";
-import { englishSan, localSan, numbered } from "./notation.js";
+import { localSan, numbered, onTypedMove } from "./notation.js";
 import { ask, element, words } from "./site.js";
 import { allPuzzles, collect, find, removePuzzle, savePuzzle } from "./store.js";
 import { grow } from "./tree.js";
@@ -233,12 +233,7 @@ async function remove() {
   begin(queue[0] ?? null);
 }
 
-form.addEventListener("submit", (event) => {
-  event.preventDefault();
-  const typed = text.value.trim();
-  if (typed) attempt(isChess() ? englishSan(typed) : typed);
-  text.value = "";
-});
+onTypedMove(form, text, isChess, attempt);
 
 let problem = null;
 try {
