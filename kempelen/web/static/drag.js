@@ -1,5 +1,7 @@
 // Dragging on SVG boards. A drag is a click on the piece, then a click where it is dropped.
 
+import { buttonAt } from "./gridboard.js";
+
 const MIN_DISTANCE = 4; // pixels; a shorter way is a click
 
 /** Return the point of an event in the units of an SVG board. */
@@ -19,8 +21,7 @@ export function dragging(node) {
   let piece = null;
   let from = []; // the point of `start`
 
-  const buttonLike = ({ dataset: { row, column } }) =>
-    node.querySelector(`.press[data-row="${row}"][data-column="${column}"]`);
+  const buttonLike = (button) => buttonAt(node, button.dataset);
   const press = (button) => button.dispatchEvent(new MouseEvent("click", { bubbles: true }));
 
   /** Return the uppermost piece on a button. */

@@ -3,7 +3,7 @@
 // ?fen= or ?sgf= in the address: the position. The server names its faults.
 
 import { createBoard } from "./board.js";
-import { button as cell, drawing } from "./gridboard.js";
+import { button as cell, COLUMNS, drawing } from "./gridboard.js";
 import { ask, element, words } from "./site.js";
 import { sgfOf, stonesOf } from "./stones.js";
 import { Chessground } from "./vendor/chessground/chessground.min.js";
@@ -14,7 +14,6 @@ const ROLES = ["king", "queen", "rook", "bishop", "knight", "pawn"];
 const COLOURS = ["white", "black"];
 const SIZES = [2, 19];
 const FILES = "abcdefgh";
-const COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ";
 
 const asked = new URLSearchParams(location.search);
 let number = 0; // of the last check; earlier answers are ignored

@@ -5,7 +5,7 @@
 
 import { element, shape } from "./site.js";
 
-const COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ";
+export const COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ";
 const CELL = 10;
 const STARS = { 9: [2, 4, 6], 13: [3, 6, 9], 19: [3, 9, 15] };
 const STONES = { X: "black", O: "white" };
@@ -64,6 +64,11 @@ export function button(svg, row, column, name, press, box = {}) {
   svg.append(cell);
 }
 
+/** Return the button of a cell, or null. */
+export function buttonAt(node, { row, column }) {
+  return node.querySelector(`.press[data-row="${row}"][data-column="${column}"]`);
+}
+
 /** Move the focus to the nearest button in a direction. */
 function go(svg, cell, pressed) {
   const key = svg.classList.contains("flipped") ? OPPOSITE[pressed] : pressed;
@@ -90,9 +95,7 @@ export function replace(holder, svg) {
   const old = holder.querySelector("rect.press:focus");
   holder.replaceChildren(svg);
   if (!old) return;
-  const { row, column } = old.dataset;
-  const same = svg.querySelector(`.press[data-row="${row}"][data-column="${column}"]`)
-    ?? svg.querySelector(".press");
+  const same = buttonAt(svg, old.dataset) ?? svg.querySelector(".press");
   if (same) same.focus();
 }
 
@@ -274,7 +277,7 @@ export function squareBoard(holder, view, { movable, flipped, hints = [], label 
     }
     chosen = String(chosen) === String(cell) ? null : cell;
     draw();
-    svg.querySelector(`.press[data-row="${cell[0]}"][data-column="${cell[1]}"]`)?.focus();
+    buttonAt(svg, { row: cell[0], column: cell[1] })?.focus();
   }
 
   draw();
