@@ -140,6 +140,7 @@ main.append(element("h1", { class: "hidden-words" }, say("title")), element("div
 
 const wire = channel("/analyse/channel", heard);
 const sent = (node) => gameTo(study, node);
+const mainMoves = () => lineFrom(study.root).map((node) => node.played).join();
 const mainEnd = () => lineFrom(study.root).at(-1);
 const inMainLine = (node) => lineFrom(study.root)[node.ply] === node;
 const reviewed = (node) => (node.parent && inMainLine(node) ? study.review?.moves[node.ply - 1] : null);
@@ -302,19 +303,18 @@ async function restore() {
 /** Change the tree: change() returns the node to be shown. */
 function edit(change) {
   trouble.textContent = "";
-  const line = () => lineFrom(study.root).map((node) => node.played).join();
-  const before = line();
+  const before = mainMoves();
   study.undo = [...study.undo, JSON.stringify({ ...pack(study.root), at: flat(study.root).indexOf(here) })]
     .slice(-MAX_UNDO);
   const target = change();
-  changed(before !== line(), target);
+  changed(before !== mainMoves(), target);
 }
 
 function undo() {
   const { at, ...packed } = JSON.parse(study.undo.pop());
-  const before = lineFrom(study.root).map((node) => node.played).join();
+  const before = mainMoves();
   study.root = grow(packed);
-  changed(before !== lineFrom(study.root).map((node) => node.played).join(), flat(study.root)[at]);
+  changed(before !== mainMoves(), flat(study.root)[at]);
 }
 
 /** Show and save the changed tree. A review is of the main line. */
