@@ -9,7 +9,7 @@ import { keep as keepChoices, restore as restoreChoices } from "./choices.js";
 import { channel } from "./channel.js";
 import { bar, localSan, numbered, onTypedMove, scoreText } from "./notation.js";
 import { course } from "./graph.js";
-import { ask, element, language, words } from "./site.js";
+import { ask, element, isStepKey, language, markStep, words } from "./site.js";
 import { mistakes, puzzlesOf } from "./mistakes.js";
 import { sgfOf } from "./stones.js";
 import { collect, find, save } from "./store.js";
@@ -420,12 +420,7 @@ function go(node) {
   if (aimed !== node) [aimed, effort, threat] = [node, 0, false];
   here = node;
   found = { lines: [], owners: ownersAt(node) };
-  for (const [each, button] of buttons) {
-    if (each === node) button.setAttribute("aria-current", "step");
-    else button.removeAttribute("aria-current");
-  }
-  const button = buttons.get(node);
-  if (button) moves.scrollTop = button.offsetTop - moves.offsetTop - moves.clientHeight / 2;
+  markStep(moves, buttons.values(), buttons.get(node));
   opening.textContent = node.opening ?? "";
   comment.textContent = shownComment(node);
   comment.hidden = !comment.textContent;
@@ -652,8 +647,7 @@ file.addEventListener("change", async () => {
   if (given) load({ file: await base64Of(given) });
 });
 document.addEventListener("keydown", (event) => {
-  if (event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey
-    || /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)) return;
+  if (!isStepKey(event)) return;
   const target = { ArrowLeft: here.parent, ArrowRight: here.children[0], Home: study.root,
     End: lineFrom(here).at(-1) }[event.key];
   if (!target) return;

@@ -4,7 +4,7 @@ import { createBoard } from "./board.js";
 import { channel } from "./channel.js";
 import { captures, onBoard } from "./material.js";
 import { lastNumbered, onTypedMove, worded as localMove } from "./notation.js";
-import { ask, element, language, remembered, withLevel } from "./site.js";
+import { ask, element, isStepKey, language, markStep, remembered, withLevel } from "./site.js";
 import { play as playSound, soundOf } from "./sounds.js";
 
 // On a touch screen, a tap on a point of a Go board is confirmed: fingers are wider than points.
@@ -361,13 +361,7 @@ export async function showGame(main, id, say) {
   }
 
   function mark() {
-    const at = (target ?? state.ply) - 1;
-    [...list.children].forEach((item, number) => {
-      if (number === at) {
-        item.setAttribute("aria-current", "step");
-        list.scrollTop = Math.max(0, item.offsetTop - list.offsetTop - list.clientHeight / 2);
-      } else item.removeAttribute("aria-current");
-    });
+    markStep(list, list.children, list.children[(target ?? state.ply) - 1]);
   }
 
   function buttons(view, own) {
@@ -420,8 +414,7 @@ export async function showGame(main, id, say) {
   onTypedMove(moveForm, input, () => state.board.kind === "chess", play);
   document.addEventListener("keydown", (event) => {
     const key = { ArrowLeft: "previous", ArrowRight: "next", Home: "first", End: "last" }[event.key];
-    if (!key || !state || event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey
-      || /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)) return;
+    if (!key || !state || !isStepKey(event)) return;
     event.preventDefault();
     stepTo(key);
   });

@@ -52,6 +52,24 @@ export function shape(tag, attributes = {}, ...children) {
   return made;
 }
 
+/** Mark one item of a list as the current step, and scroll the list to it. */
+export function markStep(list, items, current) {
+  for (const item of items) {
+    if (item === current) item.setAttribute("aria-current", "step");
+    else item.removeAttribute("aria-current");
+  }
+  if (current) list.scrollTop = current.offsetTop - list.offsetTop - list.clientHeight / 2;
+}
+
+/**
+ * Return whether a pressed key may step through moves: it has no modifiers, and neither a field nor
+ * the board uses it.
+ */
+export function isStepKey(event) {
+  return !(event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey
+    || /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName));
+}
+
 /**
  * Load the texts of a page. Returns say(key, values), which returns a text with its {placeholders}
  * replaced. say.named(kind, name) returns the text of the key "kind name", or the name without one.

@@ -5,7 +5,7 @@ import { createBoard } from "./board.js";
 import { channel } from "./channel.js";
 import { bar, expectedScore, numbered, numberedLine, scoreText, signed, worded } from "./notation.js";
 import { course, curves } from "./graph.js";
-import { ask, element, shape, words } from "./site.js";
+import { ask, element, isStepKey, markStep, shape, words } from "./site.js";
 
 const [say, played] = await Promise.all([words("watch"), words("play")]);
 const main = document.getElementById("main");
@@ -383,8 +383,7 @@ async function showTournament() {
 // Steps through the shown finished game by a key; returns whether the key has a meaning.
 let replayKey = () => false;
 document.addEventListener("keydown", (event) => {
-  if (event.altKey || event.ctrlKey || event.metaKey || /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)) return;
-  if (replayKey(event.key)) event.preventDefault();
+  if (isStepKey(event) && replayKey(event.key)) event.preventDefault();
 });
 
 // The big screen: one board without the rest of the page. The address keeps it for a link.
@@ -445,12 +444,7 @@ function replayed(game) {
     if (scores.some(({ expected }) => expected != null)) {
       graph.replaceChildren(course("chess", 0.5, scores, at, say("evaluation graph", { score: scoreText(info) }), go));
     }
-    buttons.forEach((button, each) => {
-      if (each === at - 1) {
-        button.setAttribute("aria-current", "step");
-        moves.scrollTop = button.offsetTop - moves.offsetTop - moves.clientHeight / 2;
-      } else button.removeAttribute("aria-current");
-    });
+    markStep(moves, buttons, buttons[at - 1]);
   }
 
   const steps = element("div", { class: "steps" }, ...[
