@@ -54,6 +54,11 @@ function numberedMoves({ plies_before: plies, rolls }, kind, moves, at = 0) {
   return moves.map((move, place) => `${at + place + 1}. ${worded(played, kind, move, rolls.includes(at + place))}`);
 }
 
+/** Return a drawing of a position with the names of the players. White is at the bottom. */
+function withPlayers(drawing, { black, white }) {
+  return { ...drawing, colours: ["black", "white"], players: [black, white], bottom: 1 };
+}
+
 // A live board.
 
 class Board {
@@ -124,8 +129,7 @@ class Board {
 
   draw() {
     const { board, last, end } = this;
-    const drawing = { ...board.drawing, colours: ["black", "white"], players: [board.black, board.white], bottom: 1 };
-    this.view.show(drawing, { flipped: this.flipped, label: `${board.white} – ${board.black}. ${last}. ${end}` });
+    this.view.show(withPlayers(board.drawing, board), { flipped: this.flipped, label: `${board.white} – ${board.black}. ${last}. ${end}` });
   }
 
   show(board) {
@@ -438,8 +442,7 @@ function replayed(game) {
     const words = at ? name(at - 1, true) : say("start");
     const score = info ? `${scoreText(info)} ${clockText(info.clock)}` : at && at <= game.book ? say("book") : "";
     said.textContent = `${words} ${score}${at === last ? ` · ${game.result} ${ending(game)}` : ""}`;
-    const drawing = { ...position, colours: ["black", "white"], players: [game.black, game.white], bottom: 1 };
-    view.show(drawing, { flipped, label: `${game.white} – ${game.black}. ${words}` });
+    view.show(withPlayers(position, game), { flipped, label: `${game.white} – ${game.black}. ${words}` });
     balance.show(scores[at - 1]?.expected, say("evaluation", { score: scoreText(info) }));
     if (scores.some(({ expected }) => expected != null)) {
       graph.replaceChildren(course("chess", 0.5, scores, at, say("evaluation graph", { score: scoreText(info) }), go));
