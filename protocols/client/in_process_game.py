@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
+from itertools import takewhile
 from typing import Any, cast
 
 from agent.agent import describe
-from agent.game import CHANCE
+from agent.game import CHANCE, format_line
 from agent.game_clock import TimeSystem
 from agent.limits import Info
 from agent.threads.serial_executor import Job
@@ -116,12 +117,8 @@ class InProcessGameClient:
 
 def _with_text_moves(info: Info[Any], board: GtpBoard) -> Info[str]:
     """Return a report with the first moves of its line as text, up to a chance event."""
-    game, moves = board.game, []
-    for move in info.pv[:MAX_PV_LENGTH]:
-        if game.outcome() is not None or game.turn == CHANCE:
-            break
-        moves.append(game.text(move))
-        game.play(move)
-    for _ in moves:
-        game.undo()
-    return cast("Info[str]", replace(info, pv=tuple(moves)))
+    game = board.game
+    line = takewhile(
+        lambda _: game.outcome() is None and game.turn != CHANCE, info.pv[:MAX_PV_LENGTH]
+    )
+    return cast("Info[str]", replace(info, pv=tuple(format_line(game, line))))
