@@ -64,12 +64,12 @@ _SGF_ALIASES = {
 }
 # "rules", "ruleset", and the same in Chinese and Japanese.
 _RULES_WORD = re.compile(r"\brule(s|set)?\b|规则|規則|ルール", re.IGNORECASE)
-# A part of KataGo's notation, such as `koSIMPLE`. The groups are attributes of Ruleset.
+# A part of KataGo's notation, such as `koSIMPLE`. The groups are the fields of its JSON format.
 _KATAGO_PART = re.compile(
     rf"komi(?P<komi>-?[0-9]+(?:\.[0-9]+)?)|ko(?P<ko>{'|'.join(KO_RULES)})"
     rf"|scor(?:e|ing)(?P<scoring>{'|'.join(SCORING_RULES)})|tax(?P<tax>{'|'.join(TAX_RULES)})"
-    rf"|sui(?P<suicide>[01])|button(?P<has_button>[01])|fpok(?P<friendly_pass_ok>[01])"
-    rf"|whb(?P<handicap_bonus_rule>{'|'.join(reversed(HANDICAP_BONUSES))})",
+    rf"|sui(?P<suicide>[01])|button(?P<hasButton>[01])|fpok(?P<friendlyPassOk>[01])"
+    rf"|whb(?P<whiteHandicapBonus>{'|'.join(reversed(HANDICAP_BONUSES))})",
     re.IGNORECASE,
 )
 
@@ -94,7 +94,7 @@ def read_rules_text(text: str) -> Ruleset:
         except (ValueError, RecursionError):
             raise RulesError("invalid JSON in rules") from None
     if rules := _read_katago_parts(re.sub(r"\s", "", text)):
-        return _require_playable(rules)
+        return rules
     rules_by_name = find_ruleset(text)
     if rules_by_name is None:
         raise RulesError(
@@ -105,18 +105,20 @@ def read_rules_text(text: str) -> Ruleset:
 
 def _read_katago_parts(text: str) -> Ruleset | None:
     """Parse KataGo's notation, in which any part may be missing. Return None for other texts."""
-    values: dict[str, Any] = {"friendly_pass_ok": False}
+    fields: dict[str, Any] = {"friendlyPassOk": False}
+    komi = None
     position = 0
     while match := _KATAGO_PART.match(text, position):
-        name, value = str(match.lastgroup), match[str(match.lastgroup)].upper()
-        is_switch = isinstance(getattr(Ruleset(), name), bool)
-        values[name] = value == "1" if is_switch else float(value) if name == "komi" else value
+        name = str(match.lastgroup)
+        if name == "komi":
+            komi = float(match[name])
+        else:
+            is_switch = True in FIELDS[name][1]
+            fields[name] = match[name] == "1" if is_switch else match[name]
         position = match.end()
     if not text or position < len(text):
         return None
-    if values.get("scoring") == "TERRITORY":
-        values.setdefault("tax", "SEKI")
-    return Ruleset(**values)
+    return _ruleset(fields, komi)
 
 
 def read_ruleset(value: object) -> Ruleset:
@@ -133,10 +135,14 @@ def read_ruleset(value: object) -> Ruleset:
     komi = fields.pop("komi", None)
     if komi is not None and not _is_number(komi):
         raise RulesError(f"komi: invalid value {shortened(json.dumps(komi))} (expected a number)")
+    return _ruleset(fields, None if komi is None else float(komi))
+
+
+def _ruleset(fields: Mapping[str, Any], komi: float | None) -> Ruleset:
     scoring = fields.get("scoring", fields.get("score"))
     if isinstance(scoring, str) and scoring.upper() == "TERRITORY":
         fields = {"tax": "SEKI", **fields}
-    return replace(with_fields(Ruleset(), fields), komi=None if komi is None else float(komi))
+    return replace(with_fields(Ruleset(), fields), komi=komi)
 
 
 def with_fields(rules: Ruleset, fields: Mapping[str, Any]) -> Ruleset:
