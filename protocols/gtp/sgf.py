@@ -219,10 +219,10 @@ def _rules(header: Sequence[Node]) -> str:
 def _komi(header: Sequence[Node]) -> float | None:
     """Return the komi, or None. Accept decimal commas, units, and hundredths from some programs."""
     values = map(_komi_from, _texts(header, "KM"))
-    known = sorted((value for value in values if value is not None), key=isfinite, reverse=True)
+    known = [value for value in values if value is not None]
     if not known:
         return None
-    komi = known[0]
+    komi = next(filter(isfinite, known), known[0])
     programs = " ".join(_texts(header, "AP")).lower()
     if any(name in programs for name in PROGRAMS_WITH_KOMI_IN_HUNDREDTHS):
         komi = KOMI_IN_HUNDREDTHS.get(komi, komi)
