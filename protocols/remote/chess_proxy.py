@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from math import inf
 from typing import NamedTuple, TypeVar
 
-from agent.games.variants import STANDARD
 from protocols.remote.legal_move import choose_legal_move, is_uci_move
 from protocols.remote.proxy import NOTHING, OutgoingLines, Proxy, keep_last
 
@@ -133,7 +132,7 @@ class ChessProxy(Proxy[Search]):
         fen: str | None,
         moves: Sequence[str],
         chess960: bool,
-        variant: str = STANDARD,
+        variant: str,
     ) -> str | None:
         """Return `candidate` if it is legal, else another legal move, or None.
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from agent.games.variants import STANDARD, is_lost
+from agent.games.variants import is_lost
 
 if TYPE_CHECKING:
     import chess
@@ -24,7 +24,7 @@ def choose_legal_move(
     moves: Sequence[str],
     preferred: str,
     chess960: bool,
-    variant: str = STANDARD,
+    variant: str,
 ) -> str | None:
     """Return `preferred` if it is legal, or else a mate, a promotion, a capture, or any move.
 

@@ -193,9 +193,8 @@ class XboardProxy(ChessProxy[PendingSearch]):
     def _answer(self, search: PendingSearch, reason: str) -> list[str]:
         fen = self._board.partition(" ")[2].strip() or None
         name = self._variant.rpartition(" ")[2]
-        move = self._best_move(
-            *(search.best, fen, self._moves), name == FISCHERANDOM, find_variant(name) or STANDARD
-        )
+        chess960, variant = name == FISCHERANDOM, find_variant(name) or STANDARD
+        move = self._best_move(search.best, fen, self._moves, chess960, variant)
         if move is None:
             return [f"# {reason}; no legal move"]
         self._moves.append(move)
