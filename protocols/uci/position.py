@@ -17,8 +17,9 @@ MAX_GAME_PLIES = 17_697
 # Maximum history of a position, in half-moves. Each takes about a kilobyte. Of longer games, only
 # the positions that can matter to the rules are kept.
 HISTORY_PLIES = 600
-# Variants whose positions cannot be flipped: the rules differ for the two sides, or by direction.
-ONE_WAY = ("horde", "racingkings")
+# Variants without `flip`: White and Black have different rules in horde, and the same goal, the
+# eighth rank, in racing kings.
+NOT_FLIPPABLE = ("horde", "racingkings")
 MAX_SHOWN_FEN = 120  # characters in an error message
 
 
@@ -83,15 +84,17 @@ class CurrentPosition:
 
     def change_variant(self, chess960: bool, variant: str) -> None:
         """Replace a position of another variant by the start position."""
-        if variant != self._root[2]:
+        _, _, current = self._root
+        if variant != current:
             self.set(PositionCommand(None, ()), chess960, variant)
 
     def flip(self) -> None:
         """Swap the colours and discard the history."""
         board = self.board
-        if self._root[2] in ONE_WAY:
-            raise UciError(f"flip: not possible in {self._root[2]}")
-        self.set(PositionCommand(board.mirror().fen(), ()), *self._root[1:])
+        _, chess960, variant = self._root
+        if variant in NOT_FLIPPABLE:
+            raise UciError(f"flip: not possible in {variant}")
+        self.set(PositionCommand(board.mirror().fen(), ()), chess960, variant)
 
 
 def read_board(fen: str | None, chess960: bool = False, variant: str = STANDARD) -> chess.Board:
