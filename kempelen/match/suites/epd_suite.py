@@ -13,8 +13,8 @@ import re
 import reprlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import chess
 
@@ -203,8 +203,13 @@ class EngineRunner:
     ) -> None:
         self._engine = engine
         self._limits = limits
-        self._rules: dict[str, Any] = {"chess960": chess960, "variant": variant}
-        self._session_context = session_context
+        self._make_player = partial(
+            make_uci_player,
+            engine,
+            chess960=chess960,
+            variant=variant,
+            session_context=session_context,
+        )
         self._player: UciEngine | None = None
         self._has_started = False
         self._restart_error: EngineError | None = None
@@ -264,9 +269,7 @@ class EngineRunner:
 
     async def _start(self) -> UciEngine:
         await self.close()
-        self._player = make_uci_player(
-            self._engine, **self._rules, session_context=self._session_context
-        )
+        self._player = self._make_player()
         await self._player.start()
         self._has_started = True
         return self._player
