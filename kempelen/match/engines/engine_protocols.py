@@ -209,10 +209,12 @@ def make_player(settings: EngineSettings, context: MatchContext | None = None) -
     """Return a player without starting its engine. MQTT bots require `context.bots`."""
     spec, context = protocol_spec(settings), context or MatchContext()
     if spec.speaks_uci:
-        rules: Settings = {"UCI_Chess960": True} if context.chess960 else {}
+        options = dict(settings.options)
+        if context.chess960:
+            options["UCI_Chess960"] = True
         if context.variant != STANDARD:
-            rules = {**rules, "UCI_Variant": context.variant}
-        settings = replace(settings, options={**settings.options, **rules})
+            options["UCI_Variant"] = context.variant
+        settings = replace(settings, options=options)
     return spec.make(settings, context)
 
 
