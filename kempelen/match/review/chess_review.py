@@ -185,9 +185,9 @@ async def analyse_chess(
     """Search all positions that are not in `known`, and add the evaluations to `known`.
 
     Positions before the ply `since` are left out. Mistakes and blunders are then verified. Each
-    search starts with an empty hash table, so node
-    limits give reproducible results. `report` is called with the number of finished positions.
-    Raise SettingsError if the engine fails twice at the same position.
+    search starts with an empty hash table, so node limits give reproducible results. `report` is
+    called with the number of finished positions. Raise SettingsError if the engine fails twice at
+    the same position.
     """
     missing = []
     for game in games:
