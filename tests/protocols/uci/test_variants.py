@@ -4,6 +4,7 @@ import chess
 import chess.variant
 import pytest
 
+from agent.chess.engine.board_adapter import BoardAdapter
 from agent.games.variants import (
     KERNEL_VARIANTS,
     STANDARD,
@@ -16,10 +17,9 @@ from agent.limits import Cp, Mate
 from protocols.uci.parsing import PositionCommand, UciError
 from protocols.uci.position import CurrentPosition, read_board
 
-# In each variant a position whose game is over by the rules of the variant, the moves before it,
-# and its result for the side to move.
+# A position in each variant with its own end of the game, moves that end the game there, and the
+# result for the side to move.
 DECIDED = {
-    "crazyhouse": None,
     "atomic": ("4k3/3r4/8/8/8/8/8/3RK3 w - - 0 1", "d1d7", -1),
     "antichess": ("8/8/8/8/8/8/1p6/R7 b - - 0 1", "b2a1q", 1),
     "horde": ("4k3/8/8/8/8/8/4r3/4P3 b k - 0 1", "e2e1", -1),
@@ -91,20 +91,16 @@ def test_illegal_positions_of_variants_are_named(variant, fen, reason):
     assert fen in str(error.value)
 
 
-@pytest.mark.parametrize("variant", [name for name in DECIDED if DECIDED[name]])
-def test_game_that_variant_decides_has_no_move(variant, make_conversation):
+@pytest.mark.parametrize("variant", DECIDED)
+def test_game_that_variant_decides_has_no_move(variant):
     fen, moves, result = DECIDED[variant]
     current = CurrentPosition()
     current.set(PositionCommand(fen, tuple(moves.split())), variant=variant)
-    from agent.chess.engine.board_adapter import BoardAdapter
-
     assert not any(current.board.legal_moves)
     assert BoardAdapter().terminal_score(current.board) == (Mate(0) if result < 0 else Mate(1))
 
 
 def test_stalemate_is_a_draw_in_king_of_the_hill():
-    from agent.chess.engine.board_adapter import BoardAdapter
-
     board = read_board("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", variant="kingofthehill")
     assert BoardAdapter().terminal_score(board) == Cp(0)
 
