@@ -88,7 +88,7 @@ def fill(target: Bits, plane: Bits, row: Bits, width: int, height: int) -> None:
         if plane:
             add_rows(row_at(target, vertex), row_at(plane, vertex), row)
         else:
-            copy_row(row_at(target, vertex), row, row)
+            copy_row(row_at(target, vertex), row)
 
 
 @kernel
@@ -98,17 +98,17 @@ def clean(target: Bits, width: int, height: int) -> None:
     for vertex in range(width + 2, (height + 1) * step + TILE):
         row = row_at(target, vertex)
         if vertex % step and vertex < (height + 1) * step:
-            relu_row(row, row, row)
+            relu_row(row, row)
         else:
-            zero_row(row, row, row)
+            zero_row(row)
 
 
 @kernel
 def pool(target: Bits, plane: Bits, width: int, height: int) -> None:
     """Write the mean and the maximum of each channel. The numbers must not be negative."""
     means, maxima = target, target + U64(ROW_BYTES)
-    zero_row(means, means, means)
-    zero_row(maxima, maxima, maxima)
+    zero_row(means)
+    zero_row(maxima)
     share = 1.0 / (width * height)
     for y in range(1, height + 1):
         for x in range(1, width + 1):
@@ -126,7 +126,7 @@ def float_at(base: Bits, index: int) -> Bits:
 @kernel
 def dense(target: Bits, source: Bits, inputs: int, weights: Bits) -> None:
     """Set a row to the bias, which follows the `inputs` rows of weights, plus the products."""
-    copy_row(target, row_at(weights, inputs), target)
+    copy_row(target, row_at(weights, inputs))
     accumulate_row(target, source, weights, inputs, 1, 0, 0, 1)
 
 
@@ -196,7 +196,7 @@ def _compute_outputs(
     write_float(numbers, PASS_LOGIT, passed + read_float(scalars, 1))
     hidden, layer = float_at(buffer, HIDDEN_AT), row_at(weights, 5)
     dense(hidden, features, FEATURES, layer)
-    relu_row(hidden, hidden, hidden)
+    relu_row(hidden, hidden)
     value = dot_rows(hidden, row_at(layer, FEATURES + 1))
     value += read_float(scalars, 2) + score * read_float(scalars, 3)
     write_float(numbers, VALUE, math.tanh(value))

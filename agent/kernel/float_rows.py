@@ -115,8 +115,7 @@ def accumulate(
     """Add products of numbers and weight rows to `TILE * tiles` rows at `target`.
 
     For each row, `span` contiguous numbers in each of `rows` rows count. `row_bytes` is the
-    distance of these rows, and
-    `cell_bytes` that of the numbers for the next row.
+    distance of these rows, and `cell_bytes` that of the numbers for the next row.
     """
     return _accumulation(TILE, _VECTORS // 2)
 
@@ -137,54 +136,54 @@ def accumulate_row(
     return _accumulation(1, _VECTORS)
 
 
-def _row_operation(operation: Any) -> Emitted[None]:
+def _row_operation(sources: int, operation: Any) -> Emitted[None]:
+    """Set a row to the result of an operation on a number of other rows."""
+
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        target, first, second = arguments
+        target, *rows = arguments
         for vector in range(_VECTORS):
-            value = operation(
-                builder, _load(builder, first, vector), _load(builder, second, vector)
-            )
+            value = operation(builder, *(_load(builder, row, vector) for row in rows))
             _store(builder, value, target, vector)
         return context.get_dummy_value()
 
-    return types.void(*[types.uint64] * 3), codegen
+    return types.void(*[types.uint64] * (1 + sources)), codegen
 
 
 @typed_intrinsic
 def add_rows(typing_context: Any, target: Bits, a: Bits, b: Bits) -> Emitted[None]:
     """Set a row to `a + b`."""
-    return _row_operation(lambda builder, a, b: builder.fadd(a, b))
+    return _row_operation(2, lambda builder, a, b: builder.fadd(a, b))
 
 
 @typed_intrinsic
 def max_rows(typing_context: Any, target: Bits, a: Bits, b: Bits) -> Emitted[None]:
     """Set a row to the maximum of `a` and `b`."""
-    return _row_operation(_larger)
+    return _row_operation(2, _larger)
 
 
 @typed_intrinsic
-def relu_row(typing_context: Any, target: Bits, a: Bits, b: Bits) -> Emitted[None]:
-    """Set a row to `max(a, 0)`. `b` does not matter."""
-    return _row_operation(lambda builder, a, b: _larger(builder, a, _ZEROS))
+def relu_row(typing_context: Any, target: Bits, a: Bits) -> Emitted[None]:
+    """Set a row to `max(a, 0)`."""
+    return _row_operation(1, lambda builder, a: _larger(builder, a, _ZEROS))
 
 
 @typed_intrinsic
-def copy_row(typing_context: Any, target: Bits, a: Bits, b: Bits) -> Emitted[None]:
-    """Set a row to `a`. `b` does not matter."""
-    return _row_operation(lambda builder, a, b: a)
+def copy_row(typing_context: Any, target: Bits, a: Bits) -> Emitted[None]:
+    """Set a row to `a`."""
+    return _row_operation(1, lambda builder, a: a)
 
 
 @typed_intrinsic
-def zero_row(typing_context: Any, target: Bits, a: Bits, b: Bits) -> Emitted[None]:
-    """Set a row to 0. `a` and `b` do not matter."""
-    return _row_operation(lambda builder, a, b: _ZEROS)
+def zero_row(typing_context: Any, target: Bits) -> Emitted[None]:
+    """Set a row to 0."""
+    return _row_operation(0, lambda builder: _ZEROS)
 
 
 @typed_intrinsic
 def mask_row(typing_context: Any, target: Bits, a: Bits, b: Bits) -> Emitted[None]:
     """Set a row to `a` where `b` is positive, else to 0."""
     return _row_operation(
-        lambda builder, a, b: builder.select(builder.fcmp_ordered(">", b, _ZEROS), a, _ZEROS)
+        2, lambda builder, a, b: builder.select(builder.fcmp_ordered(">", b, _ZEROS), a, _ZEROS)
     )
 
 

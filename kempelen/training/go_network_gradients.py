@@ -75,7 +75,7 @@ def _add_convolution_gradients(
 def _clear(plane: Bits, cells: int) -> None:
     for vertex in range(cells):
         row = row_at(plane, vertex)
-        zero_row(row, row, row)
+        zero_row(row)
 
 
 @kernel
@@ -89,7 +89,7 @@ def _mask(slopes: Bits, plane: Bits, width: int, height: int) -> None:
 
 @kernel
 def _sum_rows(target: Bits, plane: Bits, width: int, height: int) -> None:
-    zero_row(target, target, target)
+    zero_row(target)
     for y in range(1, height + 1):
         for x in range(1, width + 1):
             add_rows(target, target, row_at(plane, y * (width + 1) + x))
@@ -180,7 +180,7 @@ def _output_gradients(
     add_scaled_row(of_last, hidden, of_value)
     write_float(of_scalars, 2, read_float(of_scalars, 2) + of_value)
     write_float(of_scalars, 3, read_float(of_scalars, 3) + of_value * score)
-    zero_row(of_hidden, of_hidden, of_hidden)
+    zero_row(of_hidden)
     add_scaled_row(of_hidden, last, of_value)
     mask_row(of_hidden, of_hidden, hidden)
     _dense_gradients(of_features, features, FEATURES, of_hidden, layer, of_layer)
@@ -196,7 +196,7 @@ def _output_gradients(
     for i in range(points):
         vertex = (i // width + 1) * (width + 1) + i % width + 1
         row, slope = row_at(head, vertex), row_at(slopes, vertex)
-        zero_row(slope, slope, slope)
+        zero_row(slope)
         if policy[i] >= 0:
             logit = read_float(logits, vertex)
             if policy[i] > top_target:
