@@ -43,12 +43,16 @@ class Strength(Protocol):
     def margin(self) -> float:
         """Maximum difference in centipawns between the best move and the chosen move."""
 
+    @property
+    def candidates(self) -> int:
+        """The number of moves to choose from."""
+
 
 class LimitedSearch(SearcherWrapper[Position, Move], ABC):
     """Runs a short search and picks a random move from its best lines.
 
-    `seed` and the position determine the random numbers. `candidates` is the number of lines to
-    choose from, if the search can report more than one.
+    `seed` and the position determine the random numbers. `max_lines` is the number of lines that
+    the search can report, or None if there is no limit.
     """
 
     def __init__(
@@ -56,12 +60,12 @@ class LimitedSearch(SearcherWrapper[Position, Move], ABC):
         searcher: Searcher[Position, Move],
         level: Strength,
         seed: int,
-        candidates: int = CANDIDATE_LINES,
+        max_lines: int | None = None,
     ) -> None:
         super().__init__(searcher)
         self._level = level
         self._seed = seed
-        self._candidates = candidates
+        self._candidates = max_lines or level.candidates
 
     @abstractmethod
     def _move_count(self, position: Position) -> int:

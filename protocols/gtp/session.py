@@ -563,8 +563,7 @@ class GtpSession:
         if self.settings.level is None:
             return searcher
         level = GAME_LEVELS[self.settings.level]
-        candidates = self.backend.max_lines or level.candidates
-        return LimitedGameSearch(searcher, level, self._level_seed, candidates)
+        return LimitedGameSearch(searcher, level, self._level_seed, self.backend.max_lines)
 
     def _with_learning(
         self, searcher: Searcher[Game[Any], Any], clock: SearchClock[Any]

@@ -159,7 +159,7 @@ class ChessBackend:
             return self._current_searcher
         self._current_searcher = self._best_available((ALPHABETA,), clock, stop)
         self._warn_about_batches()
-        return LimitedStrengthSearch(self._current_searcher, level, self._seed, level.candidates)
+        return LimitedStrengthSearch(self._current_searcher, level, self._seed)
 
     def abandon(self, thread: threading.Thread) -> str | None:
         evaluation, searcher = self._settings.evaluation, self._current_searcher

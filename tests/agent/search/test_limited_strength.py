@@ -37,9 +37,7 @@ def choices(level: GameLevel, *lines: tuple[int, float], game: Any = None) -> Co
     """Return how often each move is chosen, in 200 games."""
     counts: Counter[int] = Counter()
     for seed in range(200):
-        limited = LimitedGameSearch(
-            cast(Searcher[Any, Any], Lines(*lines)), level, seed, level.candidates
-        )
+        limited = LimitedGameSearch(cast(Searcher[Any, Any], Lines(*lines)), level, seed)
         *_, last = limited.search(game or TicTacToe(), Limits())
         counts[last.pv[0]] += 1
     return counts
@@ -87,7 +85,7 @@ def test_pass_is_never_chosen_at_random() -> None:
 def test_level_plays_legal_moves_to_the_end(level: GameLevel) -> None:
     game = TicTacToe()
     searcher = GameSearcher[int](make_search("mcts", game, lambda game: 0.0, seed=1))
-    limited = LimitedGameSearch(searcher, level, 7, level.candidates)
+    limited = LimitedGameSearch(searcher, level, 7)
     while game.outcome() is None:
         *_, last = limited.search(game, Limits())
         assert last.pv[0] in game.moves()

@@ -90,7 +90,7 @@ def test_levels_below_zero_choose_among_more_moves_that_lose_more() -> None:
     assert SkillLevel(-10).candidates == CANDIDATE_LINES + 10
     lines = Lines()
     level = SkillLevel(-10)
-    list(LimitedStrengthSearch(lines, level, 1, level.candidates).search(chess.Board(), Limits()))
+    list(LimitedStrengthSearch(lines, level, 1).search(chess.Board(), Limits()))
     ((_, count),) = lines.calls
     assert count == CANDIDATE_LINES + 10
 
