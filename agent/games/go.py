@@ -11,6 +11,8 @@ import re
 import reprlib
 from collections.abc import Hashable, Iterable, Set
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import xor
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -325,17 +327,10 @@ class Go:
 
         *earlier, last = self._states[-MAX_EDITED_STATES:]
         self._states = [replace(state, stones=edited(state.stones)) for state in earlier]
+        self._states.append(replace(last, stones=stones, passes=0, repeatable=True, move=None))
         self._seen_positions = {_position_key(state.stones) for state in self._states}
-        history = 0
-        for position in self._seen_positions:
-            history ^= hash(position)
-        self._states.append(
-            replace(last, stones=stones, passes=0, repeatable=True, history=history, move=None)
-        )
-        position = _position_key(stones)
-        if position not in self._seen_positions:
-            self._seen_positions.add(position)
-            self._states[-1] = replace(self._states[-1], history=history ^ hash(position))
+        history = reduce(xor, map(hash, self._seen_positions))
+        self._states[-1] = replace(self._states[-1], history=history)
 
     def _push(
         self,
