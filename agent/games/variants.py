@@ -40,9 +40,9 @@ def board_class(variant: str) -> type[chess.Board]:
 
     if variant == STANDARD:
         return chess.Board
-    from chess.variant import find_variant  # lazy import: slow to load
+    from chess import variant as variants  # lazy import: slow to load
 
-    return find_variant(variant)
+    return variants.find_variant(variant)
 
 
 def variant_of(board: chess.Board) -> str:

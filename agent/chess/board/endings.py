@@ -28,7 +28,7 @@ from agent.kernel.intrinsics import U64, count, first_square
 # Results for the side to move.
 NOT_OVER, LOST, WON, DRAWN = range(4)
 
-_HILL_SQUARES = U64(0x0000001818000000)
+HILL_SQUARES = U64(0x0000001818000000)
 
 
 @kernel
@@ -38,9 +38,9 @@ def variant_result(position: Position) -> int:
     enemy = 1 - side
     kings = position.kinds[KING]
     if HILL:
-        if kings & position.sides[enemy] & _HILL_SQUARES:
+        if kings & position.sides[enemy] & HILL_SQUARES:
             return LOST
-        if kings & position.sides[side] & _HILL_SQUARES:
+        if kings & position.sides[side] & HILL_SQUARES:
             return WON
     if COUNTS_CHECKS:
         if position.remaining_checks[enemy] <= 0:

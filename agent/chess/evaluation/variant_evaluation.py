@@ -13,6 +13,7 @@ from agent.chess.board.attacks import (
     pawn_attacks,
     piece_attacks,
 )
+from agent.chess.board.endings import HILL_SQUARES
 from agent.chess.board.lookup_tables import king_attacks
 from agent.chess.board.records import (
     KING,
@@ -79,7 +80,6 @@ _VALUES, _CENTRE, _MOBILITY, _PAWN_RANK, _RING, _SHIELD = _WEIGHTS.get(NAME, _We
 _POCKET_VALUES = (110, 310, 300, 400, 720)
 _TEMPO = 15
 
-_HILL_SQUARES = U64(0x0000001818000000)
 # By the distance of the king from the four central squares.
 _HILL_BONUS = (0, 110, 45, 15)
 _UNSTOPPABLE = 2500
@@ -105,7 +105,7 @@ def _hill_value(position: Position, side: int) -> int:
     if distance < 4:
         value = _HILL_BONUS[distance]
     if side == position.turn:
-        targets = king_attacks(king) & _HILL_SQUARES & ~position.sides[side]
+        targets = king_attacks(king) & HILL_SQUARES & ~position.sides[side]
         occupied = (position.sides[0] | position.sides[1]) ^ bit(king)
         while targets:
             if not is_attacked(position, first_square(targets), 1 - side, occupied):
