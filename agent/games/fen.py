@@ -13,7 +13,7 @@ from agent.io.message import Message
 _NO_COUNT = re.compile(r"-\d*")
 _CASTLING_FIELD = 2
 _COUNTER_MINIMA = {4: "0", 5: "1"}
-# The pieces in hand in crazyhouse, such as [Qpp], or [-] if there are none.
+# The pockets of crazyhouse, such as [Qpp]. Empty pockets are written as [] or [-].
 _POCKETS = re.compile(r"[\[/]([PNBRQpnbrq]*|-)\]?")
 _NO_CASTLING = ("antichess", "racingkings")
 # Maximum number of pieces of both sides, including pockets. More pieces could have more legal moves

@@ -124,8 +124,8 @@ class Worker:
     network: Bits  # address of the network's parameters, 0 for none
     network_blocks: int
     network_buffer: Bits  # address of its activations
-    # Value for Black of the last node of the path that the network evaluated; `evaluated` is 0 if
-    # there is none.
+    # Value for Black of the last node of the path that the network evaluated. It is valid only if
+    # `evaluated` is 1.
     network_value: float
     evaluated: int
     settings: Annotated[FixedArray[float], 32]  # by index (see settings.py)

@@ -344,7 +344,7 @@ def make_move(worker: Worker, ply: int, move: int) -> None:
                 skipped_square = (start + target) >> 1
         _toggle(position, side, kind, target)
         position.board[target] = kind
-    if HORDE and start < 8:  # a pawn that was on the first rank cannot be captured en passant
+    if HORDE and start < 8:  # no capture en passant after a double step from the first rank
         skipped_square = NO_SQUARE
     if EXPLOSIONS:
         emptied &= position.sides[0] | position.sides[1]

@@ -43,7 +43,7 @@ def skill_for_elo(elo: int) -> float:
 class SkillLevel:
     """A limited playing strength. `skill` is less than MAX_SKILL.
 
-    Below 0, a search sees only captures, and errs more and more in the choice of its move.
+    Below 0, a search visits as few nodes as at 0, but chooses among more and worse moves.
     """
 
     skill: float
