@@ -29,7 +29,7 @@ class EngineSession:
         self.sent = queue.Queue()
         self.reports = []
         of_the_game = {name: options.pop(name) for name in ("size", "komi") if name in options}
-        names = {"threads", "megabytes", "playouts", "seed"} & options.keys()
+        names = {"threads", "megabytes", "playouts", "seed", "settings"} & options.keys()
         search_config = SearchConfig(**{"seed": 1} | {name: options.pop(name) for name in names})
         # A limit of playouts ends the search, even on a slow machine.
         seconds = 0.05 if search_config.playouts is None else 30.0

@@ -269,9 +269,11 @@ FINISHED = (
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize(("komi", "colour"), [(-20.5, "w"), (0.5, "w"), (0.5, "b"), (6.5, "b")])
 def test_passes_under_japanese_rules_when_borders_are_closed(ready, komi, colour):
-    talk = ready(size=9, komi=komi, playouts=3000, resigns=False)
+    # Under area rules, the network may pass as well.
+    without_network = {"network_visits": 1e9}
+    talk = ready(size=9, komi=komi, playouts=3000, resigns=False, settings=without_network)
     set_up(talk, *FINISHED)
-    vertex(talk, colour)  # under area rules, a move in one's own territory costs nothing
+    assert vertex(talk, colour) != "pass"
     assert talk.answer("undo") == "=\n\n"
     assert talk.answer("kata-set-rules japanese") == "=\n\n"
     assert vertex(talk, colour) == "pass"
