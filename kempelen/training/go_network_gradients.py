@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agent.go.network_format import (
+    BLOCK_ROWS,
     CELL_MARGIN,
     CHANNELS,
     CONVOLUTION_ROWS,
@@ -69,6 +70,12 @@ def _add_convolution_gradients(
         cell_bytes,
         height * row - 1,
     )
+
+
+@kernel
+def _vertex(point: int, width: int) -> int:
+    """Return the vertex of a point. Points are numbered in rows, without the border."""
+    return (point // width + 1) * (width + 1) + point % width + 1
 
 
 @kernel
@@ -156,17 +163,17 @@ def _output_gradients(
     best = passed
     for i in range(points):
         if policy[i] >= 0:
-            vertex = (i // width + 1) * (width + 1) + i % width + 1
+            vertex = _vertex(i, width)
             best = max(best, read_float(logits, vertex))
     total = math.exp(passed - best)
     for i in range(points):
         if policy[i] >= 0:
-            vertex = (i // width + 1) * (width + 1) + i % width + 1
+            vertex = _vertex(i, width)
             total += math.exp(read_float(logits, vertex) - best)
     log_total = math.log(total) + best
     of_pass = factors[0] * (math.exp(passed - log_total) - policy[points])
     losses[0] += policy[points] * (log_total - passed)
-    top_target, top_output, _is_top = policy[points], passed, True
+    top_target, top_output = policy[points], passed
     # Value.
     output = read_float(numbers, VALUE)
     error = output - value
@@ -194,13 +201,13 @@ def _output_gradients(
     # Vertices.
     of_bias = 0.0
     for i in range(points):
-        vertex = (i // width + 1) * (width + 1) + i % width + 1
+        vertex = _vertex(i, width)
         row, slope = row_at(head, vertex), row_at(slopes, vertex)
         zero_row(slope)
         if policy[i] >= 0:
             logit = read_float(logits, vertex)
             if policy[i] > top_target:
-                top_target, _is_top = policy[i], False
+                top_target = policy[i]
             if logit > top_output:
                 top_output = logit
             of_logit = factors[0] * (math.exp(logit - log_total) - policy[i])
@@ -220,7 +227,7 @@ def _output_gradients(
     predicted = policy[points] == top_target and passed == top_output
     for i in range(points):
         if policy[i] == top_target:
-            vertex = (i // width + 1) * (width + 1) + i % width + 1
+            vertex = _vertex(i, width)
             predicted |= read_float(logits, vertex) == top_output
     losses[3] += 1.0 if predicted else 0.0
     _pool_gradients(slopes, head, features, of_features, width, height)
@@ -287,12 +294,11 @@ def add_gradients(
     spare = slopes_address
     slope_planes = float_at(slopes_address, 8 * CHANNELS)
     first_plane = float_at(address, SMALL_SIZE)
-    block_rows = 2 * (CONVOLUTION_ROWS + 1) + POOLED
     for sample in range(len(inputs)):
         buffer[inputs_at:] = inputs[sample]
         forward(weights_address, blocks, address, width, height, float(values[sample, 1]))
         slopes, other = slope_planes, row_at(slope_planes, cells)
-        place = STEM_ROWS + 1 + blocks * block_rows
+        place = STEM_ROWS + 1 + blocks * BLOCK_ROWS
         weights, of_weights = row_at(weights_address, place), row_at(of_weights_address, place)
         trunk = row_at(first_plane, 2 * blocks * cells)
         head = row_at(trunk, cells)
@@ -342,7 +348,7 @@ def add_gradients(
         _pool_gradients(slopes, trunk, pooled, of_pooled, width, height)
         for i in range(blocks):
             block = blocks - 1 - i
-            place = STEM_ROWS + 1 + block * block_rows
+            place = STEM_ROWS + 1 + block * BLOCK_ROWS
             weights, of_weights = row_at(weights_address, place), row_at(of_weights_address, place)
             before = row_at(first_plane, 2 * block * cells)
             hidden, after = row_at(before, cells), row_at(before, 2 * cells)
@@ -383,14 +389,13 @@ def add_gradients(
 def transpose(parameters: npt.NDArray[np.float32], blocks: int) -> npt.NDArray[np.float32]:
     """Return the transposed weights that `add_gradients` needs."""
     parts = []
-    block_rows = 2 * (CONVOLUTION_ROWS + 1) + POOLED
     for block in range(blocks):
         for number in range(2):
-            place = STEM_ROWS + 1 + block * block_rows + number * (CONVOLUTION_ROWS + 1)
+            place = STEM_ROWS + 1 + block * BLOCK_ROWS + number * (CONVOLUTION_ROWS + 1)
             rows = parameters[place * CHANNELS : (place + CONVOLUTION_ROWS) * CHANNELS]
             kernel = rows.reshape(3, 3, CHANNELS, CHANNELS)[::-1, ::-1].transpose(0, 1, 3, 2)
             parts.append(kernel.ravel())
-    place = STEM_ROWS + 1 + blocks * block_rows
+    place = STEM_ROWS + 1 + blocks * BLOCK_ROWS
     rows = parameters[place * CHANNELS : (place + CHANNELS) * CHANNELS]
     parts.append(rows.reshape(CHANNELS, CHANNELS).T.ravel())
     return np.ascontiguousarray(np.concatenate(parts), np.float32)

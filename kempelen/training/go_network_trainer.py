@@ -44,7 +44,6 @@ HELD_OUT = 20
 _MAGIC = b"\x8bKmpGC\r\n"
 _BETA1, _BETA2, _EPSILON = 0.9, 0.999, 1e-8
 _WARM_UP_STEPS, _FINAL_RATE_SHARE = 200, 0.02
-_CANDIDATE_INPUT = 11  # see agent.go.network
 # Weights of the losses: moves, value, owners.
 _LOSS_WEIGHTS = (1.0, 1.0, 1.0)
 _INITIALIZATION, _SHUFFLING = range(2)  # streams of random numbers
@@ -79,7 +78,7 @@ class Positions:
     def __init__(self, games: Sequence[GoGame], size: int) -> None:
         from agent.games.go import Go
         from agent.go.kernel_board import KernelBoard, to_kernel_move
-        from agent.go.network import encode_root
+        from agent.go.network import CANDIDATE, encode_root
 
         self.size, points = size, size * size
         count = sum(len(game.targets.visits) for game in games if game.targets)
@@ -108,7 +107,7 @@ class Positions:
                     self.inputs[number] = inputs
                     # -1 marks points where the engine considers no move.
                     visits = self.visits[number]
-                    visits[:points] = np.where(inputs[:, _CANDIDATE_INPUT] > 0, 0, -1)
+                    visits[:points] = np.where(inputs[:, CANDIDATE] > 0, 0, -1)
                     total = sum(n for _, n in targets.visits[place])
                     for tried, n in targets.visits[place]:
                         point = point_of.get(to_kernel_move(tried), points)
