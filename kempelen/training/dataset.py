@@ -359,18 +359,18 @@ class Dataset:
     def block_count(self) -> int:
         return len(self._block_locations)
 
-    def block(self, index: int) -> tuple[Packed, Indices]:
-        """Return the positions of a block, and the game number of each. Do not change them."""
-        return self._decoded(index)
+    def block(self, index: int, part: int = ALL) -> tuple[Packed, Indices]:
+        """Return a block's positions of a part, and the game number of each. Do not change them."""
+        positions, games = self._decoded(index)
+        if part == ALL:
+            return positions, games
+        chosen = is_validation(games) == (part == VALIDATION)
+        return positions[chosen], games[chosen]
 
     def blocks(self, part: int = ALL) -> Iterator[Packed]:
         """Yield each block's positions in game order. `part` is ALL, TRAINING or VALIDATION."""
         for index in range(len(self._block_locations)):
-            yield self._part_of(index, part)
-
-    def _part_of(self, index: int, part: int) -> Packed:
-        positions, games = self._decoded(index)
-        return positions if part == ALL else positions[is_validation(games) == (part == VALIDATION)]
+            yield self.block(index, part)[0]
 
     def batches(self, size: int, part: int, seed: int) -> Iterator[Packed]:
         """Yield each position of `part` exactly once, in shuffled batches of `size` positions.
@@ -382,7 +382,8 @@ class Dataset:
         order = generator.permutation(len(self._block_locations))
         rest = np.zeros(0, packed_dtype)
         for first in range(0, len(order), POOL_BLOCKS):
-            pool = [self._part_of(int(index), part) for index in order[first : first + POOL_BLOCKS]]
+            indices = order[first : first + POOL_BLOCKS]
+            pool = [self.block(int(index), part)[0] for index in indices]
             shuffled = np.concatenate(pool)
             generator.shuffle(shuffled)
             rest = np.concatenate([rest, shuffled])

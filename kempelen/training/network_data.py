@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from agent.chess.board.packed_position import PACKED_BYTES, packed_dtype
 from kempelen.training.checkpoint_file import TrainingError
@@ -19,7 +18,6 @@ from kempelen.training.dataset import (
     Dataset,
     Packed,
     are_valid,
-    is_validation,
 )
 from kempelen.training.dataset_operations import PositionSelection
 from kempelen.training.manifests import Renumberings, are_disjoint, lineage
@@ -166,13 +164,7 @@ def _selected(
     dataset: Dataset, part: int, wanted: PositionFilter, target: Target
 ) -> SelectedPositions:
     position_filter = PositionSelection(first_ply=wanted.first_ply, most_score=wanted.largest_score)
-
-    def in_part(games: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-        if part == ALL:
-            return np.ones(len(games), bool)
-        return np.equal(is_validation(games), part == VALIDATION)
-
-    return SelectedPositions(dataset, in_part, position_filter.mask, target)
+    return SelectedPositions(dataset, part, position_filter.mask, target)
 
 
 def _read(source: SelectedPositions, limit: int) -> Packed:

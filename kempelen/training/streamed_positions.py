@@ -3,14 +3,12 @@
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
 from agent.chess.board.packed_position import packed_dtype
-from kempelen.training.dataset import Dataset, Packed
+from kempelen.training.dataset import Dataset, Mask, Packed
 from kempelen.training.network_settings import Target
 from kempelen.training.td_targets import lambda_returns
 
-Mask = npt.NDArray[np.bool_]
 _BLOCKS, _POSITIONS = range(2)  # streams of random numbers
 
 
@@ -20,13 +18,13 @@ class SelectedPositions:
     def __init__(
         self,
         dataset: Dataset,
-        in_part: Callable[[npt.NDArray[np.int64]], Mask],
+        part: int,
         mask: Callable[[Packed], Mask],
         target: Target,
     ) -> None:
-        """`in_part` selects games by number. `mask` selects positions after targets are set."""
+        """`part` is as in `Dataset`. `mask` selects positions after targets are set."""
         self._dataset = dataset
-        self._in_part = in_part
+        self._part = part
         self._mask = mask
         self._target = target
 
@@ -35,13 +33,12 @@ class SelectedPositions:
         return self._dataset.block_count
 
     def read(self, block: int) -> Packed:
-        positions, games = self._dataset.block(block)
-        in_part = self._in_part(games)
-        positions, games = positions[in_part], games[in_part]
+        positions, games = self._dataset.block(block, self._part)
         if self._target.trace_decay:
+            positions = positions.copy()
             for game in np.split(positions, np.flatnonzero(np.diff(games)) + 1):
                 returns = lambda_returns(game, self._target.trace_decay, self._target.scale)
-                game["score"] = returns  # a view of the copied positions
+                game["score"] = returns  # a view of `positions`
         selected: Packed = positions[self._mask(positions)]
         return selected
 

@@ -725,8 +725,8 @@ def test_invalid_positions_are_rejected(
 ) -> None:
     block = Dataset.block
 
-    def broken(dataset: Dataset, index: int) -> Any:
-        positions, games = block(dataset, index)
+    def broken(dataset: Dataset, index: int, part: int) -> Any:
+        positions, games = block(dataset, index, part)
         changed = positions.copy()
         changed[field][0] = ~np.uint64(0)
         return changed, games
