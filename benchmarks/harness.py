@@ -23,6 +23,8 @@ from rich.console import Console
 from rich.table import Table
 
 KEMPELEN = [sys.executable, "-m", "kempelen.cli"]
+# The same as an engine of `kempelen match`, to be followed by settings.
+MATCH_ENGINE = f"cmd={KEMPELEN[0]},args={' '.join(KEMPELEN[1:])} uci"
 STOCKFISH = "Stockfish"
 
 _started: "WeakSet[subprocess.Popen[Any]]" = WeakSet()

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from harness import KEMPELEN, match_summary, parser, show, stockfish
+from harness import MATCH_ENGINE, match_summary, parser, show, stockfish
 
 LEAST, MOST = 1350, 2850  # minimum and maximum of Stockfish's UCI_Elo
 STEP = 50
@@ -59,7 +59,7 @@ def fit(results: Sequence[tuple[int, float, int]]) -> tuple[float, float]:
 def play(skill: int, program: str, elo: int, games: int, seed: int) -> tuple[int, float, int]:
     """Play a round; return Stockfish's Elo, our points and the number of games."""
     level = min(max((elo - 1346.6) / 143.4, 0.0) ** (1 / 0.806), 20.0)
-    ours = f"cmd={KEMPELEN[0]},args={' '.join(KEMPELEN[1:])} uci,name=kempelen"
+    ours = f"{MATCH_ENGINE},name=kempelen"
     theirs = f"cmd={program},name=stockfish,depth={int(level) + 1},patience=120"
     with tempfile.TemporaryDirectory() as folder:
         summary = match_summary(
@@ -77,7 +77,7 @@ def play(skill: int, program: str, elo: int, games: int, seed: int) -> tuple[int
 def play_own(strong: int, weak: int, games: int) -> float:
     """Return the points of our level at one UCI_Elo against another one."""
     engines = [
-        f"cmd={KEMPELEN[0]},args={' '.join(KEMPELEN[1:])} uci,name={elo},movetime=60,margin=60,"
+        f"{MATCH_ENGINE},name={elo},movetime=60,margin=60,"
         f"option.UCI_LimitStrength=true,option.UCI_Elo={elo}"
         for elo in (strong, weak)
     ]

@@ -21,7 +21,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from harness import KEMPELEN, parser, show
+from harness import KEMPELEN, MATCH_ENGINE, parser, show
 
 from agent.machine import usable_cores
 from kempelen import __version__
@@ -44,10 +44,7 @@ OPPONENTS = {f"SF{elo}": f"{LIMITED}{elo}" for elo in LEVELS} | {
     "ethereal": f"cmd=ethereal-chess,{SMALL}",
     "sunfish": "cmd=sunfish-uci,margin=0.2",
 }
-OURS = (
-    f"cmd={KEMPELEN[0]},args={' '.join(KEMPELEN[1:])} uci,name=Kempelen,{SMALL},"
-    "option.OwnBook=false"
-)
+OURS = f"{MATCH_ENGINE},name=Kempelen,{SMALL},option.OwnBook=false"
 DRAW, RESIGN = "movenumber=50,movecount=8,score=10", "movecount=4,score=900,twosided=true"
 
 

@@ -16,12 +16,12 @@ import tempfile
 import time
 from pathlib import Path
 
-from harness import KEMPELEN, Engine, match_summary, parser, show
+from harness import KEMPELEN, MATCH_ENGINE, Engine, match_summary, parser, show
 
 from agent.games.variants import KERNEL_VARIANTS
 
 SMALL = "option.Hash=16,option.Threads=1"
-OURS = f"cmd={KEMPELEN[0]},args={' '.join(KEMPELEN[1:])} uci,name=Kempelen,{SMALL}"
+OURS = f"{MATCH_ENGINE},name=Kempelen,{SMALL}"
 PLAIN = (
     f"cmd={sys.executable},args={Path(__file__).with_name('plain_chess_engine.py')},name=plain,"
     "margin=0.5"
