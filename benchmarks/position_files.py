@@ -12,8 +12,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from harness import parser, show
-from train_speed import play
+from harness import show
+from train_speed import data_file, data_parser
 
 from kempelen.training.dataset import Dataset
 from kempelen.training.dataset_operations import convert
@@ -30,19 +30,14 @@ def read(path: Path) -> float:
 
 def main() -> None:
     """Measure and print."""
-    arguments = parser(__doc__)
-    arguments.add_argument(
-        "--data", type=Path, metavar="FILE", help="file of positions (default: quick self-play)"
-    )
+    arguments = data_parser(__doc__)
     arguments.add_argument(
         "--rounds", type=int, default=5, help="times to read each file (default: 5)"
     )
     given = arguments.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        source = given.data or folder / "positions.bin"
-        if given.data is None:
-            play(source)
+        source = data_file(given, folder)
         read(source)  # load or compile the decoder
         files = {format_: folder / format_ for format_ in FORMATS}
         written = {}

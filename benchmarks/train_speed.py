@@ -10,6 +10,7 @@ machine matters little. Without a file, quick self-play generates the positions.
 
 import tempfile
 import time
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from harness import parser, show
@@ -29,11 +30,24 @@ POSITIONS, NODES = 50_000, 20
 BATCH, EPOCH_BATCHES = 16_384, 32
 
 
-def play(path: Path) -> None:
-    """Generate a file of positions."""
+def data_parser(doc: str) -> ArgumentParser:
+    """Return a parser with the options of benchmarks on a file of positions."""
+    result = parser(doc)
+    result.add_argument(
+        "--data", type=Path, metavar="FILE", help="file of positions (default: quick self-play)"
+    )
+    return result
+
+
+def data_file(options: Namespace, folder: Path) -> Path:
+    """Return the file of `--data`, or one of self-play in `folder`."""
+    if options.data is not None:
+        return options.data
+    path = folder / "positions.bin"
     load_kernels(ALPHABETA, SELFPLAY)
     plan = SelfPlayPlan(SelfPlaySettings(nodes=NODES))
     list(generate(path, plan, "benchmark", POSITIONS, usable_cores()))
+    return path
 
 
 def speed(settings: TrainingSettings, data: TrainingData, seconds: float) -> float:
@@ -51,10 +65,7 @@ def speed(settings: TrainingSettings, data: TrainingData, seconds: float) -> flo
 
 def main() -> None:
     """Measure and print."""
-    arguments = parser(__doc__)
-    arguments.add_argument(
-        "--data", type=Path, metavar="FILE", help="file of positions (default: quick self-play)"
-    )
+    arguments = data_parser(__doc__)
     arguments.add_argument(
         "--seconds", type=float, default=10, help="seconds per network size (default: 10)"
     )
@@ -68,9 +79,7 @@ def main() -> None:
     rows = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        file = given.data or folder / "positions.bin"
-        if given.data is None:
-            play(file)
+        file = data_file(given, folder)
         for neurons in NEURONS:
             settings = TrainingSettings(
                 data=(str(file),),
