@@ -1,8 +1,9 @@
 """Encode training positions as the start positions, moves and scores of games.
 
-A game is a sequence of lines of play. A line is a start position and legal moves, and some of its
-positions are kept: they are training positions. A position that cannot be reached from the previous
-one in a few moves starts a new line. So any positions can be encoded, and are decoded exactly.
+A game is a sequence of lines of play. A line is a start position and legal moves. The training
+positions of a line are called kept. Its other positions only connect them. If no short sequence of
+moves leads from one position to the next, the next one starts a new line. Therefore any positions
+can be encoded, and are decoded exactly.
 
 The encoded games of a block are, in this order, with integers in little-endian byte order:
 
@@ -81,9 +82,9 @@ _MAX_NUMBER = 255  # maximum move number, which is stored in a byte
 _FOUR_BITS = U64(15)
 
 _positions = types.Array(packed_type, 1, "C", readonly=True)
-_changed = types.Array(packed_type, 1, "C")
+_writable_positions = types.Array(packed_type, 1, "C")
 _bytes = types.Array(types.uint8, 1, "C", readonly=True)
-_flags = types.Array(types.uint8, 1, "C")
+_writable_bytes = types.Array(types.uint8, 1, "C")
 
 
 @kernel
@@ -317,7 +318,9 @@ def _path_length(
     return plies if _is_same(scratch[0], after) else 0
 
 
-@entry_point(int64(Worker, _positions, _bytes, _bytes, _changed, _flags, _flags))
+@entry_point(
+    int64(Worker, _positions, _bytes, _bytes, _writable_positions, _writable_bytes, _writable_bytes)
+)
 def _connect(
     worker: Worker,
     positions: Packed,
@@ -354,7 +357,7 @@ def _connect(
     return moves
 
 
-@entry_point(int64(Worker, _positions, _bytes, _bytes, _bytes, _changed))
+@entry_point(int64(Worker, _positions, _bytes, _bytes, _bytes, _writable_positions))
 def _replay(
     worker: Worker,
     starts: Packed,

@@ -132,7 +132,7 @@ class NetworkTrainer:
     def run_settings(self) -> dict[str, Any]:
         """The settings that affect the network, and the identities of the data files.
 
-        The memory affects the order of streamed positions only.
+        `memory` is included only if positions are streamed, because it affects their order.
         """
         files = {
             f"{entry}[{number}]": file.identity
