@@ -205,7 +205,8 @@ class StudentProcess:
         except (EngineDiedError, TypeError, ValueError):
             assert self._process is not None
             text = Message("your program {}", await self._process.describe_end())
-        # A file that cannot be loaded fails every test. After other failures, the tests continue.
+        # A file that does not load fails all tests. After other failures, the next call starts a
+        # new process, unless there were too many timeouts.
         self._failure = self._failure if is_loaded else text
         await self._stop()
         raise StudentError(text)
