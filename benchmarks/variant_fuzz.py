@@ -15,7 +15,7 @@ from fuzzing import lines, options
 from harness import KEMPELEN, Engine, show
 from uci_fuzz import VALID_OUTPUT, harmless, valid_line
 
-from agent.games.variants import KERNEL_VARIANTS, board_class
+from agent.games.variants import VARIANTS, board_class
 
 BATCH = 50  # lines
 MAX_PLIES = 60
@@ -91,11 +91,11 @@ def fuzz(variant: str, count: int, seed: int, folder: str) -> tuple[int, list[st
 def main() -> int:
     """Run the fuzz for each variant and report."""
     arguments = options(__doc__)
-    arguments.add_argument("--variant", choices=KERNEL_VARIANTS, help="one (default: all)")
+    arguments.add_argument("--variant", choices=VARIANTS, help="one (default: all)")
     chosen = arguments.parse_args()
     rows, all_failures = [], []
     with tempfile.TemporaryDirectory() as folder:
-        for variant in [chosen.variant] if chosen.variant else KERNEL_VARIANTS[1:]:
+        for variant in [chosen.variant] if chosen.variant else VARIANTS[1:]:
             legal, failures = fuzz(variant, chosen.lines, chosen.seed, folder)
             rows.append((variant, chosen.lines, legal, len(failures)))
             all_failures += failures

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from harness import KEMPELEN, MATCH_ENGINE, Engine, match_summary, parser, show
 
-from agent.games.variants import KERNEL_VARIANTS
+from agent.games.variants import VARIANTS
 
 SMALL = "option.Hash=16,option.Threads=1"
 OURS = f"{MATCH_ENGINE},name=Kempelen,{SMALL}"
@@ -51,7 +51,7 @@ def speed(command: list[str], variant: str) -> int:
 def main() -> int:
     """Play the matches and show the scores."""
     arguments = parser(__doc__)
-    arguments.add_argument("--variant", choices=KERNEL_VARIANTS[1:], help="one (default: all)")
+    arguments.add_argument("--variant", choices=VARIANTS[1:], help="one (default: all)")
     arguments.add_argument("--games", type=int, default=100, help="games against each opponent")
     arguments.add_argument("--tc", default="5+0.05", help="time control, as base+increment")
     arguments.add_argument("--fairy", metavar="FILE", help="uci.js of fairy-stockfish-nnue.wasm")
@@ -62,7 +62,7 @@ def main() -> int:
         text = f"cmd=node,args={' '.join(node[1:])},name=Fairy-Stockfish,option.Hash=16,margin=0.2"
         opponents["Fairy-Stockfish"] = (text, node)
     rows = []
-    for variant in [options.variant] if options.variant else KERNEL_VARIANTS[1:]:
+    for variant in [options.variant] if options.variant else VARIANTS[1:]:
         own_speed = speed([*KEMPELEN, "uci"], variant)
         for name, (engine, program) in opponents.items():
             with tempfile.TemporaryDirectory() as folder:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from agent.chess.variants import own_name
-from agent.games.variants import KERNEL_VARIANTS
+from agent.games.variants import VARIANTS as CHESS_VARIANTS
 
 ALPHABETA, MCTS, SELFPLAY = "alphabeta", "mcts", "selfplay"
 TRACING, TIMING = "tracing", "timing"
@@ -41,7 +41,7 @@ _VARIANT_MODULES = (
 # The parts that are compiled only on request.
 OPTIONAL_PARTS = {
     variant_part(variant): tuple(own_name(variant, name) for name in _VARIANT_MODULES)
-    for variant in KERNEL_VARIANTS[1:]
+    for variant in CHESS_VARIANTS[1:]
 }
 
 # No other module calls the entry points of these modules, so a child process compiles them.

@@ -20,7 +20,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from agent.games.variants import KERNEL_VARIANTS, STANDARD
+from agent.games.variants import STANDARD, VARIANTS
 
 if TYPE_CHECKING:
     from importlib.abc import Loader
@@ -66,7 +66,7 @@ class _VariantFinder:
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None, /
     ) -> ModuleSpec | None:
         package, _, rest = fullname.removeprefix(f"{_PACKAGE}_").partition(".")
-        if not fullname.startswith(f"{_PACKAGE}_") or package not in KERNEL_VARIANTS[1:]:
+        if not fullname.startswith(f"{_PACKAGE}_") or package not in VARIANTS[1:]:
             return None
         original = importlib.util.find_spec(f"{_PACKAGE}.{rest}" if rest else _PACKAGE)
         if original is None:

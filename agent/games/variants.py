@@ -24,8 +24,6 @@ _ALIASES = {
     "3check": ("threecheck", "threecheckchess"),
 }
 VARIANTS = tuple(_ALIASES)
-# The variants that the kernel plays.
-KERNEL_VARIANTS = VARIANTS
 _NAMES = {alias: name for name, aliases in _ALIASES.items() for alias in (name, *aliases)}
 
 

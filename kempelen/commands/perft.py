@@ -7,7 +7,7 @@ import time
 from threading import Event
 from typing import TYPE_CHECKING
 
-from agent.games.variants import KERNEL_VARIANTS, STANDARD, find_variant
+from agent.games.variants import STANDARD, VARIANTS, find_variant
 from kempelen.console.argument_types import positive_int
 from kempelen.console.terminal import load_kernels, print_error, with_progress
 
@@ -26,7 +26,7 @@ def configure(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--variant", metavar="NAME", default=STANDARD,
-        help=f"variant: {', '.join(KERNEL_VARIANTS)} (default: {STANDARD})",
+        help=f"variant: {', '.join(VARIANTS)} (default: {STANDARD})",
     )  # fmt: skip
     parser.add_argument("--divide", action="store_true", help="also print the count of each move")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
@@ -41,8 +41,8 @@ def run(arguments: Namespace) -> int:
         print_error(f"depth must be at most {MAX_DEPTH} (got {arguments.depth})", "kempelen perft")
         return 2
     variant = find_variant(arguments.variant)
-    if variant not in KERNEL_VARIANTS:
-        expected = ", ".join(KERNEL_VARIANTS)
+    if variant is None:
+        expected = ", ".join(VARIANTS)
         message = f"variant: unknown {arguments.variant!r} (expected one of: {expected})"
         print_error(message, "kempelen perft")
         return 2

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from agent.games.variants import KERNEL_VARIANTS, STANDARD, find_variant
+from agent.games.variants import STANDARD, find_variant
 from agent.io.sanitize import sanitize_line
 from protocols.remote.legal_move import is_uci_move
 from protocols.remote.transport import describe_error
@@ -74,7 +74,7 @@ class AnalysisRequest:
             raise ValueError("work: invalid id")
         name = str(variant)
         found = STANDARD if name.lower() == CHESS960 else find_variant(name)
-        if found not in KERNEL_VARIANTS:
+        if found is None:
             raise ValueError(f"work: unsupported variant {sanitize_line(name, 40)}")
         if not isinstance(fen, str) or not fen.isprintable() or len(fen) > 200:
             raise ValueError("work: invalid position")

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from agent.games.variants import KERNEL_VARIANTS
+from agent.games.variants import VARIANTS
 from protocols.remote.lichess import (
     AnalysisRequest,
     AnalysisUpload,
@@ -105,7 +105,7 @@ class LichessProvider:
                 "maxThreads": registration.threads,
                 "maxHash": registration.megabytes,
                 "defaultDepth": registration.depth,
-                "variants": list(KERNEL_VARIANTS),
+                "variants": list(VARIANTS),
                 "providerSecret": self._secret,
             }
         )

@@ -9,7 +9,7 @@ from agent.chess.engine.levels import MAX_ELO, MAX_SKILL, MIN_ELO
 from agent.chess.engine.settings import DEFAULT_MEGABYTES, FINAL_CHOICES, SEARCHES
 from agent.chess.evaluation.loading import DEFAULT
 from agent.evaluation import HANDCRAFTED, NETWORK
-from agent.games.variants import KERNEL_VARIANTS, STANDARD, find_variant
+from agent.games.variants import STANDARD, VARIANTS, find_variant
 from openings.book_provider import MAX_MOVES, SHIPPED, VARIETIES, WEIGHTED
 from protocols.uci.chess_session import WHITE_POINTS, ChessSession
 from protocols.uci.options import Option
@@ -181,7 +181,7 @@ OPTIONS: tuple[Option, ...] = (
         "combo",
         ChessSession.change_variant,
         default=STANDARD,
-        choices=KERNEL_VARIANTS,
+        choices=VARIANTS,
         find_alias=find_variant,
     ),
     Option("UCI_AnalyseMode", "check", ChessSession.set_analysing, default=False),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from agent.chess.engine.backend import ChessBackend
-from agent.games.variants import KERNEL_VARIANTS, STANDARD
+from agent.games.variants import VARIANTS
 from protocols.uci.engine_options import COMMON_OPTIONS
 from protocols.uci.options import Option
 
@@ -22,10 +22,7 @@ DONE = "feature done=1"
 # The protocol's names of standard chess and Chess960, and its other names of variants.
 NORMAL, FISCHERANDOM = "normal", "fischerandom"
 _NAMES = {"antichess": "giveaway"}
-VARIANTS = (
-    *(NORMAL, FISCHERANDOM),
-    *(_NAMES.get(name, name) for name in KERNEL_VARIANTS if name != STANDARD),
-)
+VARIANT_NAMES = (NORMAL, FISCHERANDOM, *(_NAMES.get(name, name) for name in VARIANTS[1:]))
 # Options that the protocol sets by separate commands: `memory` and `cores`.
 HASH, THREADS = "Hash", "Threads"
 OPTIONS: tuple[Option, ...] = tuple(
@@ -51,7 +48,7 @@ def feature_lines(
     yield "feature done=0"
     for features in FEATURES:
         yield f"feature {features}"
-    yield f'feature myname="{name}" variants="{",".join(VARIANTS)}" egt="{",".join(tables)}"'
+    yield f'feature myname="{name}" variants="{",".join(VARIANT_NAMES)}" egt="{",".join(tables)}"'
     for option in options:
         if not option.forbidden:
             yield f'feature option="{option_declaration(option)}"'

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.agent import AgentError, describe
 from agent.game_clock import TimeSystem
-from agent.games.variants import KERNEL_VARIANTS, STANDARD, find_variant
+from agent.games.variants import STANDARD, find_variant
 from agent.limits import Info, Limits, Progress, Result
 from protocols.current_line import charge_search
 from protocols.permissions import permission_denied_message
@@ -27,7 +27,7 @@ from protocols.xboard.features import (
     HASH,
     TABLEBASES,
     THREADS,
-    VARIANTS,
+    VARIANT_NAMES,
     feature_lines,
     to_uci_value,
 )
@@ -156,8 +156,8 @@ class XboardProtocol(XboardSession):
 
     def _variant(self, name: str) -> None:
         variant = STANDARD if name == FISCHERANDOM else find_variant(name)
-        if variant not in KERNEL_VARIANTS:
-            raise UciError(f"unknown variant, expected one of: {', '.join(VARIANTS)}")
+        if variant is None:
+            raise UciError(f"unknown variant, expected one of: {', '.join(VARIANT_NAMES)}")
         self.halt()
         self.chess.chess960 = name == FISCHERANDOM
         self.chess.change_variant(variant)
@@ -489,7 +489,7 @@ COMMANDS: dict[str, Command] = {
     "rejected": Command(parse_text, XboardProtocol._rejected, "FEATURE: a feature is rejected"),
     "new": Command(parse_nothing, XboardProtocol._new, "start a game; the engine plays Black"),
     "variant": Command(
-        parse_text, XboardProtocol._variant, f"{'|'.join(VARIANTS)}: set the variant"
+        parse_text, XboardProtocol._variant, f"{'|'.join(VARIANT_NAMES)}: set the variant"
     ),
     "quit": Command(parse_nothing, XboardProtocol._quit, "exit"),
     "random": Command(

@@ -7,7 +7,7 @@ import chess
 import chess.engine
 import pytest
 
-from agent.games.variants import KERNEL_VARIANTS, board_class
+from agent.games.variants import VARIANTS, board_class
 from tests.external import program
 
 COMMAND = [sys.executable, "-m", "kempelen.cli", "uci"]
@@ -88,7 +88,7 @@ def test_whole_chess960_self_play_game_has_legal_moves(engine):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("variant", KERNEL_VARIANTS[1:])
+@pytest.mark.parametrize("variant", VARIANTS[1:])
 def test_whole_game_of_variant_has_legal_moves(engine, variant):
     board = board_class(variant)()
     clocks = {"white_clock": 1, "black_clock": 1, "white_inc": 0.02, "black_inc": 0.02}
@@ -101,7 +101,7 @@ def test_whole_game_of_variant_has_legal_moves(engine, variant):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("variant", KERNEL_VARIANTS[1:])
+@pytest.mark.parametrize("variant", VARIANTS[1:])
 def test_lines_of_variant_are_distinct_and_levels_play(engine, variant):
     board = board_class(variant)()
     lines = engine.analyse(board, chess.engine.Limit(depth=3), multipv=3)

@@ -11,7 +11,7 @@ import chess.engine
 import chess.pgn
 import pytest
 
-from agent.games.variants import KERNEL_VARIANTS, board_class
+from agent.games.variants import VARIANTS, board_class
 from agent.kernel.decorators import CACHE_VARIABLE, cache_folder
 from kempelen.match.config.engine_settings import EngineProtocol, EngineSettings
 from kempelen.match.config.time_control import TimeControl
@@ -145,7 +145,7 @@ def test_python_chess_plays_chess960(playing):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("variant", KERNEL_VARIANTS[1:])
+@pytest.mark.parametrize("variant", VARIANTS[1:])
 def test_python_chess_plays_whole_game_of_variant(playing, variant):
     board = board_class(variant)()
     while not board.is_game_over(claim_draw=True) and board.ply() < 200:

@@ -295,7 +295,7 @@ class ChessBackend:
                     loader.fail(error)
 
     def set_variant(self, variant: str) -> None:
-        """Play one of KERNEL_VARIANTS, with its own evaluation. Other settings are kept.
+        """Play one of VARIANTS, with its own evaluation. Other settings are kept.
 
         A variant other than chess uses alpha-beta without endgame tablebases.
         """

@@ -14,7 +14,7 @@ import chess
 import chess.pgn
 
 from agent.games.fen import board_from_fen, is_playable, position_faults
-from agent.games.variants import KERNEL_VARIANTS, STANDARD, find_variant
+from agent.games.variants import STANDARD, VARIANTS, find_variant
 from agent.io.message import Message, MessageError, library_message
 from agent.io.read_report import ReadReport
 from agent.io.sanitize import sanitize_line
@@ -112,8 +112,8 @@ def _parse_chess(data: Mapping[str, Any]) -> ParsedChessGame:
 
 def _read_variant(name: object) -> str:
     variant = find_variant(str(name))
-    if variant not in KERNEL_VARIANTS:
-        raise AnalysisError("variant: must be one of {}", ", ".join(KERNEL_VARIANTS))
+    if variant is None:
+        raise AnalysisError("variant: must be one of {}", ", ".join(VARIANTS))
     return variant
 
 

@@ -20,7 +20,7 @@ from agent.games import catalogue
 from agent.games.catalogue import GameError, GameType
 from agent.games.fen import board_from_fen, is_playable
 from agent.games.go import Go, format_size, parse_size
-from agent.games.variants import KERNEL_VARIANTS, STANDARD
+from agent.games.variants import STANDARD, VARIANTS
 from agent.io.message import Message, MessageError, library_message
 from agent.search.catalogue import algorithms
 from agent.search.limited_strength import GAME_LEVELS
@@ -150,7 +150,7 @@ def form_choices(offers: SiteResources) -> dict[str, Any]:
         "levels_of_games": LEVELS_OF_GAMES,
         "elo": [MIN_ELO, MAX_ELO],
         "searches": list(SEARCHES),
-        "variants": list(KERNEL_VARIANTS),
+        "variants": list(VARIANTS),
         "algorithms": names,
         "own_evaluations": {name: builtin_evaluations(name) for name in game_names},
         "evaluations": list(offers.evaluations),
@@ -225,7 +225,7 @@ def parse_setup(form: Mapping[str, Any], offers: SiteResources) -> GameSetup:
 
 def _read_position(reader: _Form) -> dict[str, Any]:
     chess960 = reader.flag("chess960")
-    variant = reader.choice("variant", KERNEL_VARIANTS, STANDARD)
+    variant = reader.choice("variant", VARIANTS, STANDARD)
     rules = {"chess960": chess960, "variant": variant}
     if chess960 and variant != STANDARD:
         raise SetupError("chess960: only in chess")

@@ -14,7 +14,7 @@ from typing import Any, cast
 import pytest
 from websockets.sync.client import connect
 
-from agent.games.variants import KERNEL_VARIANTS, board_class
+from agent.games.variants import VARIANTS, board_class
 from agent.limits import Limits
 from kempelen.cli import main
 from kempelen.console.settings_codec import decode
@@ -163,7 +163,7 @@ def test_chess_and_go_moves_are_accepted_in_each_notation(page: Analysis) -> Non
     assert page.post("move", {"ply": 1}, 400)["error"]
 
 
-@pytest.mark.parametrize("variant", KERNEL_VARIANTS[1:])
+@pytest.mark.parametrize("variant", VARIANTS[1:])
 def test_game_of_variant_is_analysed_by_its_rules(variant: str) -> None:
     board = board_class(variant)()
     move = next(iter(board.legal_moves))

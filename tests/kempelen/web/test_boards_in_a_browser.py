@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from agent.games.variants import KERNEL_VARIANTS
 from kempelen.lab import step_pages
 from kempelen.web.site_context import SiteResources
 from tests.kempelen.web.support import Served, serving
@@ -307,7 +306,6 @@ def test_promotion_in_a_game_can_be_cancelled(browser: Browser, served: Served) 
     browser.wait("return document.querySelector('.moves li')?.textContent === 'a8=R'")
 
 
-@pytest.mark.skipif("crazyhouse" not in KERNEL_VARIANTS, reason="not in the kernel")
 def test_piece_of_pocket_is_dropped(browser: Browser, served: Served) -> None:
     fen = "4k3/pppppppp/8/8/8/8/PPPPPPPP/4K3[NQnn] w - - 0 1"
     begin_chess(browser, served, variant="crazyhouse", seconds=0.05, fen=fen)
@@ -322,7 +320,6 @@ def test_piece_of_pocket_is_dropped(browser: Browser, served: Served) -> None:
     browser.wait("return !document.querySelector('.pocket.bottom [data-drop=N]')")
 
 
-@pytest.mark.skipif("3check" not in KERNEL_VARIANTS, reason="not in the kernel")
 def test_remaining_checks_are_shown(browser: Browser, served: Served) -> None:
     fen = "4k3/pppppppp/8/8/8/8/PPPPPPPP/4K3 w - - 1+3 0 1"
     game = served.begin(game="chess", variant="3check", seconds=0.05, fen=fen)

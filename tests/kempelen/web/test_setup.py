@@ -8,7 +8,7 @@ import pytest
 import kempelen.web
 from agent.chess.evaluation.loading import DEFAULT
 from agent.games import catalogue
-from agent.games.variants import KERNEL_VARIANTS, board_class
+from agent.games.variants import VARIANTS, board_class
 from agent.search.limited_strength import GAME_LEVELS
 from kempelen.web.diagrams import parse_grid
 from kempelen.web.layout import LANGUAGES, page_words
@@ -144,7 +144,7 @@ def test_chess960_start_position_varies() -> None:
     assert len(starts) > 1
 
 
-@pytest.mark.parametrize("variant", KERNEL_VARIANTS[1:])
+@pytest.mark.parametrize("variant", VARIANTS[1:])
 def test_variant_of_chess_is_played_from_its_start(variant: str) -> None:
     setup = parse_setup({"variant": variant}, OFFERS)
     board = initial_game(setup)

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from agent.games.variants import KERNEL_VARIANTS
+from agent.games.variants import VARIANTS
 from kempelen.engines import create_uci_engine
 from kempelen.server_sessions import NetworkOutput
 from protocols.remote import provider as providing
@@ -85,7 +85,7 @@ def test_work_is_answered_line_by_line():
         (engine,) = server.engines.values()
         assert engine["name"] == "Kempelen here"
         assert engine["maxThreads"] == 2
-        assert engine["variants"] == list(KERNEL_VARIANTS)
+        assert engine["variants"] == list(VARIANTS)
         assert engine["clientSecret"] == "ees_1"
         # Without a limit it searches to the registered depth; castling is as in Chess960.
         fen = "4k3/pppppppp/8/8/8/8/PPPPPPPP/R3K3 w Q - 0 1"
@@ -237,12 +237,11 @@ def test_invalid_work_is_rejected(change):
 
 
 def test_work_in_variant_of_kernel_is_accepted():
-    for variant in KERNEL_VARIANTS:
+    for variant in VARIANTS:
         work = AnalysisRequest.from_json({"id": "x", "work": WORK | {"variant": variant}})
         assert work.variant == variant
     drops = {"variant": "crazyhouse", "moves": ["N@f3"]}
-    if "crazyhouse" in KERNEL_VARIANTS:
-        assert AnalysisRequest.from_json({"id": "x", "work": WORK | drops}).moves == ("N@f3",)
+    assert AnalysisRequest.from_json({"id": "x", "work": WORK | drops}).moves == ("N@f3",)
 
 
 def test_invalid_work_is_skipped():

@@ -6,8 +6,6 @@ import pytest
 
 from agent.chess.engine.board_adapter import BoardAdapter
 from agent.games.variants import (
-    KERNEL_VARIANTS,
-    STANDARD,
     VARIANTS,
     board_class,
     find_variant,
@@ -27,7 +25,7 @@ DECIDED = {
     "racingkings": ("8/7K/8/8/8/8/k7/8 w - - 0 1", "h7h8", -1),
     "3check": ("4k3/8/8/8/8/8/8/R3K3 w - - 1+3 0 1", "a1a8", -1),
 }
-PLAYED = tuple(name for name in KERNEL_VARIANTS if name != STANDARD)
+OTHERS = VARIANTS[1:]
 
 
 def test_every_variant_has_board_of_python_chess():
@@ -107,12 +105,12 @@ def test_stalemate_is_a_draw_in_king_of_the_hill():
 
 def test_option_offers_variants_of_kernel(conversation):
     declared = next(line for line in conversation.ask("uci") if "UCI_Variant" in line)
-    variables = " ".join(f"var {name}" for name in KERNEL_VARIANTS)
+    variables = " ".join(f"var {name}" for name in VARIANTS)
     assert declared == f"option name UCI_Variant type combo default chess {variables}"
 
 
 @pytest.mark.thorough(keep=1)  # each variant is compiled
-@pytest.mark.parametrize("variant", PLAYED)
+@pytest.mark.parametrize("variant", OTHERS)
 def test_variant_replaces_position_by_its_start(variant, conversation):
     conversation.say(f"setoption name UCI_Variant value {variant}")
     shown = conversation.ask("d")
@@ -124,7 +122,6 @@ def test_variant_replaces_position_by_its_start(variant, conversation):
     assert f"Fen: {chess.STARTING_FEN}" in conversation.ask("d")
 
 
-@pytest.mark.skipif("kingofthehill" not in PLAYED, reason="not in the kernel")
 def test_unknown_variant_is_named_and_changes_nothing(conversation):
     conversation.say("setoption name UCI_Variant value koth", "position startpos moves e2e4")
     (refusal,) = conversation.ask("setoption name UCI_Variant value losers")
@@ -134,7 +131,6 @@ def test_unknown_variant_is_named_and_changes_nothing(conversation):
     assert any("b KQkq" in line for line in conversation.ask("d"))
 
 
-@pytest.mark.skipif("crazyhouse" not in PLAYED, reason="not in the kernel")
 def test_drops_are_read_and_written(conversation):
     conversation.say("setoption name UCI_Variant value crazyhouse")
     conversation.say("position fen 4k3/8/8/8/8/8/8/4K3[N] w - - 0 1 moves N@e4 e8e7")

@@ -4,22 +4,22 @@ import chess
 import chess.variant
 import pytest
 
-from agent.games.variants import KERNEL_VARIANTS, board_class
+from agent.games.variants import VARIANTS, board_class
 from protocols.uci.position import read_board
 from protocols.xboard.draws import is_claimable_draw, result_by_rule
 from protocols.xboard.parsing import BARE_MOVE, find_move
 
-PLAYED = KERNEL_VARIANTS[1:]
+OTHERS = VARIANTS[1:]
 
 
 def test_feature_offers_variants_by_names_of_the_protocol(conversation):
     (line,) = [line for line in conversation.ask("protover 2") if "variants=" in line]
-    names = {name: board_class(name).xboard_variant for name in PLAYED}
+    names = {name: board_class(name).xboard_variant for name in OTHERS}
     assert f'variants="{",".join(("normal", "fischerandom", *names.values()))}"' in line
 
 
 @pytest.mark.thorough(keep=1)  # each variant is compiled
-@pytest.mark.parametrize("variant", PLAYED)
+@pytest.mark.parametrize("variant", OTHERS)
 def test_variant_is_played_from_its_start(variant, conversation):
     conversation.say("new", f"variant {board_class(variant).xboard_variant}", "sd 1")
     assert conversation.xboard.board.fen() == board_class(variant).starting_fen
@@ -31,7 +31,6 @@ def test_variant_is_played_from_its_start(variant, conversation):
     assert type(conversation.xboard.board) is chess.Board
 
 
-@pytest.mark.skipif("kingofthehill" not in PLAYED, reason="not in the kernel")
 def test_unknown_variant_is_named_and_changes_nothing(conversation):
     conversation.say("new", "force", "variant koth", "usermove e2e4")
     before = conversation.xboard.board.copy()
@@ -42,7 +41,6 @@ def test_unknown_variant_is_named_and_changes_nothing(conversation):
     assert conversation.ask("usermove e7e5") == []
 
 
-@pytest.mark.skipif("crazyhouse" not in PLAYED, reason="not in the kernel")
 def test_piece_is_dropped(conversation):
     conversation.say("variant crazyhouse", "force", "setboard 4k3/8/8/8/8/8/8/4K3[Nq] w - - 0 1")
     assert conversation.ask("usermove N@e4", "Q@e2") == []

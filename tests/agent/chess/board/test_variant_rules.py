@@ -8,9 +8,9 @@ import pytest
 
 from agent.chess.variants import variant_module
 from agent.games.fen import board_from_fen
-from agent.games.variants import KERNEL_VARIANTS, board_class, variant_outcome
+from agent.games.variants import VARIANTS, board_class, variant_outcome
 
-VARIANTS = KERNEL_VARIANTS[1:]
+OTHERS = VARIANTS[1:]
 
 POSITIONS = {
     "kingofthehill": (
@@ -97,7 +97,7 @@ def termination(board: chess.Board) -> chess.Termination | None:
 
 
 @pytest.mark.thorough(keep=3)
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", OTHERS)
 def test_perft_is_that_of_python_chess(variant: str, thorough: bool) -> None:
     for fen in ("", *POSITIONS[variant]):
         board = board_class(variant)(fen) if fen else board_class(variant)()
@@ -106,7 +106,7 @@ def test_perft_is_that_of_python_chess(variant: str, thorough: bool) -> None:
 
 
 @pytest.mark.thorough(keep=3)
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", OTHERS)
 def test_random_games_have_equal_moves_keys_and_results(variant: str, thorough: bool) -> None:
     rng = random.Random(1)
     module = kernel(variant)

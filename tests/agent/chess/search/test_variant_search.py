@@ -8,11 +8,11 @@ import pytest
 
 from agent.chess.search.alphabeta_search import AlphaBetaSearch
 from agent.chess.variants import variant_module
-from agent.games.variants import KERNEL_VARIANTS, board_class, variant_outcome
+from agent.games.variants import VARIANTS, board_class, variant_outcome
 from agent.limits import Limits, Mate
 from tests.support import last_info
 
-VARIANTS = KERNEL_VARIANTS[1:]
+OTHERS = VARIANTS[1:]
 
 # Wins in one move that are no checkmates, with the move.
 WINS = {
@@ -31,7 +31,7 @@ def search_of(variant: str) -> Any:
 
 
 @pytest.mark.thorough(keep=1)
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", OTHERS)
 def test_search_finds_the_win_of_the_variant(variant: str) -> None:
     fen, moves = WINS[variant]
     board = board_class(variant)(fen)
@@ -41,7 +41,7 @@ def test_search_finds_the_win_of_the_variant(variant: str) -> None:
 
 
 @pytest.mark.thorough(keep=1)
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", OTHERS)
 def test_search_plays_legal_games_to_their_end(variant: str, thorough: bool) -> None:
     """The lines are legal too, and end where the game does."""
     rng, search = random.Random(3), search_of(variant)
