@@ -2,12 +2,12 @@
 
     npm install --prefix FOLDER fairy-stockfish-nnue.wasm
     python benchmarks/variants.py --fairy FOLDER/node_modules/fairy-stockfish-nnue.wasm/uci.js
-    python benchmarks/variants.py --variant atomic --games 20 --tc 5+0.05
+    python benchmarks/variants.py --variant atomic --opponent plain --games 20 --ledgers FOLDER
 
 Fairy-Stockfish is the WebAssembly build, run by Node. Without `--fairy`, only the plain search
 plays. Games start from random openings, in pairs with colours swapped, one at a time, so that both
 engines have a core of their own. The speed of Fairy-Stockfish is that of the build, which is
-slower than a native one: the table has both.
+slower than a native one: the table has both. With --ledgers, an interrupted run continues.
 """
 
 import re
@@ -52,12 +52,18 @@ def main() -> int:
     """Play the matches and show the scores."""
     arguments = parser(__doc__)
     arguments.add_argument("--variant", choices=VARIANTS[1:], help="one (default: all)")
+    arguments.add_argument("--opponent", choices=("plain", "fairy"), help="one (default: all)")
     arguments.add_argument("--games", type=int, default=100, help="games against each opponent")
     arguments.add_argument("--tc", default="5+0.05", help="time control, as base+increment")
     arguments.add_argument("--fairy", metavar="FILE", help="uci.js of fairy-stockfish-nnue.wasm")
+    arguments.add_argument("--ledgers", metavar="FOLDER", help="keep a ledger of each match")
     options = arguments.parse_args()
-    opponents = {"plain": (PLAIN, None)}
-    if options.fairy:
+    if options.opponent == "fairy" and not options.fairy:
+        arguments.error("--opponent fairy needs --fairy FILE")
+    opponents: dict[str, tuple[str, list[str] | None]] = {}
+    if options.opponent != "fairy":
+        opponents["plain"] = (PLAIN, None)
+    if options.fairy and options.opponent != "plain":
         node = ["node", "--no-experimental-fetch", options.fairy]
         text = f"cmd=node,args={' '.join(node[1:])},name=Fairy-Stockfish,option.Hash=16,margin=0.2"
         opponents["Fairy-Stockfish"] = (text, node)
@@ -65,12 +71,14 @@ def main() -> int:
     for variant in [options.variant] if options.variant else VARIANTS[1:]:
         own_speed = speed([*KEMPELEN, "uci"], variant)
         for name, (engine, program) in opponents.items():
-            with tempfile.TemporaryDirectory() as folder:
+            with tempfile.TemporaryDirectory() as temporary:
+                folder = Path(options.ledgers or temporary)
+                folder.mkdir(parents=True, exist_ok=True)
                 command = [
                     *("--variant", variant, "--engine", OURS, "--engine", engine),
                     *("--tc", options.tc, "--games", str(options.games)),
                     *("--concurrency", "1", "--maxmoves", "200"),
-                    *("--ledger", f"{folder}/ledger.sqlite"),
+                    *("--ledger", str(folder / f"{variant}-{name}.sqlite")),
                 ]
                 rows_of_match = match_summary(command)["rows"]
             row = next(row for row in rows_of_match if row["name"] == "Kempelen")
