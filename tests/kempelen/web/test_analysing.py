@@ -441,7 +441,7 @@ def test_stones_set_up_after_a_move_leave_the_longest_part(page: Analysis) -> No
     assert [each.get("comment") for each in go["positions"]] == ["left\nnew", "first", None, None]
     sent = judged(page, go, 20)
     annotated = page.post("record", sent)["text"]
-    assert annotated.count(";W[bb]") == 1
+    assert annotated.count(";W[bb]C[first") == 1
     assert "Black" not in annotated.split(";W[bb]")[0]
 
 
