@@ -44,8 +44,11 @@ export function chessBoard(say, play) {
   let hand = ""; // the piece of a pocket that the next pressed square gets, such as N
   let cancel = () => {}; // closes the choice of a piece
 
-  // Chessground clears the visitor's arrows itself, but not on a board without moves.
   holder.addEventListener("pointerdown", (event) => {
+    // Chessground keeps where the board is, until the window is scrolled or resized. A longer text
+    // above the board moves it too.
+    ground.state.dom.bounds.clear();
+    // Chessground clears the visitor's arrows itself, but not on a board without moves.
     if (event.button === 0 && !options.movable) ground.setShapes([]);
   });
 

@@ -163,6 +163,19 @@ def test_chess_by_touch(browser: Browser, served: Served) -> None:
 
 
 @pytest.mark.usefixtures("touch")
+def test_board_that_has_moved_is_touched_where_it_is(browser: Browser, served: Served) -> None:
+    """A longer text above the board moves it, without scrolling or resizing."""
+    begin(browser, served, "chess")
+    before = square(browser, "e2")
+    tap(browser, before)
+    browser.wait("return document.querySelector('cg-board square.selected')")
+    browser.run("document.querySelector('.chess-frame').style.transform = 'translateY(100px)'")
+    assert square(browser, "e2")[1] == pytest.approx(before[1] + 100)
+    tap(browser, square(browser, "e4"))
+    wait_for_another_ply(browser, "0")
+
+
+@pytest.mark.usefixtures("touch")
 def test_go_by_touch(browser: Browser, served: Served) -> None:
     begin(browser, served, "go", options={"size": 9})
     chance = random.Random(5)
