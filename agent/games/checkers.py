@@ -13,11 +13,14 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from agent.game import MoveClass
+from agent.games.position_text import format_position, parse_sized_position
+from agent.io.message import Message
 
 # Squares that a piece visits, including its start square: two for a step, at least two for a
 # capture.
 CheckersMove = tuple[int, ...]
 
+MAX_PIECES = 12  # of each player
 QUIET_PLIES = 80
 # The key includes the draw clock only after this many quiet plies, where a search could reach the
 # limit.
@@ -51,10 +54,13 @@ class State(NamedTuple):
 class Checkers:
     """A checkers position with its history. A move is the tuple of visited squares."""
 
-    def __init__(self) -> None:
+    pieces = "bB", "wW"
+
+    def __init__(self, *, position: str = "") -> None:
         black = sum(_BITS[square] for square in range(1, 13))
         white = sum(_BITS[square] for square in range(21, 33))
-        self._states = [State((black, white), 0, 0, 0)]
+        start = State((black, white), 0, 0, 0)
+        self._states = [_parse_state(position) if position else start]
         self._keys = [self._states[0].key()]
 
     @property
@@ -182,8 +188,23 @@ class Checkers:
         """Return the notation of a move, such as 11-15 for a step and 22x15x6 for a capture."""
         return ("x" if _taken(move) else "-").join(map(str, move))
 
+    def position(self) -> str:
+        """Return the position as text. See `agent.games.position_text`."""
+        rows = [
+            "".join(f".{sign}" if row % 2 == 0 else f"{sign}." for sign in signs)
+            for row, signs in enumerate(self._dark_rows())
+        ]
+        return format_position(rows, self.turn, self.pieces)
+
     def __str__(self) -> str:
         """Return a diagram of the board. Men are shown as b and w, kings as B and W."""
+        return "\n".join(
+            "   ".join(["  " * (row % 2 == 0) + signs[0], *signs[1:]])
+            for row, signs in enumerate(self._dark_rows())
+        )
+
+    def _dark_rows(self) -> list[list[str]]:
+        """Return the signs on the dark squares by row from the top."""
         state = self._states[-1]
 
         def sign(square: int) -> str:
@@ -191,12 +212,7 @@ class Checkers:
             letter = "b" if state.pieces[0] & bit else "w" if state.pieces[1] & bit else "."
             return letter.upper() if state.kings & bit else letter
 
-        rows = []
-        for row in range(8):
-            signs = [sign(4 * row + column) for column in range(1, 5)]
-            dark = "   ".join(signs)
-            rows.append(f"  {dark}" if row % 2 == 0 else dark)
-        return "\n".join(rows)
+        return [[sign(square) for square in range(start, start + 4)] for start in range(1, 33, 4)]
 
 
 def evaluate(game: Checkers) -> float:
@@ -210,6 +226,28 @@ def _strength(game: Checkers, player: int) -> int:
     advance = sum(index * (men & row).bit_count() for index, row in enumerate(rows))
     placed = ((men | kings) & _CENTRE).bit_count() + 2 * (men & _BACK[player]).bit_count()
     return 100 * men.bit_count() + 150 * kings.bit_count() + 2 * advance + 3 * placed
+
+
+def _parse_state(text: str) -> State:
+    """Return a position as a state. Raise ValueError if it is invalid."""
+    rows, turn = parse_sized_position(text, Checkers.pieces, 8, 8)
+    sets, kings = [0, 0], 0
+    for row, signs in enumerate(rows):
+        for column, sign in enumerate(signs):
+            if sign == ".":
+                continue
+            if (row + column) % 2 == 0:
+                raise ValueError(Message("position: piece on a light square in row {}", row + 1))
+            square = 4 * row + column // 2 + 1
+            player = sign in Checkers.pieces[1]
+            sets[player] |= _BITS[square]
+            if sign.isupper():
+                kings |= _BITS[square]
+            elif _BITS[square] & _CROWNING[player]:
+                raise ValueError(Message("position: man on square {} (must be a king)", square))
+    if max(pieces.bit_count() for pieces in sets) > MAX_PIECES:
+        raise ValueError(Message("position: more than {} pieces of a player", MAX_PIECES))
+    return State((sets[0], sets[1]), kings, turn, 0)
 
 
 def _shift(squares: int, step: int) -> int:

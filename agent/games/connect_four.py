@@ -7,6 +7,11 @@ wraps into the next column.
 from collections.abc import Hashable
 from functools import cache
 
+from agent.games.position_text import (
+    format_position,
+    parse_sized_position,
+    require_alternate_turns,
+)
 from agent.io.message import Message
 
 # Patterns: complete four in a line, block the opponent's four, and block an open three. Patterns
@@ -35,8 +40,9 @@ class ConnectFour:
 
     patterns = PATTERNS
     upright = True
+    pieces = "X", "O"
 
-    def __init__(self, width: int = 7, height: int = 6) -> None:
+    def __init__(self, width: int = 7, height: int = 6, *, position: str = "") -> None:
         if width < 1 or height < 1:
             raise ValueError(
                 Message("width and height must be at least 1 (got {} and {})", width, height)
@@ -48,6 +54,25 @@ class ConnectFour:
         self._won = False
         # Bit offsets along a column, a row and the two diagonals.
         self._directions = (1, height + 1, height + 2, height)
+        if position:
+            self._set_up(position)
+
+    def _set_up(self, text: str) -> None:
+        rows, turn = parse_sized_position(text, self.pieces, self.width, self.height)
+        require_alternate_turns(rows, turn, self.pieces)
+        for column, signs in enumerate(zip(*reversed(rows), strict=True)):  # from the bottom
+            discs = "".join(signs).rstrip(".")
+            if "." in discs:
+                raise ValueError(
+                    Message("position: empty square below a disc in column {}", column + 1)
+                )
+            for row, sign in enumerate(discs):
+                self._discs[self.pieces.index(sign)] |= self._square(column, row)
+            self._heights[column] = len(discs)
+            self._played += [column] * len(discs)
+        if self._has_four(self._discs[turn]):
+            raise ValueError(Message("position: the side to move has already won"))
+        self._won = self._has_four(self._discs[1 - turn])
 
     @property
     def turn(self) -> int:
@@ -168,16 +193,18 @@ class ConnectFour:
         """Return the column number, counted from 1."""
         return str(move + 1)
 
-    def __str__(self) -> str:
-        def sign(column: int, row: int) -> str:
-            square = self._square(column, row)
-            return "X" if self._discs[0] & square else "O" if self._discs[1] & square else "."
+    def position(self) -> str:
+        """Return the position as text. See `agent.games.position_text`."""
+        return format_position(self._rows(), self.turn, self.pieces)
 
-        rows = [
-            " ".join(sign(column, row) for column in range(self.width))
-            for row in reversed(range(self.height))
-        ]
-        return "\n".join([*rows, " ".join(str((column + 1) % 10) for column in range(self.width))])
+    def __str__(self) -> str:
+        numbers = " ".join(str((column + 1) % 10) for column in range(self.width))
+        return "\n".join([*(" ".join(row) for row in self._rows()), numbers])
+
+    def _rows(self) -> list[str]:
+        """Return the rows from the top, with `.` for an empty square."""
+        signs = str.maketrans("mt", "OX" if self.turn else "XO")
+        return [row.translate(signs) for row in self.grid()]
 
 
 def evaluate(game: ConnectFour) -> float:

@@ -8,6 +8,7 @@ top left.
 from collections.abc import Callable, Hashable
 from functools import cache
 
+from agent.games.position_text import format_position, parse_sized_position, piece_bits
 from agent.io.message import Message
 
 PASS = -1
@@ -16,7 +17,9 @@ PASS = -1
 class Othello:
     """An Othello position with its history. A move is a square or PASS."""
 
-    def __init__(self, size: int = 8) -> None:
+    pieces = "X", "O"
+
+    def __init__(self, size: int = 8, *, position: str = "") -> None:
         if size < 4 or size % 2:
             raise ValueError(Message("board size must be even and at least 4 (got {})", size))
         self.size = size
@@ -25,9 +28,13 @@ class Othello:
         middle = size // 2
         white = self._bit(middle - 1, middle - 1) | self._bit(middle, middle)
         black = self._bit(middle - 1, middle) | self._bit(middle, middle - 1)
-        # Stack of positions: the mover's discs, the opponent's discs, the legal squares.
-        self._states = [(black, white, self._targets(black, white))]
         self._turn = 0
+        if position:
+            rows, self._turn = parse_sized_position(position, self.pieces, size, size)
+            black, white = (piece_bits(rows, sign) for sign in self.pieces)
+        mine, theirs = (white, black) if self._turn else (black, white)
+        # Stack of positions: the mover's discs, the opponent's discs, the legal squares.
+        self._states = [(mine, theirs, self._targets(mine, theirs))]
 
     @property
     def turn(self) -> int:
@@ -144,15 +151,17 @@ class Othello:
         row, column = divmod(move, self.size)
         return f"{chr(ord('a') + column)}{row + 1}"
 
-    def __str__(self) -> str:
-        def sign(square: int) -> str:
-            bit = 1 << square
-            return "X" if self.discs(0) & bit else "O" if self.discs(1) & bit else "."
+    def position(self) -> str:
+        """Return the position as text. See `agent.games.position_text`."""
+        return format_position(self._rows(), self._turn, self.pieces)
 
-        return "\n".join(
-            " ".join(sign(square) for square in range(start, start + self.size))
-            for start in range(0, self.size**2, self.size)
-        )
+    def __str__(self) -> str:
+        return "\n".join(" ".join(row) for row in self._rows())
+
+    def _rows(self) -> list[str]:
+        """Return the rows from the top. Black is `X`, White `O`, an empty square `.`."""
+        signs = str.maketrans("mt", "OX" if self._turn else "XO")
+        return [row.translate(signs) for row in self.grid()]
 
 
 def evaluate(game: Othello) -> float:

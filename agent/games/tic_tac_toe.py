@@ -6,6 +6,12 @@ Squares are numbered from 0 by row from the top left. Player 0 is X.
 from collections.abc import Hashable
 from functools import cache
 
+from agent.games.position_text import (
+    format_position,
+    parse_sized_position,
+    piece_bits,
+    require_alternate_turns,
+)
 from agent.io.message import Message
 
 # Patterns: complete a line, block the opponent's line, take the centre, take a corner. On the 3x3
@@ -29,8 +35,9 @@ class TicTacToe:
 
     patterns = PATTERNS
     upright = False
+    pieces = "X", "O"
 
-    def __init__(self, size: int = 3) -> None:
+    def __init__(self, size: int = 3, *, position: str = "") -> None:
         if size < 1:
             raise ValueError(Message("board size must be at least 1 (got {})", size))
         self.size = size
@@ -39,6 +46,15 @@ class TicTacToe:
         self._marks = [0, 0]
         self._played: list[int] = []
         self._won = False
+        if position:
+            rows, turn = parse_sized_position(position, self.pieces, size, size)
+            require_alternate_turns(rows, turn, self.pieces)
+            self._marks = [piece_bits(rows, sign) for sign in self.pieces]
+            self._played = [square for square, sign in enumerate("".join(rows)) if sign != "."]
+            complete = [any(marks & line == line for line in self._lines) for marks in self._marks]
+            if complete[turn]:
+                raise ValueError(Message("position: the side to move has already won"))
+            self._won = complete[1 - turn]
 
     @property
     def turn(self) -> int:
@@ -123,13 +139,17 @@ class TicTacToe:
         row, column = divmod(move, self.size)
         return f"{chr(ord('a') + column)}{self.size - row}"
 
+    def position(self) -> str:
+        """Return the position as text. See `agent.games.position_text`."""
+        return format_position(self._rows(), self.turn, self.pieces)
+
     def __str__(self) -> str:
-        signs = [
-            "X" if self._marks[0] >> square & 1 else "O" if self._marks[1] >> square & 1 else "."
-            for square in range(self.size**2)
-        ]
-        rows = [signs[start : start + self.size] for start in range(0, len(signs), self.size)]
-        return "\n".join(" ".join(row) for row in rows)
+        return "\n".join(" ".join(row) for row in self._rows())
+
+    def _rows(self) -> list[str]:
+        """Return the rows from the top, with `.` for an empty square."""
+        signs = str.maketrans("mt", "OX" if self.turn else "XO")
+        return [row.translate(signs) for row in self.grid()]
 
 
 def evaluate(game: TicTacToe) -> float:

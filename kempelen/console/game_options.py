@@ -45,9 +45,10 @@ def options_for(
         values[name] = value
     known = signature(kind.game_class).parameters
     if size is not None:
-        if not known:
+        sizes = [name for name, each in known.items() if each.kind is not each.KEYWORD_ONLY]
+        if not sizes:
             raise ValueError(Message("game {} has no --size", kind.name))
-        if (first := next(iter(known))) in values:
+        if (first := sizes[0]) in values:
             raise ValueError(Message("option {} is given twice", first))
         values[first] = read_value(size)
     for name in known.keys() & values.keys():

@@ -10,6 +10,7 @@ from typing import Any
 from agent.game import CHANCE, NotatedGame
 from agent.games.catalogue import GameError, GameType
 from agent.games.game_state import MAX_PLIES, GameState
+from agent.games.position_text import complete_options
 from protocols.current_line import yield_turn
 from protocols.gtp.messages import COLOURS, GtpError
 
@@ -39,7 +40,7 @@ class GtpBoard(GameState):
 
     @property
     def options_text(self) -> str:
-        options = self.game_type.with_defaults(self._options)
+        options = complete_options(self.game_type, self._options)
         return " ".join(f"{name}={value}" for name, value in sorted(options.items()))
 
     @property

@@ -13,6 +13,7 @@ from agent.games import catalogue
 from agent.games.fen import board_from_fen, is_playable
 from agent.games.game_state import MAX_PLIES, GameState
 from agent.games.go import Go, format_size, parse_size
+from agent.games.position_text import complete_options
 from agent.games.variants import STANDARD, VARIANTS, find_variant
 from agent.go.parts import MAX_BOARD_SIZE as MAX_GO_SIZE
 from agent.io.sanitize import sanitize_name
@@ -119,7 +120,7 @@ class GameRequestParser:
     ) -> None:
         self._game_type = catalogue.find(game)
         self._game_type.new(**options)
-        self._own_options = self._game_type.with_defaults(options)
+        self._own_options = complete_options(self._game_type, options)
         # The size is always sent, since the engine's last game may have had another size.
         size = {"size": self._own_options["size"]} if "size" in self._own_options else {}
         self._engine_options = {**options, **size}

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from agent.games import catalogue
 from agent.games.go import Go
+from agent.games.position_text import complete_options
 from agent.games.variants import STANDARD
 from kempelen.match.config.engine_settings import EngineSettings
 from kempelen.match.config.game_settings import CHESS, GO, GameSettings, new_game
@@ -94,7 +95,7 @@ def make_variant(
     if game.name == CHESS:
         return GameVariant(chess960=chess960, variant=variant)
     entry = catalogue.find(game.name)
-    return GameVariant(public_name(game.name), entry.with_defaults(game.options))
+    return GameVariant(public_name(game.name), complete_options(entry, game.options))
 
 
 def setup_commands(game: GameSettings) -> tuple[str, ...]:
