@@ -13,21 +13,24 @@ page is everything that a browser loads for a chess board, one request after the
 import argparse
 import asyncio
 import json
+import re
 import tempfile
 import time
 import urllib.request
 from random import Random
 from typing import Any
+from urllib.parse import urljoin
 
 from harness import memory, parser, percentile, server, show_figures
 from websockets.asyncio.client import ClientConnection, connect
 
-FIRST_PAGE = (
-    "/play/GAME", "/static/site.css", "/static/play.css",
-    "/static/vendor/chessground/chessground.css", "/static/site.js", "/static/play.js",
-    "/static/words/play.en.json", "/static/game.js", "/static/channel.js", "/static/gridboard.js",
-    "/static/chessboard.js", "/static/vendor/chessground/chessground.min.js",
-)  # fmt: skip
+# The modules that a page of a chess game loads when it needs them.
+LAZY_MODULES = ("/static/game.js", "/static/chessboard.js")
+# What pages, style sheets and modules load: in HTML, CSS, static imports, and texts.
+REFERENCES = re.compile(
+    r'(?:stylesheet" href=|module" src=|@import (?:url\()?|\bfrom )"([^"\n]+)"'
+    r'|\bwords\("(\w+)"\)'
+)
 
 
 class ViewTimes:
@@ -93,10 +96,18 @@ def begin(base: str, seconds: float) -> str:
 def first_page(base: str, game: str) -> tuple[float, int]:
     """Return the seconds to load the first page, and the bytes of its scripts."""
     began, script = time.perf_counter(), 0
-    for path in FIRST_PAGE:
-        with urllib.request.urlopen(base + path.replace("GAME", game)) as answer:
-            size = len(answer.read())
-            script += size if path.endswith(".js") else 0
+    waiting = [f"/play/{game}", *LAZY_MODULES]
+    seen = set(waiting)
+    while waiting:
+        path = waiting.pop(0)
+        with urllib.request.urlopen(base + path) as answer:
+            text = answer.read().decode()
+        script += len(text.encode()) if path.endswith(".js") else 0
+        for name, page in REFERENCES.findall(text):
+            found = f"/static/words/{page}.en.json" if page else urljoin(path, name)
+            if found not in seen:
+                seen.add(found)
+                waiting.append(found)
     return time.perf_counter() - began, script
 
 
