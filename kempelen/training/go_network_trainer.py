@@ -2,8 +2,7 @@
 
 The loss is the cross-entropy of the moves with the visits of the search, plus the squared errors of
 the value and of the mean owners. The target of the value is a mixture of the game's result and the
-search's value. Each position is seen in a random symmetry. Adam with decoupled weight decay
-minimises the loss (Kingma and Ba 2015; Loshchilov and Hutter 2019).
+search's value. Each position is seen in a random symmetry. AdamW minimises the loss.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from agent.go.network_format import (
 )
 from agent.go.network_format import cells as cells_of
 from agent.io.file_lock import lock_or_raise
-from kempelen.training import checkpoint_file
+from kempelen.training import adamw, checkpoint_file
 from kempelen.training.checkpoint_file import TrainingError
 
 if TYPE_CHECKING:
@@ -42,7 +41,6 @@ Floats = npt.NDArray[np.float32]
 # One in this many games is held out.
 HELD_OUT = 20
 _MAGIC = b"\x8bKmpGC\r\n"
-_BETA1, _BETA2, _EPSILON = 0.9, 0.999, 1e-8
 _WARM_UP_STEPS, _FINAL_RATE_SHARE = 200, 0.02
 # Weights of the losses: moves, value, owners.
 _LOSS_WEIGHTS = (1.0, 1.0, 1.0)
@@ -260,14 +258,16 @@ class GoNetworkTrainer:
     def _apply(self, gradients: Floats, step: int) -> None:
         settings = self._settings
         progress = step / (settings.epochs * self.epoch_steps)
-        final = _FINAL_RATE_SHARE
-        rate = settings.rate * (final + (1 - final) * 0.5 * (1 + math.cos(math.pi * progress)))
-        rate *= min(1.0, step / _WARM_UP_STEPS)
-        self._means += (1 - _BETA1) * (gradients - self._means)
-        self._squares += (1 - _BETA2) * (gradients * gradients - self._squares)
-        scale = math.sqrt(1 - _BETA2**step) / (1 - _BETA1**step)
-        self.parameters *= 1 - rate * settings.decay
-        self.parameters -= rate * scale * self._means / (np.sqrt(self._squares) + _EPSILON)
+        rate = adamw.cosine_rate(settings.rate, _FINAL_RATE_SHARE, progress)
+        adamw.update(
+            self.parameters,
+            gradients,
+            self._means,
+            self._squares,
+            step=step,
+            rate=rate * min(1.0, step / _WARM_UP_STEPS),
+            decay=settings.decay,
+        )
 
     def network(self, manifest: dict[str, Any]) -> GoNetwork:
         return GoNetwork(self._shape, self.parameters, (self._size,), manifest)

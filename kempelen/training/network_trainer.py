@@ -7,7 +7,6 @@ network therefore has the reported loss.
 """
 
 import contextlib
-import math
 from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from agent.chess.evaluation.nnue_format import (
     read,
 )
 from agent.io.file_lock import lock_or_raise
+from kempelen.training.adamw import cosine_rate
 from kempelen.training.checkpoint import Checkpoint
 from kempelen.training.checkpoint_file import TrainingError
 from kempelen.training.dataset import Packed
@@ -195,10 +195,7 @@ class NetworkTrainer:
 
     def _rate(self, step: int) -> float:
         progress = step / max(self.steps - 1, 1)
-        final = self._settings.final_rate
-        return self._settings.rate * (
-            final + (1 - final) * 0.5 * (1 + math.cos(math.pi * progress))
-        )
+        return cosine_rate(self._settings.rate, self._settings.final_rate, progress)
 
     def check_manifest_size(self, engine: str) -> None:
         """Raise NetworkError if the manifest would be too large for a network file."""

@@ -1,7 +1,6 @@
-"""Train the network of `agent.games.policy_value_net` with Adam and decoupled weight decay.
+"""Train the network of `agent.games.policy_value_net` with AdamW.
 
-The loss is the squared error of the value plus the cross-entropy of the move probabilities (Kingma
-and Ba 2015; Loshchilov and Hutter 2019).
+The loss is the squared error of the value plus the cross-entropy of the move probabilities.
 """
 
 from __future__ import annotations
@@ -15,10 +14,10 @@ import numpy.typing as npt
 
 from agent.games.learned_evaluation import softmax
 from agent.games.position_encoding import Floats
+from kempelen.training import adamw
 
 Layers = list[tuple[Floats, Floats]]
 
-_BETA1, _BETA2, _EPSILON = 0.9, 0.999, 1e-8
 WEIGHT_DECAY = 1e-4
 # Weight of the value loss relative to the move loss.
 VALUE_WEIGHT = 1.0
@@ -51,7 +50,7 @@ class TrainingBatch:
 
 
 class AdamOptimizer:
-    """An Adam optimizer with weight decay, which also stores the layers of the network."""
+    """The layers of a network, and their AdamW optimizer. Biases do not decay."""
 
     def __init__(self, layers: Layers) -> None:
         self.parameters = [part for layer in layers for part in layer]
@@ -67,15 +66,11 @@ class AdamOptimizer:
         """Perform one step, and return the value loss and the policy loss before the step."""
         gradients, losses = self.gradients(examples)
         self.steps += 1
-        scale = sqrt(1 - _BETA2**self.steps) / (1 - _BETA1**self.steps)
-        for number, gradient in enumerate(gradients):
-            mean, square = self.means[number], self.squares[number]
-            mean += (1 - _BETA1) * (gradient - mean)
-            square += (1 - _BETA2) * (gradient * gradient - square)
-            parameter = self.parameters[number]
-            if parameter.ndim == 2:
-                parameter *= 1 - rate * WEIGHT_DECAY
-            parameter -= rate * scale * mean / (np.sqrt(square) + _EPSILON)
+        for parameter, gradient, mean, square in zip(
+            self.parameters, gradients, self.means, self.squares, strict=True
+        ):
+            decay = WEIGHT_DECAY if parameter.ndim == 2 else 0.0
+            adamw.update(parameter, gradient, mean, square, step=self.steps, rate=rate, decay=decay)
         return losses
 
     def gradients(self, examples: TrainingBatch) -> tuple[list[Floats], tuple[float, float]]:
