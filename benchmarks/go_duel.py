@@ -70,7 +70,8 @@ def play_pair(arguments: argparse.Namespace, number: int) -> tuple[int, list[str
         searches = [
             make_search(sides[side ^ colour], seed + side, arguments.time) for side in range(2)
         ]
-        moves, result = play_game(searches, game, limits)
+        moves: list[int] = []
+        result = play_game(searches, game, limits, moves)
         points += 2 * (result == (-1 if colour else 1))
         texts.append(" ".join(map(str, first + moves)))
     return points, texts

@@ -8,7 +8,7 @@ number of workers, and after any interruption.
 
 import contextlib
 import json
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -124,25 +124,58 @@ def run_search(search: "GoSearch", game: Go, limits: Limits[int]) -> Info[int]:
 
 
 def play_game(
-    searches: "Sequence[GoSearch]", game: Go, limits: Limits[int]
-) -> tuple[list[int], int]:
-    """Play a game, and return its moves and its result (1 if Black won, -1 if White won).
+    searches: "Sequence[GoSearch]",
+    game: Go,
+    limits: Limits[int],
+    moves: list[int],
+    choose_move: Callable[[Info[int], float], int] = lambda result, black_value: result.pv[0],
+    to_the_end: bool = False,
+) -> int:
+    """Play a game, append its moves to `moves`, and return 1 if Black won, -1 if White won.
 
-    The game ends early when both searches consider the result decided.
+    `choose_move` receives the result of a search, and its value for Black. Unless `to_the_end`, the
+    game ends early when both searches consider the result decided.
     """
-    moves: list[int] = []
     last_value, black_value = 0.0, 0.0
     while not game.is_over() and len(moves) < MAX_LENGTH_FACTOR * game.width * game.height:
         result = run_search(searches[game.turn], game, limits)
         expected = result.expected_outcome or 0.0
         black_value = -expected if game.turn else expected
-        if min(abs(last_value), abs(black_value)) > DECIDED_VALUE and last_value * black_value > 0:
+        decided = min(abs(last_value), abs(black_value)) > DECIDED_VALUE
+        if decided and last_value * black_value > 0 and not to_the_end:
             break
         last_value = black_value
-        game.play(result.pv[0])
-        moves.append(result.pv[0])
+        moves.append(choose_move(result, black_value))
+        game.play(moves[-1])
     # Dead stones may still be on the board. The playouts of the last search score them.
-    return moves, 1 if black_value > 0 else -1
+    return 1 if black_value > 0 else -1
+
+
+class _TargetRecorder:
+    """Stores the targets of each search, and chooses moves for varied games."""
+
+    def __init__(self, search: "GoSearch", random: Random, moves: Sequence[int]) -> None:
+        self._search = search
+        self._random = random
+        self._moves = moves
+        self._visits: list[tuple[tuple[int, int], ...]] = []
+        self._values: list[float] = []
+
+    def choose_move(self, result: Info[int], black_value: float) -> int:
+        visits = [(move, count) for move, count in self._search.root_visits() if count]
+        self._visits.append(tuple(sorted(visits, key=lambda pair: -pair[1])[:MAX_MOVES]))
+        self._values.append(round(black_value, 3))
+        best = result.pv[0]
+        sampled = len(self._moves) < SAMPLED_PLIES and best != PASS
+        if not sampled or self._random.random() >= SAMPLED_SHARE:
+            return best
+        limit = MIN_VISIT_SHARE * max(count for _, count in visits)
+        tried = {move: n for move, n in visits if n >= limit and move != PASS}
+        return self._random.choices(list(tried), list(tried.values()))[0] if tried else best
+
+    def targets(self, komi: float) -> GoTargets:
+        owners = tuple(round(100 * share) for share in self._search.owners())
+        return GoTargets(komi, tuple(self._visits), tuple(self._values), owners)
 
 
 def _random_komi(random: Random) -> float:
@@ -152,45 +185,6 @@ def _random_komi(random: Random) -> float:
     if share < 0.85:
         return random.choice([5.5, 6.5, 7.0])
     return random.randint(-10, 30) / 2
-
-
-def play_game_with_targets(plan: GoSelfPlayPlan, number: int) -> GoGame:
-    """Play a game, and store the targets of each search. One tree serves both sides."""
-    from agent.go.search import GoSearch
-    from agent.kernel.backend import SearchConfig
-
-    name = f"net/{plan.seed}/{number}"
-    random = Random(name)
-    game = Go(plan.size, _random_komi(random))
-    opening = random_opening(plan.size, number % MAX_RANDOM_PLIES, name)
-    for move in opening:
-        game.play(move)
-    search = GoSearch(SearchConfig(megabytes=MEGABYTES, seed=plan.seed * 2_000_003 + number))
-    to_the_end = random.random() < END_SHARE
-    moves, visits, values = list(opening), [], []
-    last_value = black_value = 0.0
-    while not game.is_over() and len(moves) < MAX_LENGTH_FACTOR * game.width * game.height:
-        result = run_search(search, game, Limits(nodes=plan.playouts))
-        expected = result.expected_outcome or 0.0
-        black_value = -expected if game.turn else expected
-        decided = min(abs(last_value), abs(black_value)) > DECIDED_VALUE
-        if not to_the_end and decided and last_value * black_value > 0:
-            break
-        last_value = black_value
-        found = [(move, count) for move, count in search.root_visits() if count]
-        visits.append(tuple(sorted(found, key=lambda pair: -pair[1])[:MAX_MOVES]))
-        values.append(round(black_value, 3))
-        move = result.pv[0]
-        if len(moves) < SAMPLED_PLIES and move != PASS and random.random() < SAMPLED_SHARE:
-            limit = MIN_VISIT_SHARE * max(count for _, count in found)
-            tried = [(each, n) for each, n in found if n >= limit and each != PASS]
-            if tried:
-                move = random.choices([each for each, _ in tried], [n for _, n in tried])[0]
-        game.play(move)
-        moves.append(move)
-    owners = tuple(round(100 * share) for share in search.owners())
-    targets = GoTargets(game.komi, tuple(visits), tuple(values), owners)
-    return GoGame(number, len(opening), 1 if black_value > 0 else -1, tuple(moves), targets)
 
 
 class GoSelfPlay:
@@ -205,24 +199,43 @@ class GoSelfPlay:
             compilation.warm_up(None, (GO,))
 
     def play(self, number: int) -> GoGame:
-        from agent.go.search import GoSearch
-        from agent.kernel.backend import SearchConfig
+        return (self._play_with_targets if self._plan.targets else self._play)(number)
 
+    def _play(self, number: int) -> GoGame:
         plan = self._plan
-        if plan.targets:
-            return play_game_with_targets(plan, number)
         game = Go(plan.size, plan.komi)
         opening = random_opening(plan.size, plan.random_plies + number % 2, f"{plan.seed}/{number}")
         for move in opening:
             game.play(move)
-        searches = [
-            GoSearch(
-                SearchConfig(megabytes=MEGABYTES, seed=plan.seed * 2_000_003 + 2 * number + side)
-            )
-            for side in range(2)
-        ]
-        moves, result = play_game(searches, game, Limits(nodes=plan.playouts))
+        searches = [self._search(2 * number + side) for side in range(2)]
+        moves: list[int] = []
+        result = play_game(searches, game, Limits(nodes=plan.playouts), moves)
         return GoGame(number, len(opening), result, (*opening, *moves))
+
+    def _play_with_targets(self, number: int) -> GoGame:
+        """Play a game with a random komi. One tree serves both sides."""
+        plan = self._plan
+        name = f"net/{plan.seed}/{number}"
+        random = Random(name)
+        game = Go(plan.size, _random_komi(random))
+        opening = random_opening(plan.size, number % MAX_RANDOM_PLIES, name)
+        for move in opening:
+            game.play(move)
+        search = self._search(number)
+        to_the_end = random.random() < END_SHARE
+        moves = list(opening)
+        recorder = _TargetRecorder(search, random, moves)
+        limits: Limits[int] = Limits(nodes=plan.playouts)
+        searches = [search, search]
+        result = play_game(searches, game, limits, moves, recorder.choose_move, to_the_end)
+        return GoGame(number, len(opening), result, tuple(moves), recorder.targets(game.komi))
+
+    def _search(self, number: int) -> "GoSearch":
+        from agent.go.search import GoSearch
+        from agent.kernel.backend import SearchConfig
+
+        seed = self._plan.seed * 2_000_003 + number
+        return GoSearch(SearchConfig(megabytes=MEGABYTES, seed=seed))
 
 
 def create_checked_player(plan: GoSelfPlayPlan, manifest: dict[str, Any]) -> GoSelfPlay:
