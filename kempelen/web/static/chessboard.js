@@ -69,7 +69,7 @@ export function chessBoard(say, play) {
     const colour = to[1] === "8" ? "white" : "black";
     const column = FILES.indexOf(to[0]);
     return new Promise((resolve) => {
-      const menu = element("div", { class: "promotion", role: "group", "aria-label": say("promotion") },
+      const menu = element("div", { class: "promotion cg-wrap", role: "group", "aria-label": say("promotion") },
         ...pieces.map((piece) => element("button", {
           type: "button", "data-piece": piece, "aria-label": say(`piece ${piece}`),
           title: say(`piece ${piece}`), onclick: () => close(piece),

@@ -18,6 +18,7 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
 from tests.browser import Browser
+from tests.kempelen.web import gestures
 from tests.kempelen.web.gestures import state
 
 pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("no_complaints")]
@@ -278,6 +279,15 @@ def test_promotion_can_be_cancelled_and_chosen_in_analysis(
         assert moves(browser) == []
     move(browser, "a7", "a8")
     browser.wait("return document.querySelector('.promotion')")
+    # The pieces lie on the file of the pawn, from the square of the promotion downwards.
+    places = browser.run(
+        "return [...document.querySelectorAll('.promotion button')].map((each) => {"
+        "const {left, top, width, height} = each.getBoundingClientRect();"
+        "return [left + width / 2, top + height / 2, width]})"
+    )
+    for (x, y, width), name in zip(places, ("a8", "a7", "a6", "a5"), strict=True):
+        assert (x, y) == pytest.approx(gestures.square(browser, name), abs=4)
+        assert width > 0.9 * browser.find("cg-board").size["width"] / 8
     browser.find("[data-piece=n]").click()
     browser.wait("return document.querySelector('.moves [aria-current]')")
     assert current(browser) == "1. a8=N"
