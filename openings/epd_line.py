@@ -9,7 +9,7 @@ import re
 import chess
 
 from agent.games.fen import board_from_fen, position_faults
-from agent.games.variants import STANDARD
+from agent.games.variants import STANDARD_RULES, ChessRules
 
 # An opcode and its operands, which end at a `;` outside of quotes.
 _OPERATION = re.compile(r'\s*([^\s;"]+)((?:"(?:[^"\\]|\\.)*+"?|[^;"])*+);?')
@@ -19,9 +19,7 @@ _CHECKS = re.compile(r"(\d\+\d)(?:\s+|;|$)")
 _ANNOTATION = re.compile(r"^\d*\.+|[!?,()]|[+#=]+(?=[!?,()]*$)|e\.p\.$")
 
 
-def parse(
-    line: str, *, chess960: bool = False, variant: str = STANDARD
-) -> tuple[chess.Board, dict[str, str]]:
+def parse(line: str, rules: ChessRules = STANDARD_RULES) -> tuple[chess.Board, dict[str, str]]:
     """Return the position and the operands of each opcode, without quotes.
 
     Raise ValueError if the position is invalid.
@@ -29,7 +27,7 @@ def parse(
     fields = line.strip().rstrip(";").split(None, 4)
     rest = fields.pop() if len(fields) == 5 else ""
     checks = []
-    if variant == "3check" and (remaining := _CHECKS.match(rest)):
+    if rules.variant == "3check" and (remaining := _CHECKS.match(rest)):
         checks, rest = [remaining[1]], rest[remaining.end() :]
     clocks = ["0", "1"] if len(fields) == 4 else []
     if counters := _COUNTERS.match(rest):
@@ -45,7 +43,7 @@ def parse(
         for code, clock in zip(("hmvc", "fmvn"), clocks, strict=False)
     ]
     try:
-        board = board_from_fen(" ".join([*fields, *checks, *clocks]), chess960, variant)
+        board = board_from_fen(" ".join([*fields, *checks, *clocks]), rules)
     except IndexError as error:
         raise ValueError(str(error)) from None
     if not board.is_valid():

@@ -6,7 +6,7 @@ import re
 
 import chess
 
-from agent.games.variants import STANDARD, board_class, variant_of
+from agent.games.variants import STANDARD_RULES, ChessRules, board_class, variant_of
 from agent.io.message import Message
 
 # A negative or missing counter, and the value that it stands for, by the index of its field.
@@ -23,17 +23,17 @@ MAX_HORDE_PIECES = 52
 MAX_CHECKS = 3  # remaining in 3check
 
 
-def board_from_fen(fen: str | None, chess960: bool = False, variant: str = STANDARD) -> chess.Board:
+def board_from_fen(fen: str | None, rules: ChessRules = STANDARD_RULES) -> chess.Board:
     """Return the board for a FEN, which may be an illegal position. Raise ValueError if invalid.
 
     Castling rights may be in any order, and counters may be negative or missing. None is the start
     position of the variant.
     """
-    board_type = board_class(variant)
+    variant, board_type = rules.variant, board_class(rules.variant)
     if variant == "crazyhouse" and fen is not None:
         fen = _check_pockets(fen)
     if fen is None:
-        return board_type(chess960=chess960)
+        return board_type(chess960=rules.chess960)
     fields = fen.split()
     # The remaining checks of 3check are before the counters, as in Fairy-Stockfish and PyChess.
     checks = [fields.pop(4)] if len(fields) > 4 and "+" in fields[4][1:] else []
@@ -44,7 +44,7 @@ def board_from_fen(fen: str | None, chess960: bool = False, variant: str = STAND
         rights = "-" if variant in _NO_CASTLING else fields[_CASTLING_FIELD]
         fields[_CASTLING_FIELD] = "".join(sorted(set(rights)))
     fields[4:4] = checks
-    return board_type(" ".join(fields), chess960=chess960)
+    return board_type(" ".join(fields), chess960=rules.chess960)
 
 
 def _check_pockets(fen: str) -> str:

@@ -1,12 +1,16 @@
 """The variants of chess, by the names of lichess and of UCI's option UCI_Variant.
 
-A board knows its variant, see `variant_of`. This module does not import `chess` at run time before
-a board is needed.
+A board knows its variant, see `variant_of`. `ChessRules` are the rules before there is a board.
+This module does not import `chess` at run time before a board is needed.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from agent.io.message import Message
+from agent.io.strict_json import quote_value
 
 if TYPE_CHECKING:
     import chess
@@ -27,9 +31,32 @@ VARIANTS = tuple(_ALIASES)
 _NAMES = {alias: name for name, aliases in _ALIASES.items() for alias in (name, *aliases)}
 
 
+@dataclass(frozen=True, slots=True)
+class ChessRules:
+    """A variant of VARIANTS, and whether castling follows the rules of Chess960."""
+
+    variant: str = STANDARD
+    chess960: bool = False
+
+    def __str__(self) -> str:
+        return "Chess960" if self.chess960 else self.variant
+
+
+STANDARD_RULES = ChessRules()
+
+
 def find_variant(text: str) -> str | None:
     """Return the variant's name for a name or an alias, in which case and spaces do not matter."""
     return _NAMES.get("".join(char for char in text.lower() if char not in " -_"))
+
+
+def parse_variant(text: str) -> str:
+    """Return the variant's name for a name or an alias. Raise ValueError if it is unknown."""
+    variant = find_variant(text)
+    if variant is None:
+        expected, given = ", ".join(VARIANTS), quote_value(text)
+        raise ValueError(Message("variant: unknown {} (expected one of: {})", given, expected))
+    return variant
 
 
 def board_class(variant: str) -> type[chess.Board]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from agent.games.catalogue import GameError
-from agent.games.variants import STANDARD
+from agent.games.variants import STANDARD_RULES
 from kempelen.commands.match import configure_game, game_entries
 from kempelen.console import interruption
 from kempelen.console.argument_types import positive_int, positive_seconds
@@ -167,19 +167,17 @@ class RestartingEngine:
         self._game = game or GameSettings()
         self._player: EnginePlayer | None = None
         self._failed = False
-        self._rules = (False, STANDARD)
+        self._rules = STANDARD_RULES
 
     async def get(self, variant: GameVariant | None = None) -> "RestartingEngine":
         """Start or restart the engine for `variant` if necessary, and return this object."""
-        asked = variant or GameVariant()
-        rules = (asked.chess960, asked.variant)
+        rules = STANDARD_RULES if variant is None else variant.rules
         if self._failed or rules != self._rules:
             await self.close()
         game = self._game if variant is None else replace(self._game, options=variant.options)
         if self._player is None:
             self._rules = rules
-            context = MatchContext(game, chess960=asked.chess960, variant=asked.variant)
-            self._player = make_player(self._settings, context)
+            self._player = make_player(self._settings, MatchContext(game, rules))
             self._failed = True
             await self._player.start()
             self._failed = False

@@ -7,7 +7,7 @@ import time
 from threading import Event
 from typing import TYPE_CHECKING
 
-from agent.games.variants import STANDARD, VARIANTS, find_variant
+from agent.games.variants import STANDARD, VARIANTS, ChessRules, parse_variant
 from kempelen.console.argument_types import positive_int
 from kempelen.console.terminal import load_kernels, print_error, with_progress
 
@@ -40,15 +40,10 @@ def run(arguments: Namespace) -> int:
     if arguments.depth > MAX_DEPTH:
         print_error(f"depth must be at most {MAX_DEPTH} (got {arguments.depth})", "kempelen perft")
         return 2
-    variant = find_variant(arguments.variant)
-    if variant is None:
-        expected = ", ".join(VARIANTS)
-        message = f"variant: unknown {arguments.variant!r} (expected one of: {expected})"
-        print_error(message, "kempelen perft")
-        return 2
     try:
-        board = read_board(arguments.fen, arguments.chess960, variant)
-    except UciError as error:
+        rules = ChessRules(parse_variant(arguments.variant), arguments.chess960)
+        board = read_board(arguments.fen, rules)
+    except (UciError, ValueError) as error:
         print_error(error, "kempelen perft")
         return 2
     load_kernels()

@@ -151,7 +151,7 @@ def _progress_bars(total: int) -> Iterator[tuple[ProgressCallback, Callable[[Bui
 def _probe(arguments: Namespace) -> int:
     from protocols.uci.position import read_board
 
-    board = read_board(arguments.fen, False)
+    board = read_board(arguments.fen)
     load_kernels()
     from agent.chess.endgames.builtin_tablebase import BuiltinTablebase
 

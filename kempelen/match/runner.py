@@ -177,8 +177,7 @@ class LocalExecutor:
     def _make_player(self, engine: EngineSettings, board: int) -> EnginePlayer:
         context = MatchContext(
             game=self._settings.game,
-            chess960=self._settings.chess960,
-            variant=self._settings.variant,
+            rules=self._settings.rules,
             log=self._logs.log_for(engine.name),
             bots=self._bots,
             cpus=self._settings.run.cpus_of(board, self._settings.cpus_per_board),

@@ -120,7 +120,7 @@ class InProcessChessClient:
         """
         session, position = self._session, PositionCommand(request.fen, tuple(request.moves))
         try:
-            self._position.set(position, session.chess960, session.variant)
+            self._position.set(position, session.rules)
         except UciError as error:
             raise EngineError(str(error)) from None
         board = self._position.board.copy()

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from math import inf
 
+from agent.games.variants import STANDARD, ChessRules
 from agent.io.sanitize import sanitize_name
 from agent.limits import Cp, Info, Mate, Score, SideClock
 from protocols.client.engine import (
@@ -47,6 +48,16 @@ INFO_FIELDS = INFO_NUMBERS | {
 }
 
 InfoCallback = Callable[[Info[str]], None]
+
+
+def options_for_rules(rules: ChessRules) -> dict[str, str | int | float | bool]:
+    """Return the options that make an engine play by the rules, as far as they are not default."""
+    options: dict[str, str | int | float | bool] = {}
+    if rules.chess960:
+        options["UCI_Chess960"] = True
+    if rules.variant != STANDARD:
+        options["UCI_Variant"] = rules.variant
+    return options
 
 
 @dataclass(frozen=True, slots=True)

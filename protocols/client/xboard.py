@@ -17,7 +17,7 @@ import chess
 import chess.engine
 
 from agent.games.fen import board_from_fen
-from agent.games.variants import STANDARD
+from agent.games.variants import STANDARD_RULES, ChessRules
 from agent.io.message import Message
 from agent.io.sanitize import sanitize_line, sanitize_name
 from agent.limits import Cp, Info, Mate
@@ -148,8 +148,7 @@ class _Protocol(chess.engine.XBoardProtocol):
 
 @dataclass(eq=False)
 class XboardClient(EngineClient):
-    chess960: bool = False
-    variant: str = STANDARD
+    rules: ChessRules = STANDARD_RULES
     _protocol: _Protocol | None = None
     _game: object = None
 
@@ -205,7 +204,7 @@ class XboardClient(EngineClient):
         """Return the move or RESIGNATION, or raise `EngineTimeoutError` after `limit` seconds."""
         protocol = self._idle()
         await self._ask(self.ready_limit, "pong", protocol.ping())
-        board = board_from_fen(request.fen, self.chess960, self.variant)
+        board = board_from_fen(request.fen, self.rules)
         for move in request.moves:
             board.push_uci(move)
         play = protocol.play(

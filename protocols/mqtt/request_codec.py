@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from agent.games.variants import STANDARD
+from agent.games.variants import STANDARD, STANDARD_RULES, ChessRules
 from agent.io.sanitize import sanitize_line, sanitize_name
 from agent.io.strict_json import quote_value
 from agent.limits import Cp, Info, Mate, SideClock
@@ -45,12 +45,11 @@ class RequestError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class GameVariant:
-    """A game with its options. The default is standard chess. `variant` is one of VARIANTS."""
+    """A game with its options, and the rules of a game of chess. The default is standard chess."""
 
     name: str = CHESS
     options: Mapping[str, Any] = field(default_factory=dict)
-    chess960: bool = False
-    variant: str = STANDARD
+    rules: ChessRules = STANDARD_RULES
 
 
 CHESS_VARIANT = GameVariant()
@@ -103,9 +102,9 @@ def encode_request(request: SearchRequest, variant: GameVariant = CHESS_VARIANT)
             limits[side] = {"time": clock.time, "increment": clock.increment}
     if variant.name != CHESS:
         return {"kind": encode_variant(variant), "moves": list(request.moves), "limits": limits}
-    rules: dict[str, Any] = {"chess960": True} if variant.chess960 else {}
-    if variant.variant != STANDARD:
-        rules["variant"] = variant.variant
+    rules: dict[str, Any] = {"chess960": True} if variant.rules.chess960 else {}
+    if variant.rules.variant != STANDARD:
+        rules["variant"] = variant.rules.variant
     return {"fen": request.fen, "moves": list(request.moves), **rules, "limits": limits}
 
 

@@ -14,7 +14,7 @@ from agent.games.fen import board_from_fen, is_playable
 from agent.games.game_state import MAX_PLIES, GameState
 from agent.games.go import Go, format_size, parse_size
 from agent.games.position_text import complete_options
-from agent.games.variants import STANDARD, VARIANTS, find_variant
+from agent.games.variants import STANDARD, ChessRules, parse_variant
 from agent.go.parts import MAX_BOARD_SIZE as MAX_GO_SIZE
 from agent.io.sanitize import sanitize_name
 from agent.io.strict_json import quote_value
@@ -73,7 +73,11 @@ class ChessRequestParser:
         if kind.get("options"):
             raise RequestError("kind: chess has no options (use `fen` for the start position)")
         chess960, fen = payload.get("chess960", False), payload.get("fen")
-        variant = _read_variant(payload.get("variant", STANDARD))
+        try:
+            variant = parse_variant(payload.get("variant", STANDARD))
+        except ValueError as error:
+            raise RequestError(str(error)) from None
+        rules = ChessRules(variant, chess960)
         unsupported = {"fen": fen is not None, "chess960": chess960, "variant": variant != STANDARD}
         if self._from_start and any(unsupported.values()):
             name = next(name for name in ("variant", "chess960", "fen") if unsupported[name])
@@ -83,7 +87,7 @@ class ChessRequestParser:
         moves, movers = [], []
         pattern = _CHESS_MOVE if variant == STANDARD else _VARIANT_MOVE
         try:
-            board = board_from_fen(fen or None, chess960, variant)
+            board = board_from_fen(fen or None, rules)
             if not is_playable(board):
                 raise RequestError(f"fen: illegal position {fen}")
             start = None if fen is None else board.fen(shredder=chess960)
@@ -106,7 +110,7 @@ class ChessRequestParser:
         request = SearchRequest(
             start, tuple(moves), side=side, mover=side, movers=tuple(movers), **limits
         )
-        return request, GameVariant(chess960=chess960, variant=variant)
+        return request, GameVariant(rules=rules)
 
 
 class GameRequestParser:
@@ -216,14 +220,6 @@ def _size(value: Any, max_size: int) -> int:
     if not 1 <= value <= max_size:
         raise RequestError(f"kind: size: must be from 1 to {max_size} (got {quote_value(value)})")
     return int(value)
-
-
-def _read_variant(text: str) -> str:
-    variant = find_variant(text)
-    if variant is None:
-        expected = ", ".join(VARIANTS)
-        raise RequestError(f"variant: unknown {quote_value(text)} (expected one of: {expected})")
-    return variant
 
 
 def _go_size(value: Any) -> int | str:

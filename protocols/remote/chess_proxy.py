@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import NamedTuple, TypeVar
 
+from agent.games.variants import ChessRules
 from protocols.remote.legal_move import choose_legal_move, is_uci_move
 from protocols.remote.proxy import NOTHING, OutgoingLines, Proxy, keep_last
 
@@ -130,9 +131,8 @@ class ChessProxy(Proxy[Search]):
         self,
         candidate: str,
         fen: str | None,
+        rules: ChessRules,
         moves: Sequence[str],
-        chess960: bool,
-        variant: str,
     ) -> str | None:
         """Return `candidate` if it is legal, else another legal move, or None.
 
@@ -140,4 +140,4 @@ class ChessProxy(Proxy[Search]):
         """
         if self._connected and is_uci_move(candidate):
             return candidate
-        return choose_legal_move(fen, moves, candidate, chess960, variant)
+        return choose_legal_move(fen, rules, moves, candidate)

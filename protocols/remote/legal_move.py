@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from agent.games.variants import is_lost
+from agent.games.variants import ChessRules, is_lost
 
 if TYPE_CHECKING:
     import chess
@@ -20,11 +20,7 @@ def is_uci_move(text: str) -> bool:
 
 
 def choose_legal_move(
-    fen: str | None,
-    moves: Sequence[str],
-    preferred: str,
-    chess960: bool,
-    variant: str,
+    fen: str | None, rules: ChessRules, moves: Sequence[str], preferred: str
 ) -> str | None:
     """Return `preferred` if it is legal, or else a mate, a promotion, a capture, or any move.
 
@@ -36,7 +32,7 @@ def choose_legal_move(
     from protocols.xboard.parsing import find_move
 
     try:
-        board = read_board(fen, chess960, variant)
+        board = read_board(fen, rules)
     except UciError:
         return None
     for text in moves:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from math import inf
 
-from agent.games.variants import STANDARD, find_variant
+from agent.games.variants import STANDARD, ChessRules, find_variant
 from protocols.remote.chess_proxy import (
     REPLY_TOLERANCE_S,
     ChessProxy,
@@ -247,10 +247,8 @@ class UciProxy(ChessProxy[UciSearch]):
     def _answer(self, search: UciSearch, reason: str) -> list[str]:
         chess960 = "true" in self._options.get("uci_chess960", "").lower().split()
         variant = find_variant(self._options.get("uci_variant", "").rpartition(" ")[2])
-        move = None
+        rules, root, move = ChessRules(variant or STANDARD, chess960), search.root, None
         if not search.refused:
-            move = self._best_move(
-                search.best, search.root.fen, search.root.moves, chess960, variant or STANDARD
-            )
+            move = self._best_move(search.best, root.fen, rules, root.moves)
         source = "the best known move" if move == search.best else "any legal move"
         return [info_string(f"{reason}; playing {source}"), f"bestmove {move or '(none)'}"]

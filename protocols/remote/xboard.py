@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from math import inf
 
-from agent.games.variants import STANDARD, find_variant
+from agent.games.variants import STANDARD, ChessRules, find_variant
 from protocols.remote.chess_proxy import ChessProxy, PendingCheck, PendingSearch
 from protocols.remote.proxy import NOTHING, OutgoingLines
 from protocols.uci.parsing import read_number
@@ -193,8 +193,8 @@ class XboardProxy(ChessProxy[PendingSearch]):
     def _answer(self, search: PendingSearch, reason: str) -> list[str]:
         fen = self._board.partition(" ")[2].strip() or None
         name = self._variant.rpartition(" ")[2]
-        chess960, variant = name == FISCHERANDOM, find_variant(name) or STANDARD
-        move = self._best_move(search.best, fen, self._moves, chess960, variant)
+        rules = ChessRules(find_variant(name) or STANDARD, chess960=name == FISCHERANDOM)
+        move = self._best_move(search.best, fen, rules, self._moves)
         if move is None:
             return [f"# {reason}; no legal move"]
         self._moves.append(move)

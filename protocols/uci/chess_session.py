@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from agent.chess.engine.settings import DEFAULT_MEGABYTES
 from agent.evaluation import check
-from agent.games.variants import STANDARD
+from agent.games.variants import STANDARD, ChessRules
 from openings.book_provider import BookProvider
 from protocols.current_line import others_may_run
 from protocols.reply_deadline import ReplyDeadline
@@ -221,6 +221,11 @@ class ChessSession:
     def change_book(self, change: Callable[[BookProvider], None]) -> None:
         """Call `change` with the book provider after all pending jobs."""
         self.agent.submit(lambda job: change(self.book))
+
+    @property
+    def rules(self) -> ChessRules:
+        """The rules of the next position."""
+        return ChessRules(self.variant, self.chess960)
 
     def change_opponent(self, change: Callable[[ChessOpponentModel], None]) -> None:
         """Call `change` with the opponent model after all pending jobs."""

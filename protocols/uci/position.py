@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent.games.variants import STANDARD
+from agent.games.variants import STANDARD_RULES, ChessRules
 from protocols.current_line import yield_turn
 from protocols.uci.parsing import PositionCommand, UciError, shorten
 
@@ -28,7 +28,8 @@ class CurrentPosition:
 
     def __init__(self) -> None:
         self._board: chess.Board | None = None
-        self._root: tuple[str | None, bool, str] = (None, False, STANDARD)
+        self._fen: str | None = None
+        self._rules = STANDARD_RULES
         self._moves: tuple[str, ...] = ()
         self._refusal = ""  # why there is no position
 
@@ -50,27 +51,25 @@ class CurrentPosition:
         """Have no position until the next is set, so that no older one is searched instead."""
         self._board, self._moves, self._refusal = None, (), reason
 
-    def set(
-        self, position: PositionCommand, chess960: bool = False, variant: str = STANDARD
-    ) -> None:
+    def set(self, position: PositionCommand, rules: ChessRules = STANDARD_RULES) -> None:
         """Set the position. If the current game is extended, play only the new moves.
 
         Raise `UciError` if the position is refused, or if a move is illegal. In the second case,
         the moves before it are played.
         """
-        board, root, moves = self._board, (position.fen, chess960, variant), position.moves
-        played = len(self._moves)
+        board, fen, moves = self._board, position.fen, position.moves
+        played, same_root = len(self._moves), (fen, rules) == (self._fen, self._rules)
         try:
             if len(moves) > MAX_GAME_PLIES:
                 raise UciError(
                     f"position: too many moves: {len(moves)} (expected at most {MAX_GAME_PLIES})"
                 )
-            if board is None or root != self._root or moves[:played] != self._moves:
-                board, played = read_board(position.fen, chess960, variant), 0
+            if board is None or not same_root or moves[:played] != self._moves:
+                board, played = read_board(fen, rules), 0
         except UciError as error:
             self.refuse(str(error))
             raise
-        self._root, self._refusal = root, ""
+        self._fen, self._rules, self._refusal = fen, rules, ""
         try:
             for text in moves[played:]:
                 yield_turn()
@@ -82,22 +81,20 @@ class CurrentPosition:
         finally:
             self._board, self._moves = board, moves[:played]
 
-    def change_variant(self, chess960: bool, variant: str) -> None:
+    def change_rules(self, rules: ChessRules) -> None:
         """Replace a position of another variant by the start position."""
-        _, _, current = self._root
-        if variant != current:
-            self.set(PositionCommand(None, ()), chess960, variant)
+        if rules.variant != self._rules.variant:
+            self.set(PositionCommand(None, ()), rules)
 
     def flip(self) -> None:
         """Swap the colours and discard the history."""
         board = self.board
-        _, chess960, variant = self._root
-        if variant in NOT_FLIPPABLE:
-            raise UciError(f"flip: not possible in {variant}")
-        self.set(PositionCommand(board.mirror().fen(), ()), chess960, variant)
+        if self._rules.variant in NOT_FLIPPABLE:
+            raise UciError(f"flip: not possible in {self._rules.variant}")
+        self.set(PositionCommand(board.mirror().fen(), ()), self._rules)
 
 
-def read_board(fen: str | None, chess960: bool = False, variant: str = STANDARD) -> chess.Board:
+def read_board(fen: str | None, rules: ChessRules = STANDARD_RULES) -> chess.Board:
     """Return the board for a FEN, or the start position of the variant if `fen` is None.
 
     Invalid castling rights and en passant squares are dropped. Raise `UciError` if the FEN is
@@ -108,7 +105,7 @@ def read_board(fen: str | None, chess960: bool = False, variant: str = STANDARD)
     from agent.games.fen import board_from_fen, excesses
 
     try:
-        board = board_from_fen(fen or None, chess960, variant)
+        board = board_from_fen(fen or None, rules)
     except ValueError as error:
         reason = str(error).partition(": ")[0]  # The rest repeats the FEN.
         raise UciError(f"invalid FEN: {reason}: {shorten(fen or '', MAX_SHOWN_FEN)}") from None

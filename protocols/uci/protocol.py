@@ -180,7 +180,7 @@ class UciProtocol:
         self.session.require_queue_space(f"setoption name {option.name}")
         value, remark = option.parse_permitted(command.value)
         option.on_change(self.session, value)
-        self._position.change_variant(self.session.chess960, self.session.variant)
+        self._position.change_rules(self.session.rules)
         if remark:
             yield info_string(remark)
 
@@ -194,7 +194,7 @@ class UciProtocol:
         except UciError as error:
             self._position.refuse(str(error))
             raise
-        self._position.set(position, self.session.chess960, self.session.variant)
+        self._position.set(position, self.session.rules)
         yield from ()
 
     def _go(self, go: GoCommand) -> Replies:

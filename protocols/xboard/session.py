@@ -122,7 +122,7 @@ class XboardSession:
 
     def read_board(self, fen: str | None) -> chess.Board:
         """Return the board of the variant for a FEN, or its start position. May raise UciError."""
-        return read_board(fen, self.chess.chess960, self.chess.variant)
+        return read_board(fen, self.chess.rules)
 
     @property
     def moves_played(self) -> int:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from agent.games.variants import STANDARD, VARIANTS, find_variant
+from agent.games.variants import STANDARD, STANDARD_RULES, ChessRules, parse_variant
 from agent.io.sanitize import sanitize_name
 from kempelen.console.settings_codec import SettingsError, decode, differences, encode
 from kempelen.match.config.engine_settings import EngineProtocol, EngineSettings
@@ -179,6 +179,10 @@ class Settings:
         return self.game.name == CHESS
 
     @property
+    def rules(self) -> ChessRules:
+        return ChessRules(self.variant, self.chess960)
+
+    @property
     def tournament_size(self) -> TournamentSize:
         return TournamentSize(
             len(self.engines), self.rounds, self.games, not self.noswap, self.reverse, self.seeds
@@ -189,12 +193,10 @@ class Settings:
         return any(protocol_spec(engine).uses_broker for engine in self.engines)
 
     def __post_init__(self) -> None:
-        variant = find_variant(self.variant)
-        if variant is None:
-            raise SettingsError(
-                f"variant: unknown {self.variant!r} (expected one of: {', '.join(VARIANTS)})"
-            )
-        object.__setattr__(self, "variant", variant)
+        try:
+            object.__setattr__(self, "variant", parse_variant(self.variant))
+        except ValueError as error:
+            raise SettingsError(str(error)) from None
         if len(self.engines) < 2:
             raise SettingsError("engines: at least two are required")
         if self.games < 1 or self.rounds < 1:
@@ -216,9 +218,9 @@ class Settings:
             raise SettingsError("noswap and reverse: require a round robin or a gauntlet")
         for engine in self.engines:
             _check_engine(engine, engine.time or self.time, self.game)
-            if protocol_spec(engine).start_position_only and (self.chess960 or variant != STANDARD):
-                name, kind = engine.name or engine.command, "Chess960" if self.chess960 else variant
-                raise SettingsError(f"engine {name}: {kind} is not supported by its protocol")
+            if protocol_spec(engine).start_position_only and self.rules != STANDARD_RULES:
+                name = engine.name or engine.command
+                raise SettingsError(f"engine {name}: {self.rules} is not supported by its protocol")
         if len({self.time_control(player).hourglass for player in range(len(self.engines))}) > 1:
             raise SettingsError("time: an hourglass requires one for every engine")
         if self.is_chess and self.game.options:
@@ -229,13 +231,13 @@ class Settings:
                 raise SettingsError(f"affinity: engine {name} must be a separate process")
         if self.run.check_mate_pvs and not self.is_chess:
             raise SettingsError("check_mate_pvs: requires chess")
-        is_standard = self.is_chess and variant == STANDARD
+        is_standard = self.is_chess and self.variant == STANDARD
         if not is_standard and any(engine.book for engine in self.engines):
             raise SettingsError("book: requires chess")
-        if self.adjudication.tables and variant != STANDARD:
+        if self.adjudication.tables and self.variant != STANDARD:
             raise SettingsError("tables: require chess")
         chess_only = (self.adjudication.draw, self.adjudication.resign, self.adjudication.tables)
-        if not self.is_chess and (self.chess960 or variant != STANDARD or any(chess_only)):
+        if not self.is_chess and (self.rules != STANDARD_RULES or any(chess_only)):
             raise SettingsError(
                 f"game {self.game.name}: chess960, variants and adjudication by scores or tables "
                 "require chess (maxmoves works in every game)"

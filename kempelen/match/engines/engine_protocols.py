@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from agent.games.variants import STANDARD
+from agent.games.variants import STANDARD_RULES, ChessRules
 from kempelen.console.settings_codec import SettingsError
 from kempelen.match.config.engine_settings import EngineProtocol, EngineSettings
 from kempelen.match.config.game_settings import CHESS, GameSettings, new_game
@@ -24,7 +24,7 @@ from protocols.client.engine import Settings
 from protocols.client.gtp import GtpClient
 from protocols.client.in_process import InProcessChessClient
 from protocols.client.process import EngineNotFoundError, IoLog, find_program
-from protocols.client.uci import UciClient
+from protocols.client.uci import UciClient, options_for_rules
 from protocols.client.xboard import XboardClient
 from protocols.mqtt import topics
 from protocols.session_context import STANDALONE, SessionContext
@@ -45,8 +45,7 @@ class MatchContext:
     """
 
     game: GameSettings = field(default_factory=GameSettings)
-    chess960: bool = False
-    variant: str = STANDARD
+    rules: ChessRules = STANDARD_RULES
     log: IoLog | None = None
     bots: "BotClient | None" = None
     session_context: SessionContext = STANDALONE
@@ -105,11 +104,8 @@ def _make_uci(settings: EngineSettings, context: MatchContext) -> EnginePlayer:
 
 
 def _make_xboard(settings: EngineSettings, context: MatchContext) -> EnginePlayer:
-    return XboardClient(
-        **process_arguments(settings, context.log, context.cpus),
-        chess960=context.chess960,
-        variant=context.variant,
-    )
+    arguments = process_arguments(settings, context.log, context.cpus)
+    return XboardClient(**arguments, rules=context.rules)
 
 
 def _make_gtp(settings: EngineSettings, context: MatchContext) -> EnginePlayer:
@@ -141,8 +137,7 @@ def _make_own(settings: EngineSettings, context: MatchContext) -> EnginePlayer:
 def _make_bot(settings: EngineSettings, context: MatchContext) -> EnginePlayer:
     if context.bots is None:
         raise SettingsError(f"engine {settings.name}: a bot needs a broker (add --mqtt URL)")
-    variant = make_variant(context.game, chess960=context.chess960, variant=context.variant)
-    return MqttPlayer(settings, context.bots, variant)
+    return MqttPlayer(settings, context.bots, make_variant(context.game, context.rules))
 
 
 PROTOCOL_SPECS = {
@@ -209,20 +204,14 @@ def make_player(settings: EngineSettings, context: MatchContext | None = None) -
     """Return a player without starting its engine. MQTT bots require `context.bots`."""
     spec, context = protocol_spec(settings), context or MatchContext()
     if spec.speaks_uci:
-        options = dict(settings.options)
-        if context.chess960:
-            options["UCI_Chess960"] = True
-        if context.variant != STANDARD:
-            options["UCI_Variant"] = context.variant
+        options = {**settings.options, **options_for_rules(context.rules)}
         settings = replace(settings, options=options)
     return spec.make(settings, context)
 
 
 def make_uci_player(
     settings: EngineSettings,
-    *,
-    chess960: bool = False,
-    variant: str = STANDARD,
+    rules: ChessRules = STANDARD_RULES,
     session_context: SessionContext = STANDALONE,
 ) -> UciEngine:
     """Return a player without starting its engine. Raise SettingsError if it does not speak UCI."""
@@ -230,7 +219,6 @@ def make_uci_player(
         raise SettingsError(
             f"engine {settings.name}: protocol must be uci (got {settings.protocol})"
         )
-    context = MatchContext(chess960=chess960, variant=variant, session_context=session_context)
-    player = make_player(settings, context)
+    player = make_player(settings, MatchContext(rules=rules, session_context=session_context))
     assert isinstance(player, UciEngine)
     return player

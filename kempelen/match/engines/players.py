@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from agent.games import catalogue
 from agent.games.go import Go
 from agent.games.position_text import complete_options
-from agent.games.variants import STANDARD
+from agent.games.variants import STANDARD_RULES, ChessRules
 from kempelen.match.config.engine_settings import EngineSettings
 from kempelen.match.config.game_settings import CHESS, GO, GameSettings, new_game
 from protocols.client.gtp import boardsize_command
@@ -88,12 +88,10 @@ class MqttPlayer:
         """Do nothing, because other players use the same client."""
 
 
-def make_variant(
-    game: GameSettings, *, chess960: bool = False, variant: str = STANDARD
-) -> GameVariant:
+def make_variant(game: GameSettings, rules: ChessRules = STANDARD_RULES) -> GameVariant:
     """Return the game with a value for every option, because the defaults of a bot may differ."""
     if game.name == CHESS:
-        return GameVariant(chess960=chess960, variant=variant)
+        return GameVariant(rules=rules)
     entry = catalogue.find(game.name)
     return GameVariant(public_name(game.name), complete_options(entry, game.options))
 

@@ -413,9 +413,7 @@ async def _report_result(player: EnginePlayer, record: GameRecord) -> bool:
 
 def _make_referee(settings: Settings, assignment: GameAssignment) -> Referee:
     if settings.is_chess:
-        return ChessReferee(
-            assignment.opening, chess960=settings.chess960, variant=settings.variant
-        )
+        return ChessReferee(assignment.opening, settings.rules)
     seed = f"{settings.seed}/{assignment.pair}/{assignment.game}"
     return Referee(new_game(settings.game), assignment.opening, seed)
 

@@ -22,7 +22,7 @@ from agent.evaluation import evaluation_digest
 from agent.game import CHANCE, NotatedGame
 from agent.games.fen import board_from_fen, is_playable, position_faults
 from agent.games.game_state import GameState
-from agent.games.variants import STANDARD
+from agent.games.variants import STANDARD, STANDARD_RULES, ChessRules
 from agent.io.files import iter_lines, open_file
 from agent.io.sanitize import sanitize_line
 from agent.io.text_files import require_size
@@ -77,10 +77,7 @@ def opening_selector(
         return lambda round_, pair: _random_opening(settings, round_, pair + skipped)
     if settings.is_chess:
         openings = open_openings(
-            settings.openings,
-            chess960=settings.chess960,
-            start_only=_needs_start(settings),
-            variant=settings.variant,
+            settings.openings, settings.rules, start_only=_needs_start(settings)
         )
     else:
         parse = partial(_parse_moves, settings.game, settings.openings.plies)
@@ -134,7 +131,7 @@ def _random_opening(settings: Settings, round_: int, pair: int) -> Opening:
     seed = f"{settings.seed}/{round_}/{pair}"
     if not settings.is_chess:
         return Opening("", _random_moves(settings.game, plies, seed))
-    start = board_from_fen(None, settings.chess960, settings.variant)
+    start = board_from_fen(None, settings.rules)
     moves = _random_moves(settings.game, plies, seed, lambda: RefereedChess(start))
     return Opening(start.fen(), moves)
 
@@ -206,10 +203,9 @@ class OpeningFile(Sequence[Opening]):
 
 def open_openings(
     settings: OpeningSettings,
+    rules: ChessRules = STANDARD_RULES,
     *,
-    chess960: bool = False,
     start_only: bool = False,
-    variant: str = STANDARD,
 ) -> OpeningFile:
     """Open a file of chess openings, or the built-in set. Raise SettingsError on failure.
 
@@ -218,13 +214,13 @@ def open_openings(
     suffix = Path(settings.file or "").suffix.lower()
     check = partial(_checked, settings.plies, start_only)
     if suffix in repertoire.SUFFIXES:
-        if variant != STANDARD:
-            raise SettingsError(f"{settings.file}: repertoires are not supported in {variant}")
-        return _from_yaml(settings, chess960, check)
+        if rules != STANDARD_RULES:
+            raise SettingsError(f"{settings.file}: repertoires are not supported in {rules}")
+        return _from_yaml(settings, check)
     if suffix == ".pgn":
-        parse = partial(_parse_pgn, chess960, variant, check)
+        parse = partial(_parse_pgn, rules, check)
         return _index(settings, _find_games, parse, "game")
-    return _index(settings, find_lines, partial(_parse_epd, chess960, variant, check), "line")
+    return _index(settings, find_lines, partial(_parse_epd, rules, check), "line")
 
 
 def load_openings(
@@ -400,12 +396,8 @@ def _parse_moves(settings: GameSettings, plies: int | None, line: str) -> Openin
     return Opening("", tuple(moves[:plies]))
 
 
-def _from_yaml(
-    settings: OpeningSettings, chess960: bool, check: Callable[..., Opening]
-) -> OpeningFile:
+def _from_yaml(settings: OpeningSettings, check: Callable[..., Opening]) -> OpeningFile:
     file = settings.file or ""
-    if chess960:
-        raise SettingsError(f"{file}: repertoires are not supported in Chess960")
     try:
         with interruption.interruptible(), progress_bar(f"reading {Path(file).name}", None):
             lines = start_positions.read([Path(file)])
@@ -429,24 +421,24 @@ def _find_games(file: BinaryIO, progress: Callable[[int], None]) -> Offsets:
     return np.array(offsets, np.int64)
 
 
-def _parse_pgn(chess960: bool, variant: str, check: Callable[..., Opening], text: str) -> Opening:
+def _parse_pgn(rules: ChessRules, check: Callable[..., Opening], text: str) -> Opening:
     game = next(read_games(text_lines(text)), None)
     if game is None:
         raise ValueError("invalid game")
-    parsed = game.parse(MAX_GAME_PLIES, (variant,))
+    parsed = game.parse(MAX_GAME_PLIES, (rules.variant,))
     board = parsed.board()
-    if board.chess960 and not chess960 and not type(board)(board.fen()).is_valid():
+    if board.chess960 and not rules.chess960 and not type(board)(board.fen()).is_valid():
         raise ValueError("Chess960 castling rights are only allowed with the setting chess960")
-    board.chess960 = chess960 or board.chess960
+    board.chess960 = rules.chess960 or board.chess960
     if parsed.is_end() and board.fen() == type(board).starting_fen:
         raise ValueError("no moves")
     title = " ".join(game.tags.get(tag, "") for tag in ("ECO", "Opening"))
     return check(board, parsed.mainline_moves(), unescape_tag_value(title))
 
 
-def _parse_epd(chess960: bool, variant: str, check: Callable[..., Opening], record: str) -> Opening:
+def _parse_epd(rules: ChessRules, check: Callable[..., Opening], record: str) -> Opening:
     line = record.partition("\n")[0]
-    board, operations = epd_line.parse(line, chess960=chess960, variant=variant)
+    board, operations = epd_line.parse(line, rules)
     return check(board, (), sanitize_line(operations.get("id", "")))
 
 

@@ -13,7 +13,7 @@ from agent.games.fen import board_from_fen
 from agent.games.game_state import MAX_PLIES, GameState
 from agent.games.go import Go
 from agent.games.plain_chess import PlainChess
-from agent.games.variants import STANDARD, is_standard, variant_outcome
+from agent.games.variants import STANDARD_RULES, ChessRules, is_standard, variant_outcome
 from agent.io.user_code import describe
 from agent.limits import Info, Mate, Score
 from kempelen.match.config.game_settings import GameSettings
@@ -100,10 +100,8 @@ class ChessReferee(Referee):
     game: RefereedChess
     white = 0  # even if Black moves first
 
-    def __init__(
-        self, opening: Opening, *, chess960: bool = False, variant: str = STANDARD
-    ) -> None:
-        board = board_from_fen(opening.fen, chess960, variant)
+    def __init__(self, opening: Opening, rules: ChessRules = STANDARD_RULES) -> None:
+        board = board_from_fen(opening.fen, rules)
         self.start = board.fen()
         self._sans: list[str] = []
         super().__init__(RefereedChess(board), opening)

@@ -13,7 +13,7 @@ import chess
 import chess.pgn
 
 from agent.games.fen import board_from_fen
-from agent.games.variants import STANDARD
+from agent.games.variants import STANDARD, STANDARD_RULES, ChessRules
 from agent.io.sanitize import sanitize_line
 from kempelen.console.settings_codec import encode
 from kempelen.match.game.game_result import Termination
@@ -99,6 +99,10 @@ class GameRecord:
     @property
     def key(self) -> PairKey:
         return PairKey.from_text(self.pair)
+
+    @property
+    def rules(self) -> ChessRules:
+        return ChessRules(self.variant, self.chess960)
 
     @property
     def white_score(self) -> float | None:
@@ -205,7 +209,7 @@ class _Exporter(chess.pgn.StringExporter):
 
 def to_pgn(record: GameRecord, event: str, form: PgnFormat = PLAIN_PGN) -> str:
     """Return a game in PGN, with the score, depth, time and `form.fields` of each move."""
-    board = board_from_fen(record.fen, record.chess960, record.variant)
+    board = board_from_fen(record.fen, record.rules)
     game = chess.pgn.Game()
     game.setup(board)
     _set_headers(game.headers, record, event, form.site)
@@ -229,7 +233,7 @@ def to_pgn(record: GameRecord, event: str, form: PgnFormat = PLAIN_PGN) -> str:
 
 def to_epd(record: GameRecord) -> str:
     """Return the final position of a game as a line of EPD, with both move counters."""
-    board = board_from_fen(record.fen, record.chess960, record.variant)
+    board = board_from_fen(record.fen, record.rules)
     for text in (*record.opening, *(move.move for move in record.moves)):
         board.push_uci(text)
     return board.epd(hmvc=board.halfmove_clock, fmvn=board.fullmove_number) + "\n"
@@ -277,7 +281,7 @@ def opening_names() -> OpeningNames:
 
 def _opening_name(record: GameRecord) -> OpeningName | None:
     """Return the name of the last named position of a game that began normally."""
-    if record.chess960 or record.variant != STANDARD:
+    if record.rules != STANDARD_RULES:
         return None
     board = chess.Board(record.fen)
     for text in (*record.opening, *(move.move for move in record.moves))[:MAX_NAMED_PLIES]:

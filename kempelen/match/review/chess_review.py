@@ -12,7 +12,7 @@ import chess
 import chess.engine
 import chess.pgn
 
-from agent.games.variants import STANDARD, VARIANTS, variant_of
+from agent.games.variants import STANDARD, VARIANTS, ChessRules, variant_of
 from agent.io.read_errors import convert_read_errors
 from agent.io.read_report import ReadReport
 from agent.io.sanitize import sanitize_line
@@ -62,17 +62,17 @@ class ParsedChessGame(ParsedGame):
     pgn: chess.pgn.Game
     number: int
     start: str | None
-    chess960: bool
+    rules: ChessRules
     moves: tuple[str, ...]
-    variant: str = STANDARD
 
     game = "chess"
     suffix = ".pgn"
     unit = "nodes"
 
     def keys(self, known: AnalysisFile) -> list[str]:
-        variant = "" if self.variant == STANDARD else f" {self.variant}"
-        return known.keys(f"{self.start} {self.chess960}{variant}", self.moves)
+        rules = self.rules
+        variant = "" if rules.variant == STANDARD else f" {rules.variant}"
+        return known.keys(f"{self.start} {rules.chess960}{variant}", self.moves)
 
     def mover(self, ply: int) -> int:
         return (int(not self.pgn.turn()) + ply) % 2
@@ -168,7 +168,8 @@ def _parse_game(game: PgnGame, max_plies: int) -> ParsedChessGame:
     moves = tuple(move.uci() for move in parsed.mainline_moves())
     is_usual = board.fen() == type(board).starting_fen and not board.chess960
     start = None if is_usual else board.fen()
-    return ParsedChessGame(parsed, game.number, start, board.chess960, moves, variant_of(board))
+    rules = ChessRules(variant_of(board), board.chess960)
+    return ParsedChessGame(parsed, game.number, start, rules, moves)
 
 
 async def analyse_chess(
@@ -203,19 +204,15 @@ async def analyse_chess(
         finish: Callable[[], None],
         searched: set[str],
     ) -> None:
-        runners: dict[tuple[bool, str], EngineRunner] = {}
+        runners: dict[ChessRules, EngineRunner] = {}
         try:
             for game, ply, key, outcome in positions:
                 if key not in searched:  # a file may contain a game twice
                     searched.add(key)
                     runner = runners.setdefault(
-                        (game.chess960, game.variant),
+                        game.rules,
                         EngineRunner(
-                            engine,
-                            limits,
-                            chess960=game.chess960,
-                            variant=game.variant,
-                            session_context=session_context,
+                            engine, limits, rules=game.rules, session_context=session_context
                         ),
                     )
                     known.add(key, await _evaluate(runner, game, ply, outcome, limits))

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import chess
 
-from agent.games.variants import STANDARD
+from agent.games.variants import STANDARD_RULES, ChessRules
 from agent.io.read_errors import convert_read_errors
 from agent.limits import Mate, Score
 from kempelen.console.settings_codec import SettingsError
@@ -197,19 +197,12 @@ class EngineRunner:
         engine: EngineSettings,
         limits: TimeControl,
         *,
-        chess960: bool = False,
-        variant: str = STANDARD,
+        rules: ChessRules = STANDARD_RULES,
         session_context: SessionContext = STANDALONE,
     ) -> None:
         self._engine = engine
         self._limits = limits
-        self._make_player = partial(
-            make_uci_player,
-            engine,
-            chess960=chess960,
-            variant=variant,
-            session_context=session_context,
-        )
+        self._make_player = partial(make_uci_player, engine, rules, session_context)
         self._player: UciEngine | None = None
         self._has_started = False
         self._restart_error: EngineError | None = None

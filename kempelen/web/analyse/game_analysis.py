@@ -14,7 +14,7 @@ import chess
 import chess.pgn
 
 from agent.games.fen import board_from_fen, is_playable, position_faults
-from agent.games.variants import STANDARD, VARIANTS, find_variant
+from agent.games.variants import STANDARD, STANDARD_RULES, ChessRules, parse_variant
 from agent.io.message import Message, MessageError, library_message
 from agent.io.read_report import ReadReport
 from agent.io.sanitize import sanitize_line
@@ -82,14 +82,14 @@ def parse_game(data: Mapping[str, Any]) -> AnalysedGame:
 
 def _parse_chess(data: Mapping[str, Any]) -> ParsedChessGame:
     start, moves = data.get("start"), data.get("moves")
-    chess960 = data.get("chess960") is True
     variant = _read_variant(data.get("variant") or STANDARD)
+    rules = ChessRules(variant, data.get("chess960") is True)
     if not isinstance(moves, list) or len(moves) > MAX_MOVES:
         raise AnalysisError("moves: must be a list of at most {} moves", MAX_MOVES)
     if start is not None and (not isinstance(start, str) or len(start) > 200):
         raise AnalysisError("start: must be a FEN")
     try:
-        board = board_from_fen(start, chess960, variant)
+        board = board_from_fen(start, rules)
         if not is_playable(board):
             raise AnalysisError("illegal position ({})", position_faults(board))
         game = chess.pgn.Game()
@@ -107,14 +107,14 @@ def _parse_chess(data: Mapping[str, Any]) -> ParsedChessGame:
         raise AnalysisError(sanitize_line(library_message(error), 200)) from None
     # board().fen() normalises the FEN, so it is a single line.
     fen = None if start is None else game.board().fen()
-    return ParsedChessGame(game, 1, fen, chess960, tuple(map(str, moves)), variant)
+    return ParsedChessGame(game, 1, fen, rules, tuple(map(str, moves)))
 
 
 def _read_variant(name: object) -> str:
-    variant = find_variant(str(name))
-    if variant is None:
-        raise AnalysisError("variant: must be one of {}", ", ".join(VARIANTS))
-    return variant
+    try:
+        return parse_variant(str(name))
+    except ValueError as error:
+        raise AnalysisError(str(error)) from None
 
 
 def _parse_go(data: object) -> ParsedGoGame:
@@ -193,8 +193,8 @@ def _chess_to_json(score: ParsedChessGame) -> dict[str, Any]:
     return {
         "game": "chess",
         "start": score.start,
-        "chess960": score.chess960,
-        "variant": _read_variant(score.variant),
+        "chess960": score.rules.chess960,
+        "variant": _read_variant(score.rules.variant),
         "moves": list(score.moves),
         "players": names,
         "result": sanitize_line(headers.get("Result", "*")),
@@ -228,8 +228,8 @@ def describe_position(data: Mapping[str, Any]) -> dict[str, Any]:
     """Return the legal moves after a chess game, whether it is check, and the opening's name."""
     study = _parse_chess(data)
     board = study.pgn.end().board()
-    has_names = not study.chess960 and study.variant == STANDARD
-    opening = find_name(opening_names(), board) if has_names else None
+    has_name = study.rules == STANDARD_RULES
+    opening = find_name(opening_names(), board) if has_name else None
     return {
         "legal": [move.uci() for move in board.legal_moves],
         "check": board.is_check(),

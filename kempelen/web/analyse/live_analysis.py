@@ -87,7 +87,7 @@ class ChessAnalysis:
 
     def analyse(self, look: Look, score: ParsedChessGame) -> None:
         """Search a position of a game. If it is over, or has no threat, no lines are sent."""
-        board = read_board(score.start, score.chess960, score.variant)
+        board = read_board(score.start, score.rules)
         push_all(board, score.moves[: look.ply])
         searchable = board.outcome() is None
         if look.threat:
@@ -100,7 +100,7 @@ class ChessAnalysis:
             return
         self._searches.append((look.number, board))
         self.stop()
-        self._session.change_variant(score.variant)
+        self._session.change_variant(score.rules.variant)
         limits: Limits[chess.Move] = Limits(movetime=MAX_SECONDS * EFFORT_FACTOR**look.effort)
         self._session.agent.go(board, limits, look.lines)
 

@@ -43,8 +43,7 @@ class ChessGame(ChessReferee):
     def __init__(self, setup: GameSetup) -> None:
         super().__init__(
             StartPosition(setup.fen or board_class(setup.variant).starting_fen),
-            chess960=setup.chess960,
-            variant=setup.variant,
+            setup.chess_rules,
         )
 
     def parse(self, text: str) -> chess.Move:

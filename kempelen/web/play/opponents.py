@@ -8,7 +8,6 @@ from typing import Protocol
 from agent.backends import has_compiled_search
 from agent.chess.engine.settings import SEARCHES
 from agent.games.go_rules import DEFAULT_RULES
-from agent.games.variants import STANDARD
 from agent.io.command_line import split_command_line
 from kempelen.web.play.boards import GoGame, PlayedGame
 from kempelen.web.play.setup import (
@@ -23,7 +22,13 @@ from protocols.client.gtp import GtpClient, boardsize_command
 from protocols.client.in_process import InProcessChessClient
 from protocols.client.in_process_game import InProcessGameClient
 from protocols.client.process import EngineError
-from protocols.client.uci import InfoCallback, PlayResult, SearchRequest, UciClient
+from protocols.client.uci import (
+    InfoCallback,
+    PlayResult,
+    SearchRequest,
+    UciClient,
+    options_for_rules,
+)
 from protocols.client.xboard import XboardClient
 from protocols.gtp.rules import read_rules
 from protocols.gtp.session import Settings
@@ -82,7 +87,7 @@ async def _start_chess(
 ) -> Opponent:
     options: dict[str, str | int | float | bool] = {"Evaluation": _evaluation(setup, site)}
     options["Search"] = setup.algorithm or SEARCHES[0]
-    options |= {"UCI_Chess960": setup.chess960, "UCI_Variant": setup.variant}
+    options |= options_for_rules(setup.chess_rules)
     options["OwnBook"] = not advises
     if setup.level is not None:
         options |= {"UCI_LimitStrength": True, "UCI_Elo": setup.level}
@@ -124,14 +129,9 @@ async def _start_external(line: str, setup: GameSetup, board: PlayedGame) -> Opp
     if protocol == "gtp":
         engine = GtpClient(command, arguments, setup_commands=_setup_commands(board))
     elif protocol == "xboard":
-        engine = XboardClient(command, arguments, chess960=setup.chess960, variant=setup.variant)
+        engine = XboardClient(command, arguments, rules=setup.chess_rules)
     else:
-        settings: dict[str, str | int | float | bool] = {}
-        if setup.chess960:
-            settings["UCI_Chess960"] = True
-        if setup.variant != STANDARD:
-            settings["UCI_Variant"] = setup.variant
-        engine = UciClient(command, arguments, settings=settings)
+        engine = UciClient(command, arguments, settings=options_for_rules(setup.chess_rules))
     return await _start(engine)
 
 

@@ -20,7 +20,7 @@ from agent.games import catalogue
 from agent.games.catalogue import GameError, GameType
 from agent.games.fen import board_from_fen, is_playable
 from agent.games.go import Go, format_size, parse_size
-from agent.games.variants import STANDARD, VARIANTS
+from agent.games.variants import STANDARD, VARIANTS, ChessRules
 from agent.io.message import Message, MessageError, library_message
 from agent.search.catalogue import algorithms
 from agent.search.limited_strength import GAME_LEVELS
@@ -98,6 +98,10 @@ class GameSetup:
     sgf: str = ""
     rules: str = "chinese"
     seed: int = 0
+
+    @property
+    def chess_rules(self) -> ChessRules:
+        return ChessRules(self.variant, self.chess960)
 
     @property
     def level_name(self) -> str:
@@ -234,7 +238,7 @@ def _read_position(reader: _Form) -> dict[str, Any]:
         board = chess.Board.from_chess960_pos(random.SystemRandom().randrange(960))
         return {**rules, "fen": board.fen()} if chess960 else rules
     try:
-        board = board_from_fen(text, chess960, variant)
+        board = board_from_fen(text, ChessRules(variant, chess960))
     except ValueError as error:
         raise SetupError("position: {}", library_message(error)) from None
     if not is_playable(board):

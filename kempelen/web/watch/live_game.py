@@ -10,7 +10,7 @@ import chess
 from agent.game import CHANCE
 from agent.games.fen import board_from_fen
 from agent.games.game_state import GameState
-from agent.games.variants import STANDARD
+from agent.games.variants import STANDARD, ChessRules
 from kempelen.match.config.game_settings import CHESS, GameSettings, new_game
 from kempelen.match.live.events import MAX_PV_PLIES
 from kempelen.web.diagrams import board_labels, chess_line, dice_diagram
@@ -38,7 +38,7 @@ class LiveGame:
         if settings is None:
             return
         if settings.name == CHESS:
-            self._boards = [board_from_fen(fen or None, chess960=True, variant=variant)]
+            self._boards = [board_from_fen(fen or None, ChessRules(variant, chess960=True))]
             return
         game = new_game(settings)
         self.labels = board_labels(game)

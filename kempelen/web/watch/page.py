@@ -15,7 +15,7 @@ from starlette.routing import BaseRoute
 
 from agent.games import catalogue
 from agent.games.fen import board_from_fen
-from agent.games.variants import STANDARD, find_variant
+from agent.games.variants import STANDARD, ChessRules, find_variant
 from agent.io.message import Message, library_message
 from agent.io.sanitize import sanitize_line
 from kempelen.console.settings_codec import SettingsError, decode
@@ -117,7 +117,8 @@ class WatchedTournament:
         played = [str(move["move"]) for move in record["moves"]]
         moves = [*record["opening"], *played]
         if self.game.name == CHESS:
-            board = board_from_fen(record["fen"], bool(record.get("chess960")), _variant(record))
+            rules = ChessRules(_variant(record), bool(record.get("chess960")))
+            board = board_from_fen(record["fen"], rules)
             positions = chess_diagrams(board, moves)
         else:
             self._check_game()

@@ -446,7 +446,7 @@ async def test_bots_play_chess960(mosquitto):
     assert finish.complete
     assert {record.termination for record in records} == {Termination.MAX_MOVES}
     variants = one.thinker.variants + two.thinker.variants
-    assert all(variant.chess960 for variant in variants)
+    assert all(variant.rules.chess960 for variant in variants)
 
 
 def strange_payloads(valid):

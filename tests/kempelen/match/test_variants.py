@@ -6,7 +6,7 @@ import chess.pgn
 import chess.variant
 import pytest
 
-from agent.games.variants import VARIANTS, board_class
+from agent.games.variants import VARIANTS, ChessRules, board_class
 from kempelen.console.settings_codec import SettingsError, encode
 from kempelen.match.config.engine_settings import EngineProtocol
 from kempelen.match.config.settings import Adjudication, OpeningSettings, parse_settings
@@ -55,7 +55,7 @@ def test_openings_of_variant_are_random_and_legal(variant):
     assert openings == [select(1, pair) for pair in range(1, 9)]
     assert len(set(openings)) > 1
     for opening in openings:
-        referee = ChessReferee(opening, variant=variant)
+        referee = ChessReferee(opening, ChessRules(variant))
         assert referee.start == board_class(variant).starting_fen
         assert len(referee.moves) == 4
         assert referee.game_result() is None
@@ -81,7 +81,7 @@ def test_opening_files_of_variant_are_read(variant, name, text, fen, tmp_path):
     file.write_text(text)
     chosen = settings(engine(), engine(), variant=variant, openings=OpeningSettings(file=str(file)))
     opening = opening_selector(chosen)(1, 1)
-    referee = ChessReferee(opening, variant=variant)
+    referee = ChessReferee(opening, ChessRules(variant))
     assert type(referee.board) is board_class(variant)
     assert fen is None or referee.start == fen
 
@@ -109,7 +109,7 @@ def test_opening_of_another_variant_is_rejected(tmp_path):
     ],
 )
 def test_game_that_variant_decides_is_recorded(variant, fen, moves, result):
-    referee = ChessReferee(StartPosition(fen), variant=variant)
+    referee = ChessReferee(StartPosition(fen), ChessRules(variant))
     for move in moves.split():
         assert referee.game_result() is None
         referee.play(move)

@@ -88,7 +88,7 @@ async def test_null_move_is_rejected_and_chess960_accepted(mosquitto):
         assert (await asker.reply("null"))["error"]["code"] == "bad_request"
         asker.ask("castling", chess960=True)
         assert (await asker.reply("castling"))["move"] == "a2a3"
-        assert [variant.chess960 for variant in bot.thinker.variants] == [True]
+        assert [variant.rules.chess960 for variant in bot.thinker.variants] == [True]
         await asker.close()
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from agent.games import catalogue
 from agent.games.catalogue import GameError
+from agent.games.variants import ChessRules
 from agent.limits import SideClock
 from protocols.client.uci import SearchRequest
 from protocols.mqtt import payloads
@@ -58,7 +59,7 @@ def test_position_is_normalized_for_the_engine(changes, position):
 def test_chess960_keeps_its_castling_notation():
     asked = read(request(fen=CASTLING, moves=["e1h1"], chess960=True))
     assert asked.position_line() == (f"position fen {CASTLING.replace('KQkq', 'HAha')} moves e1h1")
-    assert encode_request(asked, GameVariant(chess960=True))["chess960"] is True
+    assert encode_request(asked, GameVariant(rules=ChessRules(chess960=True)))["chess960"] is True
     assert "chess960" not in encode_request(asked)
 
 
@@ -75,7 +76,7 @@ def test_variant_request_round_trips(variant, fen, moves):
     asked = SearchRequest(
         fen, moves, depth=3, side=side, mover=side, movers=tuple(range(len(moves)))
     )
-    game = GameVariant(variant=variant)
+    game = GameVariant(rules=ChessRules(variant))
     parsed = ChessRequestParser().parse(
         request(**encode_request(asked, game)), time.monotonic() + 60
     )

@@ -145,7 +145,7 @@ def test_long_line_yields_its_turn(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_positions_and_sequences_of_moves_yield(monkeypatch: pytest.MonkeyPatch) -> None:
     line = MagicMock()
     with handling(line):
-        CurrentPosition().set(PositionCommand(None, ("e2e4", "e7e5")), chess960=False)
+        CurrentPosition().set(PositionCommand(None, ("e2e4", "e7e5")))
         board = GtpBoard(catalogue.find("tic-tac-toe"), {})
         board.play_all([(0, text) for text in board.legal_moves()[:1]])
     assert line.yield_turn.call_count == 3

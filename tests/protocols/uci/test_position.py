@@ -21,9 +21,9 @@ def test_initial_position_is_starting_position():
 
 def test_extending_line_plays_only_new_moves():
     current = CurrentPosition()
-    current.set(position("e2e4"), chess960=False)
+    current.set(position("e2e4"))
     board = current.board
-    current.set(position("e2e4 e7e5 g1f3"), chess960=False)
+    current.set(position("e2e4 e7e5 g1f3"))
     assert current.board is board
     assert [move.uci() for move in board.move_stack] == ["e2e4", "e7e5", "g1f3"]
 
@@ -40,12 +40,12 @@ def test_only_end_of_long_history_is_kept(monkeypatch):
         longest = max(longest, len(board.move_stack))
 
     monkeypatch.setattr(chess.Board, "push", push)
-    current.set(position(shuffle * HISTORY_PLIES), chess960=False)
+    current.set(position(shuffle * HISTORY_PLIES))
     assert MAX_HALFMOVE_CLOCK <= len(current.board.move_stack) <= longest <= HISTORY_PLIES
     assert current.board.fullmove_number == 1 + 2 * HISTORY_PLIES
-    current.set(position(shuffle * HISTORY_PLIES + "e2e4"), chess960=False)
+    current.set(position(shuffle * HISTORY_PLIES + "e2e4"))
     board = current.board
-    current.set(position(shuffle * HISTORY_PLIES + "e2e4 e7e5"), chess960=False)
+    current.set(position(shuffle * HISTORY_PLIES + "e2e4 e7e5"))
     assert current.board is board  # only the new move has been played
     assert board.peek() == chess.Move.from_uci("e7e5")
 
@@ -54,19 +54,19 @@ def test_moves_before_an_illegal_move_are_played():
     current = CurrentPosition()
     shuffle = " g8f6 g1f3 f6g8 f3g1" * HISTORY_PLIES
     for known in ("e2e4", "d2d4"):
-        current.set(position(known), chess960=False)
+        current.set(position(known))
         with pytest.raises(UciError, match=r"illegal move: 'e4e6' in .* b "):
-            current.set(position("e2e4" + shuffle + " e4e6 e7e5"), chess960=False)
+            current.set(position("e2e4" + shuffle + " e4e6 e7e5"))
         assert current.board.ply() == 1 + 4 * HISTORY_PLIES
-        current.set(position("e2e4" + shuffle + " e7e5"), chess960=False)
+        current.set(position("e2e4" + shuffle + " e7e5"))
         assert current.board.peek() == chess.Move.from_uci("e7e5")
 
 
 @pytest.mark.parametrize("moves", ["e2e4", "d2d4 d7d5", ""])
 def test_different_line_replaces_move_history(moves):
     current = CurrentPosition()
-    current.set(position("e2e4 e7e5"), chess960=False)
-    current.set(position(moves), chess960=False)
+    current.set(position("e2e4 e7e5"))
+    current.set(position(moves))
     assert " ".join(move.uci() for move in current.board.move_stack) == moves
 
 
@@ -76,13 +76,13 @@ TOO_MANY = position("g1f3 g8f6 f3g1 f6g8 " * MAX_GAME_PLIES)
 @pytest.mark.parametrize("bad", [position(fen="rubbish"), position("e2e4", "8/8 w"), TOO_MANY])
 def test_no_older_position_replaces_a_refused_one(bad):
     current = CurrentPosition()
-    current.set(position("e2e4"), chess960=False)
+    current.set(position("e2e4"))
     with pytest.raises(UciError) as refusal:
-        current.set(bad, chess960=False)
+        current.set(bad)
     with pytest.raises(UciError, match="no valid position") as later:
         _ = current.board
     assert str(refusal.value) in str(later.value)
-    current.set(position("e2e4 c7c5"), chess960=False)
+    current.set(position("e2e4 c7c5"))
     assert len(current.board.move_stack) == 2
 
 
@@ -125,7 +125,7 @@ def test_invalid_fen_is_rejected_with_reason(fen):
 
 def test_flip_mirrors_board():
     current = CurrentPosition()
-    current.set(position("e2e4"), chess960=False)
+    current.set(position("e2e4"))
     before = current.board.copy()
     current.flip()
     assert current.board == before.mirror()
@@ -136,7 +136,7 @@ def test_flip_mirrors_board():
 def test_game_length_limit_is_enforced():
     shuffle = ("g1f3 g8f6 f3g1 f6g8 " * (MAX_GAME_PLIES // 4 + 1)).split()
     current = CurrentPosition()
-    current.set(PositionCommand(None, tuple(shuffle[:MAX_GAME_PLIES])), chess960=False)
+    current.set(PositionCommand(None, tuple(shuffle[:MAX_GAME_PLIES])))
     assert current.board.ply() == MAX_GAME_PLIES
     with pytest.raises(UciError, match="too many moves"):
-        current.set(PositionCommand(None, tuple(shuffle[: MAX_GAME_PLIES + 1])), chess960=False)
+        current.set(PositionCommand(None, tuple(shuffle[: MAX_GAME_PLIES + 1])))

@@ -7,6 +7,7 @@ import pytest
 from agent.chess.engine.board_adapter import BoardAdapter
 from agent.games.variants import (
     VARIANTS,
+    ChessRules,
     board_class,
     find_variant,
     variant_of,
@@ -66,7 +67,7 @@ def test_other_names_of_variants_are_known(alias, name):
     ],
 )
 def test_fens_of_variants_are_read_in_all_notations(variant, fen, read):
-    assert read_board(fen, variant=variant).fen() == (read or fen)
+    assert read_board(fen, ChessRules(variant)).fen() == (read or fen)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +85,7 @@ def test_fens_of_variants_are_read_in_all_notations(variant, fen, read):
 )
 def test_illegal_positions_of_variants_are_named(variant, fen, reason):
     with pytest.raises(UciError) as error:
-        read_board(fen, variant=variant)
+        read_board(fen, ChessRules(variant))
     assert reason in str(error.value)
     assert fen in str(error.value)
 
@@ -93,13 +94,13 @@ def test_illegal_positions_of_variants_are_named(variant, fen, reason):
 def test_game_that_variant_decides_has_no_move(variant):
     fen, moves, result = DECIDED[variant]
     current = CurrentPosition()
-    current.set(PositionCommand(fen, tuple(moves.split())), variant=variant)
+    current.set(PositionCommand(fen, tuple(moves.split())), ChessRules(variant))
     assert not any(current.board.legal_moves)
     assert BoardAdapter().terminal_score(current.board) == (Mate(0) if result < 0 else Mate(1))
 
 
 def test_stalemate_is_a_draw_in_king_of_the_hill():
-    board = read_board("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", variant="kingofthehill")
+    board = read_board("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", ChessRules("kingofthehill"))
     assert BoardAdapter().terminal_score(board) == Cp(0)
 
 

@@ -4,7 +4,7 @@ import chess
 import chess.variant
 import pytest
 
-from agent.games.variants import VARIANTS, board_class
+from agent.games.variants import VARIANTS, ChessRules, board_class
 from protocols.uci.position import read_board
 from protocols.xboard.draws import is_claimable_draw, result_by_rule
 from protocols.xboard.parsing import BARE_MOVE, find_move
@@ -54,7 +54,7 @@ def test_moves_of_variants_are_recognized_without_command(text):
 
 
 def test_drops_are_read_in_san():
-    board = read_board("4k3/8/8/8/8/8/8/4K3[NP] w - - 0 1", variant="crazyhouse")
+    board = read_board("4k3/8/8/8/8/8/8/4K3[NP] w - - 0 1", ChessRules("crazyhouse"))
     assert find_move(board, "@e4") == find_move(board, "P@e4") == chess.Move.from_uci("P@e4")
     assert find_move(board, "Q@e4") is None
 

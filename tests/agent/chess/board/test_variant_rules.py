@@ -8,7 +8,7 @@ import pytest
 
 from agent.chess.variants import variant_module
 from agent.games.fen import board_from_fen
-from agent.games.variants import VARIANTS, board_class, variant_outcome
+from agent.games.variants import VARIANTS, ChessRules, board_class, variant_outcome
 
 OTHERS = VARIANTS[1:]
 
@@ -131,7 +131,7 @@ def test_random_games_have_equal_moves_keys_and_results(variant: str, thorough: 
 
 def test_many_moves_fit_into_the_arrays() -> None:
     fen = "kn2Q1K1/ppQ3Q1/Q6Q/3Q1Q2/1Q5Q/1Q5Q/4Q3/Q1Q3Q1[QRBNP] w - - 0 1"
-    board = board_from_fen(fen, variant="crazyhouse")
+    board = board_from_fen(fen, ChessRules("crazyhouse"))
     kernel_board = variant_module("crazyhouse", "board.kernel_board").KernelBoard()
     kernel_board.load(board)
     assert len(kernel_board.legal_moves()) == board.legal_moves.count() == 450
