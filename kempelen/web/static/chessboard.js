@@ -1,6 +1,7 @@
 // A chess board, drawn by chessground. The server sends the legal moves.
 
 import { Chessground } from "./vendor/chessground/chessground.min.js";
+import { turnAndNumber } from "./notation.js";
 import { element } from "./site.js";
 
 const CASTLING = { e1h1: "g1", e1a1: "c1", e8h8: "g8", e8a8: "c8" };
@@ -147,8 +148,7 @@ export function chessBoard(say, play) {
   }
 
   function draw() {
-    const fields = view.fen.split(" ");
-    const turn = fields[1], number = fields.at(-1); // with other fields between them in variants
+    const { turn, number } = turnAndNumber(view.fen);
     const turnColor = turn === "w" ? "white" : "black";
     const before = ply;
     ply = 2 * number + (turn === "b");

@@ -3,7 +3,7 @@
 import { createBoard } from "./board.js";
 import { channel } from "./channel.js";
 import { captures, onBoard } from "./material.js";
-import { lastNumbered, onTypedMove, worded as localMove } from "./notation.js";
+import { lastNumbered, onTypedMove, turnAndNumber, worded as localMove } from "./notation.js";
 import { ask, element, isStepKey, language, markStep, remembered, withLevel } from "./site.js";
 import { play as playSound, soundOf } from "./sounds.js";
 
@@ -349,8 +349,8 @@ export async function showGame(main, id, say) {
 
   function moves(texts) {
     // In chess, two moves have the same number. The FEN contains the current number.
-    const [, turn, , , , count] = (state.board.fen ?? "").split(" ");
-    const halves = 2 * Number(count) + (turn === "b" ? 1 : 0) - texts.length;
+    const { turn, number: count } = turnAndNumber(state.board.fen);
+    const halves = 2 * count + (turn === "b" ? 1 : 0) - texts.length;
     list.classList.toggle("pairs", Boolean(count));
     const items = texts.map((_, number) => element("li", {
       class: isRoll(number) ? "by-chance" : state.movers[number] === state.white ? "by-white" : "by-black",

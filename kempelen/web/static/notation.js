@@ -26,12 +26,18 @@ export function onTypedMove(form, input, isChess, play) {
   });
 }
 
+/** Return whose turn it is in a FEN, and the number of the next move, which is 0 without a FEN. */
+export function turnAndNumber(fen) {
+  const fields = (fen ?? "").split(" ");
+  return { turn: fields[1], number: Number(fields.at(-1)) }; // a variant may have fields before it
+}
+
 /**
  * Return a move with its number. before: the position before it; place: its index, from 0. full:
  * number Black's moves in chess too, as at the start of a line.
  */
 export function numbered(before, move, place, full = !place) {
-  const [, turn, , , , number] = (before.fen ?? "").split(" ");
+  const { turn, number } = turnAndNumber(before.fen);
   if (!number) return `${place + 1}. ${move}`;
   const local = localSan(move);
   if (turn === "w") return `${number}. ${local}`;
@@ -40,7 +46,7 @@ export function numbered(before, move, place, full = !place) {
 
 /** Return the last move with its number. after: the position after it; count: the moves so far. */
 export function lastNumbered(after, move, count) {
-  const [, turn, , , , number] = (after.fen ?? "").split(" ");
+  const { turn, number } = turnAndNumber(after.fen);
   if (!number) return `${count}. ${move}`;
   return turn === "w" ? `${number - 1}... ${localSan(move)}` : `${number}. ${localSan(move)}`;
 }

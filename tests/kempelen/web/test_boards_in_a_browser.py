@@ -339,6 +339,21 @@ def test_remaining_checks_are_shown(browser: Browser, served: Served) -> None:
     assert texts == ["Checks left: 3", "Checks left: 1"]
 
 
+def test_moves_are_numbered_in_a_variant_with_more_fields_in_the_fen(
+    browser: Browser, served: Served
+) -> None:
+    fen = "4k3/pppppppp/8/8/8/8/PPPPPPPP/4K3 w - - 3+3 0 7"
+    game = served.begin(game="chess", variant="3check", seconds=0.05, fen=fen)
+    browser.open(f"{served.base}/play/{game}")
+    state(browser)
+    browser.find("form input").send_keys("e4", Keys.ENTER)
+    browser.wait("return document.querySelectorAll('.moves li').length === 2")
+    assert [each.get_property("value") for each in browser.find_all(".moves li")] == [7, 7]
+    state(browser)
+    browser.find("[aria-label='Previous move']").click()
+    browser.wait("return document.querySelector('.status').textContent.startsWith('7. e4')")
+
+
 def test_premove_is_played_after_the_answer(browser: Browser, served: Served) -> None:
     # Without a book move, which is played at once.
     fen = "4k3/pppppppp/8/8/8/8/PPPPPPPP/4K3 w - - 0 1"
