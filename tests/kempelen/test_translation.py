@@ -56,6 +56,15 @@ def test_translations_are_complete_and_use_the_same_placeholders() -> None:
             assert percent.findall(message.id) == percent.findall(message.string)
 
 
+def test_spanish_addresses_the_reader_as_tu() -> None:
+    formal = re.compile(
+        r"\b(usted|use|escriba|pruebe|pulse|vuelva|consulte|indique|espere|haga|encuentre"
+        r"|aprenda|arrastre|su (jugada|rival|clave|respuesta|programa))\b",
+        re.IGNORECASE,
+    )
+    assert [each.string for each in spanish() if formal.search(str(each.string))] == []
+
+
 def test_messages_have_as_many_arguments_as_placeholders() -> None:
     assert [(file, *each) for file in SOURCES for each in miscounted_templates(file)] == []
 

@@ -121,7 +121,7 @@ def test_territory_and_points_are_shown_and_stones_disputed_by_clicks(
     if spanish:
         assert before[0] == "Negras: 28 puntos = territorio 21 + piedras 7"
         assert before[1] == "Blancas: 27,5 puntos = territorio 14 + piedras 7 + komi 6,5"
-        assert "Ha ganado 0-1: por puntos, N+0,5." in browser.find(".status").text
+        assert "Has ganado 0-1: por puntos, N+0,5." in browser.find(".status").text
     else:
         assert before[0] == "Black: 28 points = territory 21 + stones 7"
         assert before[1] == "White: 27.5 points = territory 14 + stones 7 + komi 6.5"
@@ -224,7 +224,7 @@ def test_promoted_pawn_is_not_captured(browser: Browser, served: Served) -> None
 
 
 def test_title_of_the_tab_tells_whose_turn_it_is(browser: Browser, served: Served) -> None:
-    for spanish, words in ((False, "Your turn."), (True, "Le toca jugar.")):
+    for spanish, words in ((False, "Your turn."), (True, "Te toca jugar.")):
         game = served.begin(game="chess", seconds=0.05)
         show(browser, served, f"{served.base}/play/{game}", spanish)
         browser.wait("return document.title.startsWith(arguments[0])", words)
@@ -367,7 +367,7 @@ def test_end_of_each_game_has_its_reason_in_both_languages(
     path = store(served, name, form, play_out(form) if moves is None else moves.split())
     for language, words, outcomes in (
         (False, english, ("You won", "You lost", "Draw")),
-        (True, spanish, ("Ha ganado", "Ha perdido", "Tablas")),
+        (True, spanish, ("Has ganado", "Has perdido", "Tablas")),
     ):
         show(browser, served, path, language)
         said = status(browser, words)
@@ -415,7 +415,7 @@ def test_every_end_of_a_chess_game_has_its_reason_in_both_languages(
         for language, reason in zip((False, True), words, strict=True):
             show(browser, served, f"{served.base}/play/{saved.id}", language)
             said = status(browser, reason)
-            outcome = {"1-0": ("You won", "Ha ganado"), "0-1": ("You lost", "Ha perdido")}.get(
+            outcome = {"1-0": ("You won", "Has ganado"), "0-1": ("You lost", "Has perdido")}.get(
                 ending.result, ("Draw", "Tablas")
             )[language]
             assert f"{outcome} {ending.result}: " in said

@@ -187,6 +187,6 @@ def test_channel_errors_use_language_of_each_viewer(served: Served) -> None:
             line.hear("game")
         assert line.game["trouble"].startswith(expected)
     spanish.send(do="move", move="e2e4")
-    assert spanish.hear("error")["text"] == "No le toca jugar."
+    assert spanish.hear("error")["text"] == "No es tu turno."
     for line in (english, spanish):
         line.close()
