@@ -296,7 +296,7 @@ def test_sheets_show_questions_and_keys_on_request(keys):
             "requiere --kind order",
         ),
         (["--algorithm", "uct"], "uct: not usable", "uct: no sirve"),
-        (["--kind", "uct", "--answer", "1", "--answer", "1"], "2 answers for 1", "pida más"),
+        (["--kind", "uct", "--answer", "1", "--answer", "1"], "2 answers for 1", "pide más"),
         (["--solve", "--results", "x"], "--results requires answers", "requiere respuestas"),
         (["--count", "99"], "too many exercises (at most 200)", "demasiados ejercicios"),
         (["--kind", "uct", "--answer", "?"], "invalid answer '?'", "respuesta no válida '?'"),

@@ -64,7 +64,7 @@ def test_a_run_with_other_settings_is_refused_in_spanish(lab, tmp_path):
     assert lab("learn", *SMALL, "--neurons", "8", "-o", file)[0] == 0
     status, _, err = lab("learn", *SMALL, "--neurons", "9", "-o", file, "--lang", "es")
     assert status == 2
-    assert "t.learned.run: tiene otros ajustes (neurons era [8], es [9]); use otro con" in err
+    assert "t.learned.run: tiene otros ajustes (neurons era [8], es [9]); usa otro con" in err
 
 
 def test_full_disk_error_names_the_file(lab, tmp_path, monkeypatch):
