@@ -1,6 +1,7 @@
 """Groups of chess kernel modules ("parts") that are compiled and loaded separately."""
 
 from collections.abc import Callable
+from functools import partial
 
 from agent.chess.variants import own_name
 from agent.games.variants import VARIANTS as CHESS_VARIANTS
@@ -66,7 +67,14 @@ def _shipped_neurons() -> str:
         return ""
 
 
+def _variant_neurons(variant: str) -> str:
+    from agent.chess.evaluation.variant_networks import neuron_count  # lazy: NumPy is slow to load
+
+    return str(neuron_count(variant))
+
+
 # What the compiled code of a part depends on besides its sources.
-VARIANTS: dict[str, Callable[[], str]] = dict.fromkeys(
-    (ALPHABETA, *OPTIONAL_PARTS), _shipped_neurons
-)
+VARIANTS: dict[str, Callable[[], str]] = {
+    ALPHABETA: _shipped_neurons,
+    **{variant_part(variant): partial(_variant_neurons, variant) for variant in CHESS_VARIANTS[1:]},
+}

@@ -31,10 +31,11 @@ FILTERS_MOVES: bool = RACE or EXPLOSIONS
 ENDS_EARLY: bool = HILL or COUNTS_CHECKS or HORDE or RACE or FORCED_CAPTURES or EXPLOSIONS
 # Whether each side has exactly one king until the game ends.
 HAS_BOTH_KINGS: bool = not (HORDE or FORCED_CAPTURES or EXPLOSIONS)
-# Whether the network of standard chess is sound.
-USES_NETWORK: bool = IS_STANDARD or HILL or COUNTS_CHECKS
 
 # Whether passing is worse than the best move in nearly all positions (null move pruning).
 NULL_MOVES: bool = not (FORCED_CAPTURES or RACE)
 # Whether exchanges on one square are worth the material exchanged (SEE).
 EXCHANGES: bool = not (FORCED_CAPTURES or EXPLOSIONS)
+
+# Whether a move changes the inputs of a network as in chess.
+STANDARD_INPUT_CHANGES: bool = not (POCKETS or EXPLOSIONS)

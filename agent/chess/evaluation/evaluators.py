@@ -12,6 +12,7 @@ from agent.chess.board.rules import IS_STANDARD, NAME
 from agent.chess.evaluation.nnue import network_function
 from agent.chess.evaluation.nnue_accumulators import allocate_accumulators
 from agent.chess.evaluation.nnue_format import NnueNetwork
+from agent.chess.evaluation.variant_networks import has_own_network, read_own_network
 from agent.evaluation_types import Evaluation, EvaluationError, network_file, require_integer
 from agent.kernel.evaluators import CompiledEvaluator, Evaluator, PythonEvaluator, evaluate_root
 from agent.kernel.intrinsics import U64
@@ -77,13 +78,15 @@ def make_evaluator(
     """Return an evaluator for `evaluation`. Raise `EvaluationError` if compilation fails.
 
     `on_error` is called after a Python evaluation has raised an exception. A variant has its own
-    evaluation, which may use the network of `evaluation`.
+    evaluation, and its own network or that of `evaluation`.
     """
     if not IS_STANDARD:
         from agent.chess.evaluation import variant_evaluation  # lazy: compiled for variants only
 
         own = CompiledEvaluator(NAME, variant_evaluation.variant_function)
         usable = evaluation.network
+        if usable is not None and has_own_network(NAME):
+            usable = read_own_network(NAME)
         if usable is None or usable.neurons != variant_evaluation.NEURONS:
             usable = None
         return ChessEvaluator(own, usable)

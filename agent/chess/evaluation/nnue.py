@@ -21,12 +21,14 @@ from agent.chess.board.records import (
     KING,
     NO_MOVE,
     PAWN,
+    POCKET_KINDS,
     ROOK,
     Position,
     Worker,
     position_at,
     worker_at,
 )
+from agent.chess.board.rules import POCKETS, STANDARD_INPUT_CHANGES
 from agent.chess.evaluation.endgame_knowledge import (
     FULL_SCALE,
     drawish_scale,
@@ -47,6 +49,7 @@ from agent.chess.evaluation.nnue_features import (
     board_half,
     feature_index,
     output_bucket,
+    pocket_index,
 )
 from agent.chess.evaluation.nnue_format import INPUTS, NEURON_SCALE, SCORE_SCALE, WEIGHT_SCALE
 from agent.kernel.decorators import c_function, kernel
@@ -65,6 +68,7 @@ from agent.kernel.simd import make_row_operations
 _board_half = kernel(board_half)
 _feature_index = kernel(feature_index)
 _output_bucket = kernel(output_bucket)
+_pocket_index = kernel(pocket_index)
 
 
 @kernel
@@ -115,6 +119,15 @@ def network_score_function(neurons: int) -> Callable[[Worker, int], int]:
         return worker.accumulators + U64(ROWS_OFFSET + index * row_bytes)
 
     @kernel
+    def add_pockets(worker: Worker, position: Position, perspective: int, row: Bits) -> None:
+        """Add the pieces in the pockets, which use inputs of pawns on the first rank."""
+        for side in range(2):
+            for kind in range(5):
+                index = _pocket_index(side ^ perspective, kind)
+                for _ in range(position.pockets[POCKET_KINDS * side + kind]):
+                    add(row, row, weights_of(worker, index))
+
+    @kernel
     def refresh(worker: Worker, ply: int, perspective: int) -> None:
         """Compute the accumulator at `ply` from the cached one for the king's half of the board."""
         position = position_at(worker, ply)
@@ -136,7 +149,10 @@ def network_score_function(neurons: int) -> Callable[[Worker, int], int]:
                     index = _feature_index(perspective, half, side, kind, first_square(added))
                     add(row, row, weights_of(worker, index))
                     added &= added - U64(1)
-        copy(row_at(worker, 2 * ply + perspective), row)
+        target = row_at(worker, 2 * ply + perspective)
+        copy(target, row)
+        if POCKETS:
+            add_pockets(worker, position, perspective, target)
         store(worker.accumulators, U64(KEYS_OFFSET + 2 * ply + perspective), position.key)
 
     @kernel
@@ -182,7 +198,11 @@ def network_score_function(neurons: int) -> Callable[[Worker, int], int]:
         half = _half(position, perspective)
         first = ply
         while load(worker.accumulators, U64(KEYS_OFFSET + 2 * first + perspective)) != position.key:
-            if first == 0 or _half(position_at(worker, first - 1), perspective) != half:
+            if (
+                not STANDARD_INPUT_CHANGES
+                or first == 0
+                or _half(position_at(worker, first - 1), perspective) != half
+            ):
                 refresh(worker, first, perspective)
                 break
             first -= 1

@@ -23,6 +23,14 @@ def feature_index(perspective: Any, half: Any, side: Any, kind: Any, square: Any
     return (KINDS * (side ^ perspective) + kind) * _SQUARES + oriented
 
 
+def pocket_index(side: Any, kind: Any) -> Any:
+    """Return the input index for a piece in a pocket of crazyhouse, of own (0) or enemy pieces (1).
+
+    These inputs belong to pawns on the first rank, where there are none.
+    """
+    return KINDS * side * _SQUARES + kind
+
+
 def output_bucket(pieces: Any, buckets: Any) -> Any:
     """Return the index of the output bucket for `pieces` pieces, including kings."""
     return (pieces - 1) * buckets // MAX_PIECES

@@ -6,10 +6,12 @@ import numpy.typing as npt
 
 from agent.chess.board.packed_position import BLACK_PIECE, BLACK_TO_MOVE, CASTLING_ROOK
 from agent.chess.evaluation.nnue_features import (
+    KINDS,
     MAX_PIECES,
     board_half,
     feature_index,
     output_bucket,
+    pocket_index,
 )
 from agent.chess.evaluation.nnue_format import (
     INPUTS,
@@ -18,19 +20,27 @@ from agent.chess.evaluation.nnue_format import (
     WEIGHT_SCALE,
     NnueNetwork,
 )
+from agent.games.variants import is_standard
 
 
 def active_features(board: chess.Board, view: chess.Color) -> list[int]:
-    """Return the sorted active inputs for the side `view`. Raise `ValueError` if it has no king."""
-    king = board.king(view)
-    if king is None:
+    """Return the sorted active inputs for the side `view`, one for each piece.
+
+    Pieces in the pockets of crazyhouse are included. Raise `ValueError` if the side needs a king
+    and has none.
+    """
+    kings = board.kings & board.occupied_co[view]
+    if not kings and is_standard(board):
         raise ValueError(f"{board.fen()}: missing king")
-    return sorted(
-        feature_index(
-            int(not view), board_half(king), int(not piece.color), piece.piece_type - 1, square
-        )
+    half = board_half(chess.lsb(kings)) if kings else 0
+    features = [
+        feature_index(int(not view), half, int(not piece.color), piece.piece_type - 1, square)
         for square, piece in board.piece_map().items()
-    )
+    ]
+    for colour, pocket in enumerate(getattr(board, "pockets", ())):
+        for kind in range(KINDS - 1):
+            features += [pocket_index(int(colour != view), kind)] * pocket.count(kind + 1)
+    return sorted(features)
 
 
 def bucket_index(pieces: int, buckets: int) -> int:

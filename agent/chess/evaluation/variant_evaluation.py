@@ -1,9 +1,9 @@
-"""The evaluation of a variant: a few terms, or the network with the terms of the variant.
+"""The evaluation of a variant: a few terms with a network.
 
-The network is that of standard chess, and only used where its judgement holds.
+The network corrects the terms. Where the network of standard chess is sound, it takes the place of
+all terms but those of the variant.
 """
 
-from contextlib import suppress
 from typing import Any, NamedTuple
 
 from agent.chess.board.attacks import (
@@ -33,11 +33,9 @@ from agent.chess.board.rules import (
     NAME,
     POCKETS,
     RACE,
-    USES_NETWORK,
 )
 from agent.chess.evaluation.nnue import network_score_function
-from agent.chess.evaluation.nnue_format import NetworkError, read_neuron_count
-from agent.evaluation_types import SHIPPED_NETWORK
+from agent.chess.evaluation.variant_networks import has_own_network, neuron_count
 from agent.kernel.decorators import c_function, kernel
 from agent.kernel.intrinsics import EVALUATOR_SIGNATURE, U64, count, first_square
 
@@ -187,14 +185,9 @@ def _value(position: Position) -> int:
     return _piece_value(position, side) - _piece_value(position, 1 - side) + _TEMPO
 
 
-def _shipped_neurons() -> int:
-    with suppress(NetworkError):
-        return read_neuron_count(SHIPPED_NETWORK)
-    return 0
-
-
-NEURONS = _shipped_neurons() if USES_NETWORK else 0
+NEURONS = neuron_count(NAME)
 _HAS_NETWORK: bool = NEURONS > 0
+_CORRECTS: bool = has_own_network(NAME)
 _network_score: Any = network_score_function(NEURONS) if _HAS_NETWORK else None
 
 
@@ -204,6 +197,8 @@ def _evaluate(address: Any, ply: Any) -> Any:
     side = position.turn
     special = _special_value(position, side) - _special_value(position, 1 - side)
     if _HAS_NETWORK and worker.network:
+        if _CORRECTS:
+            return _network_score(worker, ply) + _value(position) + special
         return _network_score(worker, ply) + special
     return _value(position) + special
 
