@@ -1,14 +1,16 @@
-"""`kempelen train selfplay`: store positions (chess) or whole games (Go) from self-play."""
+"""`kempelen train selfplay`: store positions (chess and variants) or games (Go) of self-play."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agent.chess.parts import ALPHABETA, SELFPLAY
+from agent.chess.parts import ALPHABETA, SELFPLAY, variant_part
+from agent.games.variants import STANDARD, VARIANTS, parse_variant
 from agent.go.parts import GO
 from agent.io.write_checks import require_writable
 from agent.machine import usable_cores
@@ -68,6 +70,12 @@ def configure(parser: ArgumentParser) -> None:
     )
     game.add_argument(
         "--game", choices=("chess", "go"), default="chess", help="game (default: chess)"
+    )
+    game.add_argument(
+        "--variant",
+        metavar="NAME",
+        help="variant of chess, whose positions are stored as text: "
+        f"{', '.join(VARIANTS[1:])} (default: {STANDARD})",
     )
     game.add_argument("--seed", type=int, default=1, help="random seed (default: 1)")
     game.add_argument(
@@ -138,6 +146,9 @@ def run(arguments: Namespace) -> int:
         if arguments.game == "go":
             _play_go(arguments)
             return 0
+        if arguments.variant is not None:
+            _play_variant(arguments)
+            return 0
         if arguments.show:
             return train_data.show(arguments.file, arguments.json)
         if arguments.check:
@@ -172,7 +183,7 @@ def _reject_options_of_other_game(arguments: Namespace) -> None:
         "chess": {
             "positions": DEFAULT_POSITIONS, "nodes": rules.nodes, "openings": None,
             "random_plies": rules.random_plies, "evaluation": "", "check": None, "ledger": None,
-            "chess960": 0.0, "odds": 0.0,
+            "chess960": 0.0, "odds": 0.0, "variant": None,
         },
         "go": {
             "games": DEFAULT_GAMES, "size": plan.size, "playouts": plan.playouts, "targets": False,
@@ -193,6 +204,33 @@ def _reject_options_of_other_game(arguments: Namespace) -> None:
                 raise SettingsError(f"{option} is only for Go: add --game go")
             if not given:
                 setattr(arguments, name, value)
+    if arguments.variant is not None:
+        arguments.variant = _variant(arguments)
+
+
+def _variant(arguments: Namespace) -> str | None:
+    """Return the variant to play, or None for chess. Raise SettingsError with another option."""
+    from kempelen.console.settings_codec import SettingsError
+
+    try:
+        variant = parse_variant(arguments.variant)
+    except ValueError as error:
+        raise SettingsError(f"--variant: {error}") from None
+    if variant == STANDARD:
+        return None
+    for name in (
+        "cluster",
+        "openings",
+        "evaluation",
+        "ledger",
+        "chess960",
+        "odds",
+        "check",
+        "show",
+    ):
+        if getattr(arguments, name):
+            raise SettingsError(f"--{name} is not for variants")
+    return variant
 
 
 def _plan(arguments: Namespace) -> SelfPlayPlan:
@@ -272,6 +310,27 @@ def _generate(arguments: Namespace) -> dict[str, Any]:
         "positions_an_hour": round(made / seconds * 3600) if made else 0,
         "bytes_a_position": round(arguments.file.stat().st_size / max(last.positions, 1), 2),
     }
+
+
+def _play_variant(arguments: Namespace) -> None:
+    from agent.chess.search.selfplay_settings import SelfPlaySettings
+    from kempelen.training.variant_selfplay import VariantSelfPlayPlan, generate
+    from kempelen.training.workers import GamesError
+
+    require_writable([arguments.file], [], GamesError, regular=True)
+    load_kernels(variant_part(arguments.variant))
+    rules = SelfPlaySettings(nodes=arguments.nodes, random_plies=arguments.random_plies)
+    plan = VariantSelfPlayPlan(arguments.variant, rules, arguments.seed)
+    run = generate(arguments.file, plan, arguments.positions, arguments.processes)
+    with (
+        contextlib.closing(run),
+        progress_bar("positions", arguments.positions, hourly=True) as show,
+    ):
+        for progress in run:
+            show(progress.positions)
+    found = {"file": str(arguments.file)} | asdict(progress)
+    text = f"{arguments.file}: {progress.positions} positions of {progress.games} games"
+    print(json.dumps(found) if arguments.json else text)
 
 
 def _play_go(arguments: Namespace) -> None:
