@@ -368,6 +368,10 @@ ELSEWHERE = {
     "kempelen train selfplay FILE --game go --targets --playouts 320 --games 643": (
         "tests/kempelen/training/test_go_network.py::test_commands_play_games_and_train_on_them"
     ),
+    "kempelen train selfplay FILE --variant crazyhouse": (
+        "tests/kempelen/training/test_variant_network.py::"
+        "test_commands_play_games_and_train_on_them"
+    ),
     "kempelen train tune network FILE -o NETWORK --epochs 8 --batch 64": (
         "tests/kempelen/training/test_go_network.py::test_commands_play_games_and_train_on_them"
     ),

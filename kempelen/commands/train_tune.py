@@ -9,12 +9,14 @@ TARGETS = {
     "evaluation": "fit the weights of the hand-written evaluation, by Texel's method",
     "patterns": "fit the weights of move patterns of Go, by minorisation-maximisation",
     "network": "train the policy and value network of Go",
+    "variant": "train the network that corrects the evaluation of a variant of chess",
 }
 MODULES = {
     "search": "kempelen.match.tune_search",
     "evaluation": "kempelen.training.tune_evaluation",
     "patterns": "kempelen.training.tune_patterns",
     "network": "kempelen.training.tune_network",
+    "variant": "kempelen.training.tune_variant",
 }
 
 

@@ -215,6 +215,7 @@ CASES = {
     "train tune evaluation": Case("{positions} -o {folder}/out", short=True),
     "train tune patterns": Case("{fifo} -o {folder}/out", short=True),
     "train tune network": Case("{fifo} -o {folder}/out", short=True),
+    "train tune variant": Case("{fifo} --variant crazyhouse -o {folder}/out", short=True),
     "learn show": SHORT,
     "learn merge": Case("{fifo} -o {folder}/out", short=True),
     "learn prune": Case("{fifo} --keep 1", short=True),

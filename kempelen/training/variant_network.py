@@ -1,0 +1,249 @@
+"""Train the network of a variant of chess, which corrects the hand-written evaluation.
+
+The evaluation predicts p = sigmoid(score / scale), and the loss is the mean of (p - target) ** 2.
+Games are held out to choose the epoch.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import chess
+import numpy as np
+import numpy.typing as npt
+
+from agent.chess.evaluation.nnue_format import INPUTS, SCORE_SCALE, NnueNetwork
+from agent.chess.evaluation.nnue_reference import active_features
+from agent.chess.variants import variant_module
+from agent.evaluation_types import HANDCRAFTED
+from agent.games.variants import board_class
+from kempelen.training import adamw
+from kempelen.training.checkpoint_file import TrainingError
+
+Floats = npt.NDArray[np.float32]
+
+# Sums of at most 64 pieces fit into 16 bits, and output weights into their integers.
+_MAX_INPUT_WEIGHT, _MAX_OUTPUT_WEIGHT = 1.9, 1.95
+_MAX_ACTIVE = 64  # pieces on the board and in the pockets
+_FINAL_RATE_SHARE = 0.02
+_HELD_OUT = 10  # one game of so many
+
+
+@dataclass(frozen=True)
+class VariantTrainingSettings:
+    """The settings of a training run.
+
+    `result_share` is the weight of the result in the target, beside the score of the search.
+    `scale` is the score in centipawns at which the win probability is 1 / (1 + 1 / e) = 73%.
+    """
+
+    neurons: int = 32
+    epochs: int = 4
+    batch: int = 1024
+    rate: float = 0.001
+    decay: float = 0.01
+    result_share: float = 0.2
+    scale: float = 300
+    seed: int = 1
+
+
+@dataclass(frozen=True)
+class VariantPositions:
+    """Training positions, one per row.
+
+    `inputs` are the indices of the active inputs, from the perspective of the side to move (0) and
+    the other side (1). Unused places are INPUTS. `values` are those of the evaluation without the
+    network, and `scores` those of the search, both in centipawns for the side to move. `results`
+    are 0, 0.5 or 1. `games` are the numbers of the games.
+    """
+
+    inputs: npt.NDArray[np.uint16]
+    values: Floats
+    scores: Floats
+    results: Floats
+    games: npt.NDArray[np.int32]
+
+    def take(self, rows: npt.NDArray[Any]) -> "VariantPositions":
+        return VariantPositions(
+            self.inputs[rows], self.values[rows], self.scores[rows], self.results[rows],
+            self.games[rows],
+        )  # fmt: skip
+
+
+def read_positions(
+    path: Path, variant: str, report: Callable[[int], None] = lambda count: None
+) -> VariantPositions:
+    """Read a text file of self-play, see `variant_selfplay`. Raise TrainingError if it is invalid.
+
+    `report` receives the number of positions read so far.
+    """
+    kernel_board = variant_module(variant, "board.kernel_board").KernelBoard()
+    evaluators = variant_module(variant, "evaluation.evaluators")
+    evaluator = evaluators.make_evaluator(HANDCRAFTED, False, lambda: None)
+    new_board = board_class(variant)
+    inputs, values, scores, results, games = [], [], [], [], []
+    game = 0
+    try:
+        with path.open(encoding="utf-8") as file:
+            for number, line in enumerate(file, 1):
+                if not line.strip():
+                    game += 1
+                    continue
+                try:
+                    fen, score, result = line.split(" | ")
+                    board = new_board(fen)
+                    sign = 1 if board.turn else -1
+                    scores.append(sign * int(score))
+                    results.append(0.5 + sign * (float(result) - 0.5))
+                except ValueError as error:
+                    raise TrainingError("{}, line {}: {}", path, number, error) from None
+                kernel_board.load(board)
+                values.append(evaluator.evaluate(kernel_board))
+                inputs.append(_active_inputs(board))
+                games.append(game)
+                report(len(games))
+    except (OSError, UnicodeDecodeError) as error:
+        raise TrainingError("{}: {}", path, error) from None
+    if game < _HELD_OUT:
+        raise TrainingError("{}: {} games are too few (at least {})", path, game, _HELD_OUT)
+    return VariantPositions(
+        np.array(inputs, np.uint16), np.array(values, np.float32), np.array(scores, np.float32),
+        np.array(results, np.float32), np.array(games, np.int32),
+    )  # fmt: skip
+
+
+def _active_inputs(board: chess.Board) -> npt.NDArray[np.uint16]:
+    """Return the active inputs as in VariantPositions, with the shape (2, _MAX_ACTIVE)."""
+    found = np.full((2, _MAX_ACTIVE), INPUTS, np.uint16)
+    for row, view in enumerate((board.turn, not board.turn)):
+        features = active_features(board, view)
+        found[row, : len(features)] = features
+    return found
+
+
+class VariantTrainer:
+    """Trains a network with AdamW. The network starts with almost no effect."""
+
+    def __init__(self, settings: VariantTrainingSettings, positions: VariantPositions) -> None:
+        self._settings = settings
+        held_out = positions.games % _HELD_OUT == 0
+        self.training = positions.take(np.flatnonzero(~held_out))
+        self.validation = positions.take(np.flatnonzero(held_out))
+        generator = np.random.default_rng(settings.seed)
+        self._shuffle = generator.permutation
+        neurons = settings.neurons
+        self.parameters: list[Floats] = [
+            generator.normal(0, 0.05, (INPUTS, neurons)).astype(np.float32),
+            np.full(neurons, 0.3, np.float32),
+            generator.normal(0, 0.02, 2 * neurons).astype(np.float32),
+            np.zeros(1, np.float32),
+        ]
+        self._means = [np.zeros_like(each) for each in self.parameters]
+        self._squares = [np.zeros_like(each) for each in self.parameters]
+        self._step = 0
+        self._best = self.parameters
+        self.losses: list[tuple[float, float]] = []
+
+    @property
+    def positions(self) -> int:
+        """The number of positions, with those of held-out games."""
+        return len(self.training.games) + len(self.validation.games)
+
+    @property
+    def epoch_steps(self) -> int:
+        return max(len(self.training.games) // self._settings.batch, 1)
+
+    def run(
+        self, report: Callable[[int], None] = lambda step: None
+    ) -> Iterator[tuple[float, float]]:
+        """Train; yield the losses of training and of held-out games after each epoch.
+
+        `report` receives the number of each finished step.
+        """
+        lowest = self.loss(self.validation)
+        for _ in range(self._settings.epochs):
+            order = self._shuffle(len(self.training.games))
+            total = 0.0
+            for rows in np.array_split(order, self.epoch_steps):
+                gradients, loss = self.gradients(self.training.take(rows))
+                self._update(gradients)
+                total += loss / self.epoch_steps
+                report(self._step)
+            self.losses.append((total, self.loss(self.validation)))
+            if self.losses[-1][1] < lowest:
+                lowest = self.losses[-1][1]
+                self._best = [each.copy() for each in self.parameters]
+            yield self.losses[-1]
+
+    def network(self, manifest: dict[str, Any]) -> NnueNetwork:
+        """Return the network of the epoch with the lowest loss of held-out games."""
+        inputs, biases, outputs, output_biases = self._best
+        return NnueNetwork.quantize(inputs, biases, outputs.reshape(1, -1), output_biases, manifest)
+
+    def loss(self, positions: VariantPositions) -> float:
+        """Return the mean loss, evaluated in batches."""
+        parts = np.array_split(
+            np.arange(len(positions.games)), len(positions.games) // self._settings.batch + 1
+        )
+        errors = [self._forward(positions.take(rows))[0] ** 2 for rows in parts]
+        return float(np.concatenate(errors).mean())
+
+    def _forward(self, batch: VariantPositions) -> tuple[Floats, ...]:
+        """Return the errors of the predictions, and what the gradients need."""
+        inputs, biases, outputs, output_bias = self.parameters
+        settings, neurons = self._settings, self._settings.neurons
+        count = len(batch.games)
+        active = np.zeros((2 * count, INPUTS + 1), np.float32)
+        np.add.at(
+            active,
+            (np.arange(2 * count)[:, None], batch.inputs.reshape(2 * count, -1)),
+            np.float32(1),
+        )
+        active = active[:, :INPUTS]
+        sums = (active @ inputs + biases).reshape(count, 2 * neurons)
+        clipped = np.clip(sums, 0, 1)
+        scores = batch.values + SCORE_SCALE * ((clipped * clipped) @ outputs + output_bias)
+        predicted = _sigmoid(scores / settings.scale)
+        targets = (1 - settings.result_share) * _sigmoid(batch.scores / settings.scale)
+        targets += settings.result_share * batch.results
+        return predicted - targets, predicted, active, sums, clipped
+
+    def gradients(self, batch: VariantPositions) -> tuple[list[Floats], float]:
+        """Return the gradients of the parameters for a batch, and its loss."""
+        errors, predicted, active, sums, clipped = self._forward(batch)
+        _, _, outputs, _ = self.parameters
+        count, neurons = len(errors), self._settings.neurons
+        factor = 2 * SCORE_SCALE / self._settings.scale / count
+        slopes = (errors * predicted * (1 - predicted) * factor).astype(np.float32)
+        inner = slopes[:, None] * outputs * 2 * clipped * ((sums > 0) & (sums < 1))
+        inner = inner.reshape(2 * count, neurons).astype(np.float32)
+        gradients = [
+            active.T @ inner,
+            inner.sum(axis=0),
+            (clipped * clipped).T @ slopes,
+            slopes.sum(keepdims=True),
+        ]
+        return gradients, float(np.mean(errors * errors))
+
+    def _update(self, gradients: list[Floats]) -> None:
+        self._step += 1
+        progress = self._step / (self._settings.epochs * self.epoch_steps)
+        rate = adamw.cosine_rate(self._settings.rate, _FINAL_RATE_SHARE, progress)
+        for number, gradient in enumerate(gradients):
+            parameters = self.parameters[number]
+            adamw.update(
+                parameters,
+                gradient,
+                self._means[number],
+                self._squares[number],
+                step=self._step,
+                rate=rate,
+                decay=self._settings.decay,
+            )
+            limit = _MAX_INPUT_WEIGHT if number < 2 else _MAX_OUTPUT_WEIGHT
+            np.clip(parameters, -limit, limit, out=parameters)
+
+
+def _sigmoid(numbers: Floats) -> Floats:
+    return (0.5 + 0.5 * np.tanh(numbers / 2)).astype(np.float32)
