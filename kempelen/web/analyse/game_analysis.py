@@ -19,6 +19,7 @@ from agent.io.message import Message, MessageError, library_message
 from agent.io.read_report import ReadReport
 from agent.io.sanitize import sanitize_line
 from agent.io.text_files import decode_text
+from kempelen.console.opening_titles import translate_opening
 from kempelen.console.settings_codec import SettingsError, decode
 from kempelen.match.config.time_control import TimeControl
 from kempelen.match.records.game_record import (
@@ -224,8 +225,11 @@ def _go_to_json(score: ParsedGoGame) -> dict[str, Any]:
     }
 
 
-def describe_position(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the legal moves after a chess game, whether it is check, and the opening's name."""
+def describe_position(data: Mapping[str, Any], language: str) -> dict[str, Any]:
+    """Return the legal moves after a chess game, whether it is check, and the opening's name.
+
+    The name is in `language`.
+    """
     study = _parse_chess(data)
     board = study.pgn.end().board()
     has_name = study.rules == STANDARD_RULES
@@ -233,7 +237,9 @@ def describe_position(data: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "legal": [move.uci() for move in board.legal_moves],
         "check": board.is_check(),
-        "opening": str(opening or ""),
+        "opening": f"{opening.eco} {translate_opening(opening.title, language)}".strip()
+        if opening
+        else "",
     }
 
 

@@ -160,7 +160,8 @@ class AnalysePage(Page):
 
     async def _position(self, request: Request) -> Response:
         data = await json_object(request) or {}
-        return await self._answer(request, lambda: describe_position(data))
+        language = request_language(request)
+        return await self._answer(request, lambda: describe_position(data, language))
 
     async def _record(self, request: Request) -> Response:
         data = await json_object(request) or {}

@@ -52,6 +52,7 @@ ANNOTATED = """[Event "Casual"]
 1. f3 {Opened boldly} e5 (1... d5 2. e4) 2. g4 $1 Qh4# 0-1
 """
 NAMED = "(;GM[1]SZ[5]KM[0.5]CA[UTF-8]PB[柯洁]C[Opened boldly];B[cc](;W[bb];B[];W[dd])(;W[cb]))"
+SPANISH = {"Accept-Language": "es"}
 MATE = "6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1"
 
 
@@ -174,7 +175,7 @@ def test_game_of_variant_is_analysed_by_its_rules(variant: str) -> None:
     assert study["variant"] == variant
     assert study["moves"] == [move.uci()]
     board.push(move)
-    shown = describe_position({name: study[name] for name in ("start", "moves", "variant")})
+    shown = describe_position({name: study[name] for name in ("start", "moves", "variant")}, "en")
     assert shown["legal"] == [each.uci() for each in board.legal_moves]
     assert shown["opening"] == ""
 
@@ -186,8 +187,11 @@ def test_game_of_unknown_variant_is_rejected() -> None:
 
 def test_position_has_legal_moves_and_an_opening_name(page: Analysis) -> None:
     moves = ["e2e4", "e7e5", "g1f3", "d7d6"]
-    said = page.post("position", {"game": "chess", "start": None, "moves": moves})
+    played = {"game": "chess", "start": None, "moves": moves}
+    said = page.post("position", played)
     assert said["opening"] == "C41 Philidor Defence"
+    _, _, text = page.served.ask("POST", "/analyse/position", played, **SPANISH)
+    assert json.loads(text)["opening"] == "C41 Defensa Philidor"
     assert len(said["legal"]) == 27
     assert "f1b5" in said["legal"]
     mated = {"game": "chess", "start": MATE, "moves": ["d1d8"]}
