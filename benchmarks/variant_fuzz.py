@@ -9,6 +9,7 @@ error.
 
 import random
 import tempfile
+import threading
 
 import chess
 from fuzzing import lines, options
@@ -46,8 +47,8 @@ def line_of(rng: random.Random, variant: str) -> str:
     return f"position startpos moves {' '.join(move.uci() for move in board.move_stack)}"
 
 
-def fuzz(variant: str, count: int, seed: int, folder: str) -> tuple[int, list[str]]:
-    """Return the number of legal moves, and the failures."""
+def fuzz(variant: str, count: int, seed: int, folder: str, timeout: float) -> tuple[int, list[str]]:
+    """Return the number of legal moves, and the failures. Exit after `timeout` seconds."""
     rng, legal, failures = random.Random(f"{seed} {variant}"), 0, []
     data = lines(rng, count, lambda rng: line_of(rng, variant), harmless)
 
@@ -61,6 +62,9 @@ def fuzz(variant: str, count: int, seed: int, folder: str) -> tuple[int, list[st
         raise SystemExit(f"{variant}: the engine ended before it said {text}")
 
     with Engine([*KEMPELEN, "uci"], cwd=folder, errors="backslashreplace") as engine:
+        watchdog = threading.Timer(timeout, engine.process.kill)
+        watchdog.daemon = True
+        watchdog.start()
         engine.say("uci")
         for start in range(0, len(data), BATCH):
             engine.process.stdin.flush()
@@ -85,6 +89,7 @@ def fuzz(variant: str, count: int, seed: int, folder: str) -> tuple[int, list[st
         engine.say("quit")
         if engine.process.wait(60) != 0:
             failures.append(f"{variant}: exit status {engine.process.returncode}")
+        watchdog.cancel()
     return legal, failures
 
 
@@ -96,7 +101,7 @@ def main() -> int:
     rows, all_failures = [], []
     with tempfile.TemporaryDirectory() as folder:
         for variant in [chosen.variant] if chosen.variant else VARIANTS[1:]:
-            legal, failures = fuzz(variant, chosen.lines, chosen.seed, folder)
+            legal, failures = fuzz(variant, chosen.lines, chosen.seed, folder, chosen.timeout)
             rows.append((variant, chosen.lines, legal, len(failures)))
             all_failures += failures
     show("UCI fuzz in variants", ("variant", "lines", "legal moves", "failures"), rows, chosen.json)
