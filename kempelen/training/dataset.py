@@ -25,7 +25,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -233,7 +233,41 @@ def encode_games(
     return _block(_POSITIONS, body, first_game, len(games), n_positions)
 
 
-def _decode_games(data: bytes, block: Block) -> tuple[npt.NDArray[Any], Packed]:
+class StoredGame(NamedTuple):
+    """The positions of a game in a file. Those that are not `kept` only connect the others.
+
+    Only the positions that are kept have scores, and are training positions.
+    """
+
+    positions: Packed
+    kept: Mask
+
+    @property
+    def training(self) -> Packed:
+        training: Packed = self.positions[self.kept]
+        return training
+
+
+NO_GAME = StoredGame(np.zeros(0, packed_dtype), np.zeros(0, bool))
+
+
+@dataclass(frozen=True)
+class _BlockGames:
+    """The games of a block. Training positions are stored twice, for faster access."""
+
+    ends: Indices  # of each game in `positions`
+    positions: Packed
+    kept: Mask
+    training: Packed
+    numbers: Indices  # the game of each training position
+
+    def game(self, index: int) -> StoredGame:
+        place = slice(self.ends[index - 1] if index else 0, self.ends[index])
+        return StoredGame(self.positions[place], self.kept[place])
+
+
+def _decode_games(data: bytes, block: Block) -> tuple[npt.NDArray[Any], Packed, Mask]:
+    """Return the length of each game, the positions, and a mask of the training positions."""
     if block.format == GAMES:
         try:
             return _codec().decode(data, block.games, block.positions)
@@ -249,7 +283,8 @@ def _decode_games(data: bytes, block: Block) -> tuple[npt.NDArray[Any], Packed]:
         raise DatasetError(f"invalid block of games at offset {block.offset}") from None
     differences = np.ascontiguousarray(columns.T).view("<u8")
     words = np.bitwise_xor.accumulate(differences, axis=0)
-    return counts, words.view(packed_dtype).reshape(-1)
+    positions = words.view(packed_dtype).reshape(-1)
+    return counts, positions, np.ones(len(positions), bool)
 
 
 class Dataset:
@@ -316,7 +351,7 @@ class Dataset:
         block_indices = np.searchsorted(self._starts, indices, side="right") - 1
         for block_index in np.unique(block_indices):
             in_block = block_indices == block_index
-            positions, _ = self._decoded(int(block_index))
+            positions = self._decoded(int(block_index)).training
             result[in_block] = positions[indices[in_block] - self._starts[block_index]]
         return result
 
@@ -328,44 +363,45 @@ class Dataset:
             for number in range(block.first_game, block.first_game + block.games)
         ]
 
-    def game(self, number: int) -> Packed:
-        """Return the positions of a game, or an empty array if the game is missing."""
+    def game(self, number: int) -> StoredGame:
+        """Return a game, or NO_GAME if it is missing."""
         for index, (_, block) in enumerate(self._block_locations):
             if block.first_game <= number < block.first_game + block.games:
-                positions, games = self._decoded(index)
-                result: Packed = positions[games == number]
-                return result
-        return np.zeros(0, packed_dtype)
+                return self._decoded(index).game(number - block.first_game)
+        return NO_GAME
 
-    def iter_games(self, skip: int = 0) -> Iterator[tuple[int, Packed]]:
-        """Yield the number and the positions of each game, after skipping `skip` games."""
+    def iter_games(self, skip: int = 0) -> Iterator[tuple[int, StoredGame]]:
+        """Yield each game and its number, after skipping `skip` games."""
         for index, (_, block) in enumerate(self._block_locations):
             if skip >= block.games:
                 skip -= block.games
                 continue
-            positions, games = self._decoded(index)
-            ends = np.searchsorted(games, np.arange(block.games) + block.first_game, side="right")
+            games = self._decoded(index)
             for game in range(skip, block.games):
-                start = ends[game - 1] if game else 0
-                yield block.first_game + game, positions[start : ends[game]]
+                yield block.first_game + game, games.game(game)
             skip = 0
 
-    def _decode(self, index: int) -> tuple[Packed, npt.NDArray[np.int64]]:
+    def _decode(self, index: int) -> _BlockGames:
         data, block = self._block_locations[index]
-        counts, positions = _decode_games(data[block.offset : block.end], block)
-        return positions, np.repeat(np.arange(block.games) + block.first_game, counts)
+        counts, positions, kept = _decode_games(data[block.offset : block.end], block)
+        numbers = np.repeat(np.arange(block.games) + block.first_game, counts)
+        ends = np.cumsum(counts, dtype=np.int64)
+        return _BlockGames(ends, positions, kept, positions[kept], numbers[kept])
 
     @property
     def block_count(self) -> int:
         return len(self._block_locations)
 
     def block(self, index: int, part: int = ALL) -> tuple[Packed, Indices]:
-        """Return a block's positions of a part, and the game number of each. Do not change them."""
-        positions, games = self._decoded(index)
+        """Return the training positions of a part of a block, and their games.
+
+        Do not change them.
+        """
+        games = self._decoded(index)
         if part == ALL:
-            return positions, games
-        chosen = is_validation(games) == (part == VALIDATION)
-        return positions[chosen], games[chosen]
+            return games.training, games.numbers
+        chosen = is_validation(games.numbers) == (part == VALIDATION)
+        return games.training[chosen], games.numbers[chosen]
 
     def blocks(self, part: int = ALL) -> Iterator[Packed]:
         """Yield each block's positions in game order. `part` is ALL, TRAINING or VALIDATION."""

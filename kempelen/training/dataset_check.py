@@ -80,7 +80,7 @@ def check_dataset(path: Path, games: int, trusted: str = "") -> CheckResult:
             player = create_player(_plan(contents.manifest))
             for number in generator.sample(numbers, min(games, len(numbers))):
                 replayed += 1
-                differing += not _contains_game(player.play(number), dataset.game(number))
+                differing += not _contains_game(player.play(number), dataset.game(number).training)
         nodes = SEARCH_NODES * int(
             contents.manifest.get("rules", {}).get("nodes", SelfPlaySettings().nodes)
         )

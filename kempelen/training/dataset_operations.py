@@ -19,10 +19,19 @@ import numpy.typing as npt
 from agent.chess.board.packed_position import packed_dtype
 from agent.io.files import name_in_errors
 from agent.io.write_checks import require_writable
-from kempelen.training.dataset import BLOCK_GAMES, Dataset, DatasetError, DatasetWriter, Packed
+from kempelen.training.dataset import (
+    BLOCK_GAMES,
+    NO_GAME,
+    Dataset,
+    DatasetError,
+    DatasetWriter,
+    Packed,
+    StoredGame,
+)
 from kempelen.training.packed_positions import game_plies, piece_counts
 
-POOL_POSITIONS = 4_000_000  # maximum number in memory while shuffling
+POOL_POSITIONS = 4_000_000  # maximum number of training positions in memory while shuffling
+_POOLED = np.dtype([("position", packed_dtype), ("kept", np.bool_)])
 
 # Receives the number of games written.
 ProgressCallback = Callable[[int], None]
@@ -70,7 +79,7 @@ def shuffle(
 
     All permutations are equally likely. Each game goes to a random pool, and each pool is shuffled
     in memory (Rao, 'Randomisation of a file of records', 1961; Sandelius, 1962). The pools are
-    temporary files in the folder of the target, with 32 bytes per position. With several source
+    temporary files in the folder of the target, with 33 bytes per position. With several source
     files, duplicate positions are omitted, which takes 8 bytes of memory per position. Raise
     DatasetError if a file is unusable.
     """
@@ -190,8 +199,11 @@ def _rewrite(
         with open_writer(target, manifest, format_ or dataset.format, unique=False) as writer:
             writer.skip_to(contents.first_game)
             games = _games_by_number(dataset, writer.next_game)
-            chosen = games if mask is None else (game[mask(game)] for game in games)
-            _write_games(writer, chosen, on_progress)
+            if mask is not None:
+                games = (
+                    StoredGame(game.positions, game.kept & mask(game.positions)) for game in games
+                )
+            _write_games(writer, games, on_progress)
             return derived_file(writer, len(dataset))
 
 
@@ -226,10 +238,10 @@ def _describe_sources(sources: Sequence[Path], dataset: Dataset) -> list[dict[st
 
 
 def _write_games(
-    writer: DatasetWriter, games: Iterable[Packed], on_progress: ProgressCallback
+    writer: DatasetWriter, games: Iterable[StoredGame], on_progress: ProgressCallback
 ) -> None:
     for done, game in enumerate(games, writer.next_game + 1):
-        writer.add(game)
+        writer.add(*game)
         on_progress(done)
     writer.finish()
 
@@ -240,15 +252,14 @@ def derived_file(writer: DatasetWriter, positions: int) -> DerivationResult:
     return DerivationResult(str(writer.path), writer.games, writer.positions, left_out)
 
 
-def _games_by_number(dataset: Dataset, first: int) -> Iterator[Packed]:
-    # Missing games become empty arrays, so that the other games keep their numbers.
-    nothing = np.zeros(0, packed_dtype)
+def _games_by_number(dataset: Dataset, first: int) -> Iterator[StoredGame]:
+    # Missing games become empty, so that the other games keep their numbers.
     next_number = first
     for number, game in dataset.iter_games():
         if number < next_number:
             continue
         for _ in range(next_number, number):
-            yield nothing
+            yield NO_GAME
         yield game
         next_number = number + 1
 
@@ -267,8 +278,10 @@ class _ShufflePools:
                 self._lengths.append([])
             pool_numbers = self._generator.integers(len(self._files), size=dataset.games)
             for pool_number, (_, game) in zip(pool_numbers, dataset.iter_games(), strict=True):
-                self._files[pool_number].write(game.tobytes())
-                self._lengths[pool_number].append(len(game))
+                pooled = np.zeros(len(game.positions), _POOLED)
+                pooled["position"], pooled["kept"] = game
+                self._files[pool_number].write(pooled.tobytes())
+                self._lengths[pool_number].append(len(pooled))
             for pool in self._files:
                 pool.flush()
             self._stack = stack.pop_all()
@@ -279,10 +292,11 @@ class _ShufflePools:
     def __exit__(self, *error: object) -> None:
         self._stack.close()
 
-    def games(self) -> Iterator[Packed]:
+    def games(self) -> Iterator[StoredGame]:
         for file, lengths in zip(self._files, self._lengths, strict=True):
             file.seek(0)
-            positions = np.frombuffer(file.read(), packed_dtype)
+            pooled = np.frombuffer(file.read(), _POOLED)
             ends = np.cumsum(lengths, dtype=np.int64)
-            for game in self._generator.permutation(len(lengths)):
-                yield positions[ends[game] - lengths[game] : ends[game]]
+            for index in self._generator.permutation(len(lengths)):
+                game = pooled[ends[index] - lengths[index] : ends[index]]
+                yield StoredGame(game["position"], game["kept"])

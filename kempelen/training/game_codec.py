@@ -366,30 +366,27 @@ def _replay(
     numbers: Bytes,
     positions: Packed,
 ) -> int:
-    """Write the kept positions, and return their number, or -1 if a move is not legal."""
-    line = moves = written = 0
+    """Write the position of each ply. Return 0 if a move is not legal, else 1."""
+    line = moves = 0
     root = position_at(worker, 0)
     playable = False
     for ply in range(len(begins)):
         if begins[ply]:
             is_continued = ply + 1 < len(begins) and not begins[ply + 1]
             playable = is_continued and _load(worker, 0, starts[line])
-            if kept[ply]:
-                _copy(positions[written], starts[line])
+            _copy(positions[ply], starts[line])
             line += 1
         else:
             if not playable:
-                return -1
+                return 0
             move = _numbered_move(worker, numbers[moves], kept[ply - 1])
             if move == NO_MOVE:
-                return -1
+                return 0
             moves += 1
             _make(worker, 0, move)
             copy_position(root, position_at(worker, 1))
-            if kept[ply]:
-                pack(positions[written], root)
-        written += kept[ply]
-    return written
+            pack(positions[ply], root)
+    return 1
 
 
 class GameCodec:
@@ -445,10 +442,10 @@ class GameCodec:
         body = lzma.compress(raw, lzma.FORMAT_RAW, filters=FILTERS)
         return _FRAME.pack(VERSION, len(raw)) + body
 
-    def decode(self, body: bytes, n_games: int, n_positions: int) -> tuple[Counts, Packed]:
-        """Return the number of kept positions of each game, and these positions.
+    def decode(self, body: bytes, n_games: int, n_kept: int) -> tuple[Counts, Packed, Mask]:
+        """Return the length of each game, the positions, and a mask of the kept positions.
 
-        Raise ValueError if the data are invalid.
+        The other positions have no scores and depths. Raise ValueError if the data are invalid.
         """
         reader = _Reader(body)
         n_lines, n_plies = _COUNTS.unpack(reader.take(_COUNTS.size).tobytes())
@@ -466,30 +463,27 @@ class GameCodec:
         )
         results = reader.take(n_lines).view(np.int8)
         kept = np.unpackbits(reader.take(-(-n_plies // 8)), count=n_plies)
-        if int(np.count_nonzero(kept)) != n_positions:
+        if int(np.count_nonzero(kept)) != n_kept:
             raise ValueError("invalid number of positions")
         numbers = reader.take(n_plies - n_lines)
-        scores = reader.take_numbers(n_positions, "<u2")
-        depths = reader.take(n_positions)
+        scores = reader.take_numbers(n_kept, "<u2")
+        depths = reader.take(n_kept)
         reader.finish()
 
         ends = np.cumsum(lengths)
         begins = np.zeros(n_plies, np.uint8)
         begins[ends - lengths] = 1
-        positions = np.zeros(n_positions, packed_dtype)
+        positions = np.zeros(n_plies, packed_dtype)
         with self._lock:
-            replayed = _replay(self._worker, starts, begins, kept, numbers, positions)
-        if replayed != n_positions:
-            raise ValueError("an illegal move")
+            if not _replay(self._worker, starts, begins, kept, numbers, positions):
+                raise ValueError("an illegal move")
         is_kept = kept.astype(bool)
-        results = np.repeat(results, lengths)[is_kept]
-        positions["result"] = _for_white(positions, results)
-        positions["score"] = _for_white(positions, _undo_differences(scores))
-        positions["depth"] = np.cumsum(depths, dtype=np.uint8)
-        kept_before = np.concatenate([np.zeros(1, np.int64), np.cumsum(kept, dtype=np.int64)])
+        positions["result"] = _for_white(positions, np.repeat(results, lengths))
+        positions["score"][is_kept] = _for_white(positions[is_kept], _undo_differences(scores))
+        positions["depth"][is_kept] = np.cumsum(depths, dtype=np.uint8)
         line_ends = np.concatenate([np.zeros(1, np.int64), ends])
         game_ends = line_ends[np.concatenate([np.zeros(1, np.int64), np.cumsum(lines)])]
-        return np.diff(kept_before[game_ends]), positions
+        return np.diff(game_ends), positions, is_kept
 
 
 class _Reader:

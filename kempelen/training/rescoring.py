@@ -17,7 +17,7 @@ import numpy as np
 
 from agent.chess.board.packed_fen import packed_fens
 from agent.evaluation import evaluation_digest
-from kempelen.training.dataset import Dataset, DatasetError, Packed
+from kempelen.training.dataset import Dataset, DatasetError, StoredGame
 from kempelen.training.dataset_operations import (
     DerivationResult,
     derived_file,
@@ -66,8 +66,8 @@ class Rescorer:
     def _dataset(self) -> Dataset:
         return Dataset(self._task.source)
 
-    def play(self, number: int, game: Packed | None = None) -> Packed:
-        """Score a random sample of the positions in a game, and return these positions.
+    def play(self, number: int, game: StoredGame | None = None) -> StoredGame:
+        """Return a game in which only a random sample of the positions is kept, with new scores.
 
         `game` defaults to game `number` of the source file. Raise DatasetError if the file is
         unusable, and EngineError if the engine fails.
@@ -75,14 +75,16 @@ class Rescorer:
         if game is None:
             game = self._dataset.game(number)
         generator = np.random.default_rng((self._task.seed, number))
-        kept = game[generator.random(len(game)) < 1 / self._task.one_in]
-        if len(kept):
+        positions, kept = game.positions.copy(), game.kept.copy()
+        kept[kept] = generator.random(np.count_nonzero(kept)) < 1 / self._task.one_in
+        if kept.any():
             self.engine.new_game()
         limits = self._task.nodes, self._task.depth
-        results = [self.engine.score(fen, chess960, *limits) for fen, chess960 in packed_fens(kept)]
-        kept["score"] = [score for score, _ in results]
-        kept["depth"] = [depth for _, depth in results]
-        return kept
+        fens = packed_fens(positions[kept])
+        results = [self.engine.score(fen, chess960, *limits) for fen, chess960 in fens]
+        positions["score"][kept] = [score for score, _ in results]
+        positions["depth"][kept] = [depth for _, depth in results]
+        return StoredGame(positions, kept)
 
     def close(self) -> None:
         self.engine.close()
@@ -128,8 +130,8 @@ def rescore(
             make = partial(Rescorer, replace(task, engine=name))
             rescored_games = workers.games(make, numbers, failures, dataset.game)
             with contextlib.closing(rescored_games):
-                for number, kept in zip(numbers, rescored_games, strict=True):
-                    writer.add(kept)
+                for number, game in zip(numbers, rescored_games, strict=True):
+                    writer.add(*game)
                     on_progress(number + 1)
             writer.finish()
         return derived_file(writer, contents.positions)

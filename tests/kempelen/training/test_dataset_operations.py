@@ -96,9 +96,9 @@ def other(tmp_path: Path) -> Path:
 def test_games_are_read_in_order_from_any_start(source: Path) -> None:
     with Dataset(source) as dataset:
         assert [number for number, _ in dataset.iter_games()] == list(range(GAMES))
-        for number, positions in dataset.iter_games(skip=40):
-            assert (positions == game(number, 1)).all()
-            assert len(positions) == len(game(number, 1))
+        for number, stored in dataset.iter_games(skip=40):
+            assert (stored.training == game(number, 1)).all()
+            assert len(stored.training) == len(game(number, 1))
         assert next(dataset.iter_games(skip=40))[0] == 40
         assert not list(dataset.iter_games(skip=GAMES))
 
@@ -125,8 +125,8 @@ def test_shuffle_keeps_games_whole_and_is_reproducible(
     shuffle([source, other], target, 1, ignore)
     assert (in_order(content(target)) == in_order(content(source, other))).all()
     with Dataset(source, other) as before, Dataset(target) as after:
-        games = [positions.tobytes() for _, positions in before.iter_games()]
-        shuffled = [positions.tobytes() for _, positions in after.iter_games()]
+        games = [stored.training.tobytes() for _, stored in before.iter_games()]
+        shuffled = [stored.training.tobytes() for _, stored in after.iter_games()]
     assert sorted(games) == sorted(shuffled)
     moved = [abs(shuffled.index(each) - place) for place, each in enumerate(games)]
     assert 0.2 < np.mean(moved) / len(games) < 0.45  # a third, in random order
@@ -167,11 +167,9 @@ def test_filter_keeps_wanted_positions_and_game_numbers(
     assert 0 < made.left_out < len(content(source))
     with Dataset(source) as before, Dataset(target) as after:
         assert before.game_numbers() == after.game_numbers()
-        for number, positions in before.iter_games():
-            kept = [each for each in positions if wants(wanted, each)]
-            assert [each.tobytes() for each in after.game(number)] == [
-                each.tobytes() for each in kept
-            ]
+        for number, stored in before.iter_games():
+            kept = [each.tobytes() for each in stored.training if wants(wanted, each)]
+            assert [each.tobytes() for each in after.game(number).training] == kept
 
 
 def wants(wanted: PositionSelection, position: np.void) -> bool:
@@ -284,8 +282,8 @@ def test_damaged_games_are_left_out_of_derived_files(source: Path, tmp_path: Pat
     damage_first_block(source)
     filter_positions(source, tmp_path / "chosen", PositionSelection(most_score=32000), ignore)
     with Dataset(tmp_path / "chosen") as dataset:
-        assert not len(dataset.game(3))
-        assert (dataset.game(40) == game(40, 1)).all()
+        assert not len(dataset.game(3).positions)
+        assert (dataset.game(40).training == game(40, 1)).all()
     assert merge([source], tmp_path / "merged", ignore).games == GAMES - 32
 
 

@@ -3,7 +3,9 @@
 import lzma
 import random
 import struct
+import sys
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +15,25 @@ import pytest
 
 from agent.chess.board.packed_position import BLACK_TO_MOVE, packed_dtype
 from kempelen.training import dataset as dataset_module
-from kempelen.training.dataset import BLOCK_GAMES, Dataset, DatasetError, DatasetWriter, Packed
-from kempelen.training.dataset_operations import convert
+from kempelen.training.dataset import (
+    BLOCK_GAMES,
+    Dataset,
+    DatasetError,
+    DatasetWriter,
+    Packed,
+    StoredGame,
+)
+from kempelen.training.dataset_operations import (
+    PositionSelection,
+    convert,
+    filter_positions,
+    merge,
+    shuffle,
+    split,
+)
 from kempelen.training.game_codec import FILTERS, GameCodec
 from kempelen.training.manifests import GAMES, POSITIONS
+from kempelen.training.rescoring import RescoreTask, rescore
 from tests.agent.chess.board.test_packed_fen import packed
 from tests.kempelen.training.test_dataset_operations import game as unrelated_positions
 
@@ -66,9 +83,11 @@ def encoded_size(games: list[Packed]) -> float:
     codec = GameCodec()
     body = codec.encode(games, [np.ones(len(each), bool) for each in games])
     whole = np.concatenate([np.zeros(0, packed_dtype), *games])
-    counts, positions = codec.decode(body, len(games), len(whole))
-    assert counts.tolist() == [len(each) for each in games]
-    assert positions.tobytes() == whole.tobytes()
+    counts, positions, kept = codec.decode(body, len(games), len(whole))
+    ends = np.cumsum(counts)
+    parts = [kept[end - count : end] for end, count in zip(ends, counts, strict=True)]
+    assert [int(part.sum()) for part in parts] == [len(each) for each in games]
+    assert positions[kept].tobytes() == whole.tobytes()
     return len(body) / max(len(whole), 1)
 
 
@@ -95,10 +114,55 @@ def test_unkept_positions_connect_the_others(games: list[Packed]) -> None:
     codec = GameCodec()
     masks = [np.arange(len(each)) % 12 == 11 for each in games]
     body = codec.encode(games, masks)
-    kept = np.concatenate([each[mask] for each, mask in zip(games, masks, strict=True)])
-    counts, positions = codec.decode(body, len(games), len(kept))
-    assert counts.tolist() == [int(mask.sum()) for mask in masks]
-    assert positions.tobytes() == kept.tobytes()
+    whole, mask = np.concatenate(games), np.concatenate(masks)
+    counts, positions, kept = codec.decode(body, len(games), int(mask.sum()))
+    # A game ends with the last position that is given, and begins with the first.
+    assert counts.tolist() == [len(each) for each in games]
+    assert (kept == mask).all()
+    assert positions[kept].tobytes() == whole[mask].tobytes()
+    whole["score"][~mask] = whole["depth"][~mask] = 0
+    assert positions.tobytes() == whole.tobytes()
+
+
+@pytest.mark.parametrize("operation", ["merge", "shuffle", "split", "filter", "convert", "rescore"])
+def test_derived_files_keep_the_moves_between_training_positions(
+    games: list[Packed], tmp_path: Path, operation: str
+) -> None:
+    source = tmp_path / "source"
+    with DatasetWriter(source, {"engine": "test"}, BLOCK_GAMES, format_=GAMES) as writer:
+        for each in games:
+            writer.add(each, np.arange(len(each)) % 20 == 19)
+        writer.finish()
+    target = tmp_path / "target"
+    derive(operation, source, target)
+    with Dataset(source) as before, Dataset(target) as after:
+        given = {positions_of(each) for _, each in before.iter_games()}
+        derived = {positions_of(each) for _, each in after.iter_games()}
+        assert derived < given if operation == "split" else derived == given
+        assert 0 < len(after) <= len(before)
+        assert (len(after) < len(before)) == (operation in ("split", "filter", "rescore"))
+
+
+def positions_of(game: StoredGame) -> bytes:
+    """Return the positions without their scores and depths."""
+    return b"".join(each.tobytes()[:28] for each in game.positions)
+
+
+def derive(operation: str, source: Path, target: Path) -> None:
+    match operation:
+        case "merge":
+            merge([source], target, ignore)
+        case "shuffle":
+            shuffle([source], target, 1, ignore)
+        case "split":
+            split(source, target, target.with_name("rest"), Fraction(1, 3), ignore)
+        case "filter":
+            filter_positions(source, target, PositionSelection(most_pieces=28), ignore)
+        case "convert":
+            convert(source, target, GAMES, ignore)
+        case "rescore":
+            task = RescoreTask(source, f"{sys.executable} -m kempelen.cli uci", nodes=1, one_in=3)
+            rescore(task, target, 1, ignore)
 
 
 def changed(games: list[Packed], change: Callable[[Packed], None]) -> list[Packed]:
@@ -184,7 +248,7 @@ def short_game() -> Packed:
 
 
 def test_stored_encoding_remains_readable() -> None:
-    counts, positions = GameCodec().decode(STORED, 1, 4)
+    counts, positions, _ = GameCodec().decode(STORED, 1, 4)
     assert counts.tolist() == [4]
     assert positions.tobytes() == short_game().tobytes()
     assert struct.unpack_from("<BI", STORED)[0] == 1
@@ -267,7 +331,7 @@ def test_conversion_to_games_and_back_is_exact(games: list[Packed], tmp_path: Pa
         assert one.game_numbers() == other.game_numbers()
         assert (one.format, other.format) == (POSITIONS, GAMES)
         for number in (0, 7, 40):
-            assert (one.game(number) == other.game(number)).all()
+            assert (one.game(number).training == other.game(number).training).all()
         assert (one[100:300:7] == other[100:300:7]).all()
         (filters,) = other.contents[0].manifest["filters"]
         assert filters == {"format": GAMES, "source": one.contents[0].digest}
@@ -302,7 +366,7 @@ def test_truncated_and_damaged_files_lose_only_damaged_blocks(
     with Dataset(tmp_path / "damaged") as dataset:
         assert dataset.games == len(games) * 9 - BLOCK_GAMES
         assert len(dataset.contents[0].damages) == 1
-        assert len(dataset.game(3)) == len(games[3])
+        assert len(dataset.game(3).training) == len(games[3])
 
 
 def test_file_is_not_continued_in_another_format(games: list[Packed], tmp_path: Path) -> None:
@@ -333,4 +397,4 @@ def test_duplicates_are_not_kept(games: list[Packed], tmp_path: Path) -> None:
             writer.add(each)
         assert writer.duplicates >= len(games[0]) + len(games[1])
     with Dataset(tmp_path / "file") as dataset:
-        assert [len(each) for _, each in dataset.iter_games()][2:] == [0, 0]
+        assert [len(each.training) for _, each in dataset.iter_games()][2:] == [0, 0]

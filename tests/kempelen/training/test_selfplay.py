@@ -202,7 +202,7 @@ def test_damaged_block_is_found_and_other_games_are_used(played: Path, tmp_path:
         lost = set(whole.game_numbers()) - set(damaged.game_numbers())
         assert len(lost) == 32
         for number in random.Random(1).sample(damaged.game_numbers(), 20):
-            assert (whole.game(number) == damaged.game(number)).all()
+            assert (whole.game(number).training == damaged.game(number).training).all()
     assert not dataset_check.check_dataset(path, games=1).is_valid
     first, *_ = list(generate(path, PLAN, "test", POSITIONS, 1))
     assert first.damages == [damage]
@@ -346,7 +346,7 @@ def test_parts_are_whole_games_and_batches_are_shuffled(played: Path) -> None:
         assert 0.02 < len(parts[VALIDATION]) / len(parts[ALL]) < 0.09
         held_out = {packed.tobytes() for packed in parts[VALIDATION]}
         for number in dataset.game_numbers():
-            shares = {packed.tobytes() in held_out for packed in dataset.game(number)}
+            shares = {packed.tobytes() in held_out for packed in dataset.game(number).training}
             assert len(shares) < 2
         batches = list(dataset.batches(512, TRAINING, seed=1))
         assert {len(batch) for batch in batches[:-1]} == {512}

@@ -87,7 +87,7 @@ def test_training_data_uses_returns_as_scores(tmp_path: Path) -> None:
         plain = np.concatenate(list(dataset.blocks(TRAINING)))
         worth = np.concatenate(
             [
-                lambda_returns(each, 0.7, SCALE)
+                lambda_returns(each.training, 0.7, SCALE)
                 for number, each in dataset.iter_games()
                 if not is_validation(np.array(number))
             ]
