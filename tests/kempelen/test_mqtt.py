@@ -109,6 +109,7 @@ def test_serve_waits_for_the_broker_then_fails(capsys, nowhere):
 def test_second_bot_with_the_same_name_is_rejected(capsys, mosquitto, monkeypatch):
     monkeypatch.setenv(USER_VARIABLE, "runner")
     monkeypatch.setenv(PASSWORD_VARIABLE, "secret")
+    monkeypatch.setattr("protocols.mqtt.bot.CLAIM_TIMEOUT_S", PATIENCE)  # the other bot answers
     stop = threading.Event()
 
     async def first():

@@ -18,6 +18,7 @@ from kempelen.match.records.game_record import to_pgn
 from kempelen.match.records.ledger import NOT_PLAYED, Ledger
 from kempelen.match.runner import LocalExecutor
 from protocols import tasks
+from protocols.client.uci import UciClient
 from tests.kempelen.match.support import (
     engine,
     play,
@@ -154,13 +155,19 @@ async def test_hung_engine_does_not_affect_other_games():
 
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("failure", ABSENCES)
-async def test_engine_start_failure_is_reported_before_first_game(failure):
+async def test_engine_start_failure_is_reported_before_first_game(failure, monkeypatch):
     events = []
+    limits = {"start_limit": 1.5} if "no uciok" in ABSENCES[failure] else {}
+    if failure == "no-readyok":  # this limit only, because the start of the engine takes time
+        ready = UciClient._ready
+
+        def ready_soon(client, limit):
+            return ready(client, 1.5 if failure in client.arguments else limit)
+
+        monkeypatch.setattr(UciClient, "_ready", ready_soon)
     message = rf"engine {failure}: could not start .*python.* uci: {ABSENCES[failure]}"
     with pytest.raises(SettingsError, match=message):
-        await play(
-            short_timeouts(engine(), engine(failure, start_limit=1.5)), listeners=[events.append]
-        )
+        await play(short_timeouts(engine(), engine(failure, **limits)), listeners=[events.append])
     assert not any(isinstance(event, GameFinished) for event in events)
 
 

@@ -183,7 +183,8 @@ async def test_hanging_game_code_affects_only_its_request(mosquitto, tmp_path):
     await eventually(lambda: "request" not in [thread.name for thread in threading.enumerate()])
 
 
-async def test_second_bot_with_the_same_name_is_rejected(mosquitto):
+async def test_second_bot_with_the_same_name_is_rejected(mosquitto, monkeypatch):
+    monkeypatch.setattr("protocols.mqtt.bot.CLAIM_TIMEOUT_S", PATIENCE)  # the other bot answers
     listening = Listening(mosquitto.broker, topics.bot("+", "status"))
     async with serving(mosquitto.broker) as first:
         async with serving(mosquitto.broker) as second:

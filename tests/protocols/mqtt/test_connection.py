@@ -184,13 +184,14 @@ async def test_status_is_online_again_after_reconnecting(mosquitto):
     await server.wait_closed()
 
 
-async def test_bots_work_over_the_embedded_broker():
+async def test_bots_work_over_the_embedded_broker(monkeypatch):
+    monkeypatch.setattr("protocols.mqtt.bot.CLAIM_TIMEOUT_S", PATIENCE)  # the other bot answers
     embedded = EmbeddedBroker(free_port())
     client = BotClient(embedded.address)
     async with serving(embedded.address) as bot:
         await client.wait_for_bot("bot", PATIENCE)
         answer = await client.request_move(
-            "bot", "g", SearchRequest(None, ("e2e4",), nodes=1), 10.0
+            "bot", "g", SearchRequest(None, ("e2e4",), nodes=1), PATIENCE
         )
         assert answer.move == "a7a5"
         async with serving(embedded.address) as second:

@@ -60,8 +60,9 @@ class Answer:
 class LichessServer:
     """The server. faults: by path the statuses of the next responses."""
 
-    def __init__(self, port=0, tls=None):
+    def __init__(self, port=0, tls=None, secret=""):
         self.engines = {}
+        self.secret = secret  # of the registered engine
         self.requests = []
         self.wrong = []
         self.faults = {}
