@@ -13,7 +13,6 @@ from agent.agent import DEFAULT_REPORT_INTERVAL, Agent, ReportInterval, SearchRu
 from agent.backends import (
     create_backend,
     dead_stone_judge,
-    quick_dead_stone_judge,
     region_search,
     stone_fate_search,
     wait_until_loaded,
@@ -29,15 +28,10 @@ from agent.games.go_rules import DEFAULT_RULES, Ruleset
 from agent.games.position_adapter import GamePositionAdapter
 from agent.games.stones import PASS
 from agent.kernel.backend import DEFAULT_SEARCH_CONFIG, CompiledBackend, SearchConfig
-from agent.learning.learning_adapter import SURPRISE_THRESHOLD, game_label
 from agent.learning.opponent_model import GameOpponentModel
-from agent.learning.position_learning_searcher import PositionLearningSearcher
 from agent.limits import Info, Limits, Overtime, Result, SideClock
-from agent.search import algorithm_spec
 from agent.search.backend import GameBackend
-from agent.search.learned_positions import LearnedPositions
 from agent.search.limited_strength import GAME_LEVELS, LimitedGameSearch
-from agent.search.searcher import GameSearcher
 from agent.search.stone_fate import Fate, FateSearch
 from agent.threads.one_shot_event import wait_for_any
 from agent.threads.scheduler import NoDeadline
@@ -49,7 +43,13 @@ from protocols.gtp.board import GtpBoard
 from protocols.gtp.clock import UNLIMITED, GtpClock
 from protocols.gtp.go_board import GtpGoBoard
 from protocols.gtp.messages import COLOURS, GtpError, ParsedCommand
+from protocols.gtp.position_learning import PositionLearning
 from protocols.gtp.resignation import DEFAULT_RESIGN_POLICY, ResignationTracker, ResignPolicy
+from protocols.gtp.territory_pass import (
+    PROBE_PLAYOUTS,
+    pass_instead_of_wasted_move,
+    without_probe_time,
+)
 from protocols.session_context import STANDALONE, SessionContext
 
 if TYPE_CHECKING:
@@ -63,13 +63,6 @@ NO_RESTRICTIONS: Limits[Any] = Limits()
 MIN_MEGABYTES = 1  # for one search, if other sessions use most of the memory budget
 # Seconds reserved in each move for transmission and for the last playout.
 OVERHEAD = 0.05
-# With territory scoring, a probe of PROBE_PLAYOUTS decides whether to pass instead of playing a
-# move. The probe and the judgement of dead stones each get the fraction PROBE_SHARE of the move's
-# time. That time is estimated as the main time / MAIN_TIME_DIVISOR.
-PROBE_PLAYOUTS, PROBE_SHARE, MAIN_TIME_DIVISOR = 5000, 0.1, 40
-MIN_PROBE_PLAYOUTS, MAX_PASS_COST = 100, 0.2
-# The number of playouts in agent.go.dead_stones, which can only be imported with the kernels.
-_JUDGING_PLAYOUTS = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,14 +153,16 @@ class GtpSession:
         self._level_seed = Random(settings.search_config.seed).getrandbits(32)
         self._advisor: ProviderChain[Any] = ProviderChain(self._create_advisors)
         self.backend = self._create_backend(settings)
-        self._learned_moves = self._create_learned_moves()
+        self._learning = PositionLearning(
+            settings.experience, settings.algorithm, board.game, report
+        )
         self.agent: Agent[Game[Any], Any] = Agent(
             self.backend,
             AnalysisReporter(report),
             GamePositionAdapter(),
             OVERHEAD,
             move_providers=(self.opponent, self._advisor),
-            wrappers=(self._with_level, self._with_learning),
+            wrappers=(self._with_level, self._learning.wrap),
             scheduler=session_context.scheduler,
         )
         self._time_system = UNLIMITED
@@ -197,7 +192,7 @@ class GtpSession:
         """Learn from the game if it is over, and think on the opponent's time after a move."""
         if isinstance(self.board, GtpGoBoard) and self._job is not None and self._job.stop.is_set():
             self.board.forget_statuses()
-        self._learn()
+        self._learning.save(self.board.game)
         try:
             self.opponent.record_if_over(self.board.game)
         except Exception as error:  # noqa: BLE001 - the command has been answered
@@ -212,8 +207,7 @@ class GtpSession:
         ended = self.agent.close(timeout)
         if ended:
             self.backend.save()
-            if self._learned_moves is not None:
-                self._learned_moves.experience.close()
+            self._learning.close()
             if self._budget is not None:
                 self._budget.release(self._reserved_megabytes)
                 self._reserved_megabytes = 0
@@ -255,7 +249,7 @@ class GtpSession:
     def new_game(self) -> None:
         """Reset the search, the learning and the clocks for a new game, but not the board."""
         self.backend.new_game()
-        self._start_learning_game()
+        self._learning.new_game(self.board.game)
         self._advisor.new_game()
         self.opponent.new_game()
         self.agent.new_game()
@@ -315,7 +309,16 @@ class GtpSession:
                     result = search.run(self._job)
         if self.closing and result.info is None:
             raise GtpError(SESSION_ENDED)
-        result = self._avoid_costly_move(player, result, limits)
+        if isinstance(self.board, GtpGoBoard):
+            result = pass_instead_of_wasted_move(
+                self.board,
+                player,
+                result,
+                limits,
+                self.backend,
+                self.settings.search_config.threads,
+                lambda seconds: self._probe(1 - player, seconds),
+            )
         self._thinking_time = time.monotonic() - start_time
         self._total_thinking_time += self._thinking_time
         return result
@@ -352,50 +355,6 @@ class GtpSession:
         if self._job.superseded.is_set():
             return CANCELLED
         return self.result_text(player, result)
-
-    def _avoid_costly_move(
-        self, player: int, result: Result[Any], limits: Limits[Any]
-    ) -> Result[Any]:
-        """Return the result, or a pass if the chosen move would only lose a point of territory.
-
-        The search uses area scoring, in which a stone in the player's own territory costs nothing.
-        """
-        board, info, search_moves = self.board, result.info, limits.search_moves
-        if (
-            not isinstance(board, GtpGoBoard)
-            or not board.rules.territory
-            or board.game.capture_dead_stones
-        ):
-            return result
-        move = result.move
-        pass_allowed = not search_moves or PASS in search_moves
-        if move is None or move == PASS or not pass_allowed or info is None:
-            return result
-        if info.expected_outcome is None or info.ownership is None:
-            return result
-        if not board.is_wasted_move(player, move, info.ownership):
-            return result
-        seconds = PROBE_SHARE * _move_time(limits)
-        probe = self._probe(1 - player, seconds)
-        result = replace(result, planned_time=None)  # The probe has taken longer than planned.
-        if probe is None or probe.expected_outcome is None or probe.ownership is None:
-            return result
-        if (
-            probe.nodes < MIN_PROBE_PLAYOUTS
-            or info.expected_outcome + probe.expected_outcome > MAX_PASS_COST
-        ):
-            return result
-        before = board.territory_lead(player, player, info.ownership)
-        after = board.territory_lead(player, 1 - player, probe.ownership)
-        # The judgement runs on one thread, while the probe ran on all threads.
-        judging = _JUDGING_PLAYOUTS * self.settings.search_config.threads * probe.time
-        if after < before or judging > seconds * probe.nodes:
-            return result
-        # The opponent may pass too, so the final score must match the search's expectation. The
-        # quick judge only uses playouts, whose time is known.
-        statuses = quick_dead_stone_judge(self.backend, board.game)(board.game)
-        end = -board.result(statuses) if player else board.result(statuses)
-        return replace(result, move=PASS) if end == before else result
 
     def _probe(self, player: int, seconds: float) -> Info[Any] | None:
         assert self._job is not None
@@ -495,11 +454,7 @@ class GtpSession:
             moves_left = None
         board, movetime = self.board, self._clocks[player].system.max_move_time
         if isinstance(board, GtpGoBoard) and board.rules.territory:
-            search_share = 1 - 2 * PROBE_SHARE
-            if clock.overtime:
-                period = search_share * clock.overtime.seconds
-                clock = replace(clock, overtime=replace(clock.overtime, seconds=period))
-            movetime = None if movetime is None else search_share * movetime
+            clock, movetime = without_probe_time(clock, movetime)
         return Limits(
             depth=settings.depth,
             nodes=settings.nodes,
@@ -530,33 +485,6 @@ class GtpSession:
             self.board.is_compiled = isinstance(backend, CompiledBackend)
         return backend
 
-    # Position learning, for games without chance events.
-
-    def _learn(self) -> None:
-        """Learn from the result if the game is over, and save the learned positions."""
-        if self._learned_moves is None:
-            return
-        outcome = self.board.game.outcome()
-        if outcome is not None:
-            utility = max(-1.0, min(1.0, outcome))
-            self._learned_moves.experience.record_result(
-                lambda game: -utility if game.turn else utility
-            )
-        self._learned_moves.experience.flush()
-
-    def _create_learned_moves(self) -> LearnedPositions[Any] | None:
-        """Return the learned positions, or None if learning is disabled.
-
-        Raise `ValueError` if the game does not support learning.
-        """
-        algorithm = self.settings.algorithm
-        options = algorithm_spec.parse(algorithm).options if algorithm else {}
-        file = self.settings.experience or options.get("killer_memory")
-        if not file:
-            return None
-        surprise = options.get("surprise", SURPRISE_THRESHOLD)
-        return LearnedPositions.from_file(file, self.board.game, surprise, self.report)
-
     def _with_level(
         self, searcher: Searcher[Game[Any], Any], clock: SearchClock[Any]
     ) -> Searcher[Game[Any], Any]:
@@ -564,26 +492,6 @@ class GtpSession:
             return searcher
         level = GAME_LEVELS[self.settings.level]
         return LimitedGameSearch(searcher, level, self._level_seed, self.backend.max_lines)
-
-    def _with_learning(
-        self, searcher: Searcher[Game[Any], Any], clock: SearchClock[Any]
-    ) -> Searcher[Game[Any], Any]:
-        if self._learned_moves is None or not self._learned_moves.experience.active:
-            return searcher
-        if isinstance(searcher, GameSearcher):
-            searcher.killer_memory = self._learned_moves
-        return PositionLearningSearcher(
-            searcher, self._learned_moves.experience, lambda: clock.running
-        )
-
-    def _start_learning_game(self) -> None:
-        if self._learned_moves is None:
-            return
-        if self._learned_moves.experience.notation.game == game_label(self.board.game):
-            self._learned_moves.experience.new_game()
-        else:
-            self._learned_moves.experience.close()
-            self._learned_moves = self._create_learned_moves()
 
     def _judge(self, game: Go) -> Statuses:
         with self.computing() as should_continue:
@@ -634,13 +542,3 @@ def _with_restrictions(limits: Limits[Any], other: Limits[Any]) -> Limits[Any]:
         restrictions=other.restrictions,
         moves_ownership=other.moves_ownership,
     )
-
-
-def _move_time(limits: Limits[Any]) -> float:
-    clock = limits.clock
-    if clock is None:
-        return 0.0
-    if clock.time <= 0 and clock.overtime is not None:
-        return clock.overtime.seconds / clock.overtime.moves
-    seconds = clock.time / MAIN_TIME_DIVISOR + clock.increment
-    return seconds if limits.movetime is None else min(seconds, limits.movetime)
