@@ -29,6 +29,7 @@ from protocols.gtp.sgf import main_moves, parse_trees, sgf_point
 from protocols.gtp.sgf_tree import serialise
 
 EVENT = "Kempelen's page"
+NO_WORDS: Mapping[str, str] = {}
 _COLUMNS = "id, owner, setup, moves, clocks, result, termination, detail, began, changed"
 _SELECT = f"SELECT {_COLUMNS}, stones FROM played LEFT JOIN dead_stones ON game = id"
 MAX_LISTED = 500
@@ -63,9 +64,9 @@ class SavedGame:
 class GameSearch:
     """What a visitor searches in the saved games. Empty texts match every game.
 
-    `opponent` is a part of the opponent's name. `levels` maps the names of levels to those that the
-    visitor sees. `result` is one of OUTCOMES. `since` and `until` limit the time of the last move,
-    in seconds since the epoch.
+    `opponent` is a part of the opponent's name. `words` are the texts of the page, with the names
+    of levels. `result` is one of OUTCOMES. `since` and `until` limit the time of the last move, in
+    seconds since the epoch.
     """
 
     game: str = ""
@@ -73,15 +74,13 @@ class GameSearch:
     result: str = ""
     since: float = -math.inf
     until: float = math.inf
-    levels: Mapping[str, str] = field(default_factory=dict)
+    words: Mapping[str, str] = field(default_factory=dict)
 
     def matches(self, setup: GameSetup, result: str) -> bool:
-        level, name = setup.level_name, setup.opponent_name
-        if level:
-            name = name.replace(level, self.levels.get(level, level))
+        opponent = _opponent_name(setup, self.words)
         return (
             self.game in ("", setup.game)
-            and self.opponent.casefold() in name.casefold()
+            and self.opponent.casefold() in opponent.casefold()
             and self.result in ("", outcome(setup, result))
         )
 
@@ -202,18 +201,30 @@ def _read(row: tuple[Any, ...]) -> SavedGame:
         raise ValueError(f"damaged: {error}") from None
 
 
-def player_names(game: SavedGame, board: PlayedGame) -> tuple[str, str]:
-    """Return the names of White and Black."""
-    visitor = "Visitor" if game.owner == "-" else game.owner
+def player_names(
+    game: SavedGame, board: PlayedGame, words: Mapping[str, str] = NO_WORDS
+) -> tuple[str, str]:
+    """Return the names of White and Black, translated by the texts of the page."""
+    visitor = words.get("Visitor", "Visitor") if game.owner == "-" else game.owner
     white = game.setup.side == board.white
-    opponent = game.setup.opponent_name
+    opponent = _opponent_name(game.setup, words)
     return (visitor, opponent) if white else (opponent, visitor)
 
 
-def export_game(game: SavedGame, board: PlayedGame) -> tuple[str, str, str]:
-    """Export a game as PGN, SGF or text. Return the suffix, media type and text of the file."""
+def _opponent_name(setup: GameSetup, words: Mapping[str, str]) -> str:
+    level = setup.level_name
+    return setup.opponent_name.replace(level, words.get(f"level {level}", level))
+
+
+def export_game(
+    game: SavedGame, board: PlayedGame, words: Mapping[str, str]
+) -> tuple[str, str, str]:
+    """Export a game as PGN, SGF or text. Return the suffix, media type and text of the file.
+
+    `words` are the texts of the page in the visitor's language, for the players' names.
+    """
     game_result = game.game_result or GameResult("*", Termination.RULES, "the game goes on")
-    white, black = player_names(game, board)
+    white, black = player_names(game, board, words)
     base = game.setup.base
     time_control = "-" if base is None else f"{base:.10g}+{game.setup.increment:.10g}"
     unknown = [UNKNOWN_TIME] * len(game.moves)

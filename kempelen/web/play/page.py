@@ -20,7 +20,7 @@ from kempelen.web.pages import Page
 from kempelen.web.play.archive import OUTCOMES, Archive, GameSearch, SavedGame, export_game
 from kempelen.web.play.boards import PlayedGame, replay_game
 from kempelen.web.play.game_session import GameSession
-from kempelen.web.play.setup import LEVELS_OF_GAMES, GameSetup, form_choices, parse_setup
+from kempelen.web.play.setup import GameSetup, form_choices, parse_setup
 from kempelen.web.responses import AsciiJsonResponse, json_object
 from kempelen.web.site_context import SiteContext
 
@@ -143,7 +143,8 @@ class PlayPage(Page):
     async def _record(self, request: Request) -> Response:
         game = self._saved_game(request)
         board = await self.run_in_thread(request, self._replay, game, game.moves)
-        suffix, media_type, text = export_game(game, board)
+        words = page_words("play", request_language(request))
+        suffix, media_type, text = export_game(game, board, words)
         name = f"kempelen-{game.id}.{suffix}"
         headers = {"Content-Disposition": f'attachment; filename="{name}"'}
         return Response(text, media_type=media_type, headers=headers)
@@ -222,8 +223,5 @@ def _read_search(request: Request) -> GameSearch:
         except ValueError:
             raise HTTPException(400, Message("{}: must be a number", name)) from None
     words = page_words("play", request_language(request))
-    levels = {level: words[f"level {level}"] for level in LEVELS_OF_GAMES}
     since, until = times
-    return GameSearch(
-        query.get("game", ""), query.get("opponent", ""), result, since, until, levels
-    )
+    return GameSearch(query.get("game", ""), query.get("opponent", ""), result, since, until, words)

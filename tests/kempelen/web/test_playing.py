@@ -332,6 +332,20 @@ def test_weakest_opponent_of_each_game_moves_at_once(served: Served, game: str) 
     line.close()
 
 
+def test_players_in_the_file_of_a_game_are_named_in_the_language_of_the_visitor(
+    served: Served,
+) -> None:
+    game = served.begin(game="go", level=0, seconds=0.02, options={"size": 5})
+    for language, black, white in (
+        ("en", "Visitor", "Kempelen absolute beginner"),
+        ("es", "Visitante", "Kempelen principiante absoluto"),
+    ):
+        path = f"/games/{game}/record"
+        text = served.ask("GET", path, **{"Accept-Language": language})[2]
+        assert f"PB[{black}]" in text
+        assert f"PW[{white}]" in text
+
+
 def test_file_of_a_game_without_clocks_has_no_times(served: Served) -> None:
     line = served.watch(game := served.begin(game="chess", seconds=0.02))
     line.turn()
