@@ -180,7 +180,7 @@ def configure(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """Run the chosen action. Return 1 if a check fails, or 2 after an error."""
     from agent.evaluation import EvaluationError
-    from kempelen.training.dataset import DatasetError
+    from kempelen.training.dataset_blocks import DatasetError
     from kempelen.training.workers import GamesError
     from protocols.client.process import EngineError
 

@@ -39,7 +39,7 @@ def run(arguments: Namespace) -> int:
     from agent.chess.evaluation.nnue_format import NetworkError
     from kempelen.console.settings_codec import SettingsError
     from kempelen.training.checkpoint_file import TrainingError
-    from kempelen.training.dataset import DatasetError
+    from kempelen.training.dataset_blocks import DatasetError
 
     try:
         settings = settings_from(arguments.file)

@@ -138,7 +138,7 @@ def run(arguments: Namespace) -> int:
     from agent.evaluation import EvaluationError
     from kempelen.commands import train_data
     from kempelen.console.settings_codec import SettingsError
-    from kempelen.training.dataset import DatasetError
+    from kempelen.training.dataset_blocks import DatasetError
     from kempelen.training.workers import GamesError
 
     try:
@@ -268,7 +268,7 @@ def _play_moves(fen: str, moves: tuple[str, ...]) -> str:
 
 def _generate(arguments: Namespace) -> dict[str, Any]:
     from kempelen.training.cluster_workers import cluster_threads
-    from kempelen.training.dataset import DatasetError
+    from kempelen.training.dataset_blocks import DatasetError
     from kempelen.training.selfplay import generate
 
     plan = _plan(arguments)

@@ -1,236 +1,37 @@
-"""Read and write files of training positions.
-
-A file is a sequence of blocks, and writing only appends. A block is a header (`_HEADER`) and a
-body. The header holds a magic number, the block type, the number of the first game, the numbers of
-games and positions, the length and CRC-32 of the body, and the CRC-32 of the header.
-
-The first body is the manifest as JSON. The others hold games, in one of two formats:
-
-- POSITIONS: the number of positions in each game, and the positions as 32-byte `packed_dtype`
-  records, both compressed
-- GAMES: start positions, moves and scores, see `game_codec`; less than half as large
-
-A damaged block loses only its own games.
-"""
+"""Read files of training positions, with random access and in shuffled batches."""
 
 import contextlib
-import hashlib
-import json
-import lzma
 import mmap
 import os
-import struct
-import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from agent.chess.board.packed_position import PACKED_BYTES, packed_dtype
+from agent.chess.board.packed_position import packed_dtype
 from agent.chess.evaluation.nnue_features import MAX_PIECES
-from agent.io.append_file import AppendFile
-from agent.io.config_diff import describe_changes
-from agent.io.file_lock import lock_or_raise
-from agent.io.files import open_file, replace_atomically
-from kempelen.training.manifests import GAMES, POSITIONS, validate, without_file_names
+from agent.io.files import open_file
+from kempelen.training.dataset_blocks import (
+    Block,
+    DatasetContents,
+    DatasetError,
+    Mask,
+    Packed,
+    decode_games,
+    scan,
+)
+from kempelen.training.manifests import GAMES, POSITIONS
 
-if TYPE_CHECKING:
-    from kempelen.training.game_codec import GameCodec
-
-Packed = npt.NDArray[np.void]
 Indices = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 
 _LOWEST_BITS = np.uint64(0x1111_1111_1111_1111)
 ALL, TRAINING, VALIDATION = range(3)  # parts of a dataset
-BLOCK_GAMES = 32  # games per block
 VALIDATION_SHARE = 20  # one in VALIDATION_SHARE games is for validation
 POOL_BLOCKS = 128  # blocks shuffled together
-
-_HEADER = struct.Struct("<8s4sQIIIII")
-_MAGIC = b"\x8bKmpln\r\n"
-_MANIFEST, _POSITIONS, _GAMES = b"MANI", b"GAME", b"PLAY"
-_MAX_BODY = 1 << 28
-_WORDS = PACKED_BYTES // 8
-_LZMA = [{"id": lzma.FILTER_LZMA2, "preset": 1, "lc": 0, "lp": 0, "pb": 0}]
-
-
-class DatasetError(Exception):
-    """Raised if a file of positions is unusable. The message says how to fix the problem."""
-
-
-@dataclass(frozen=True)
-class Block:
-    """The location of a block in its file, and its numbers of games and positions."""
-
-    offset: int  # start of the body
-    length: int
-    checksum: int
-    first_game: int
-    games: int
-    positions: int
-    format: str  # one of FORMATS
-
-    @property
-    def end(self) -> int:
-        return self.offset + self.length
-
-
-@dataclass(frozen=True)
-class Damage:
-    """A section of a file that does not belong to any intact block."""
-
-    offset: int
-    length: int
-
-
-@dataclass(frozen=True)
-class DatasetContents:
-    """The result of scanning a file.
-
-    `manifest_end` is the end offset of the manifest, or 0 if the file has no manifest.
-    """
-
-    manifest: dict[str, Any]
-    blocks: list[Block]
-    damages: list[Damage]
-    manifest_end: int
-
-    @property
-    def end(self) -> int:
-        """The end offset of the last intact block of games, or 0 if the file has none."""
-        return self.blocks[-1].end if self.blocks else 0
-
-    @property
-    def first_game(self) -> int:
-        """The number of the first game, which is not 0 in files of a run with a ledger."""
-        return self.blocks[0].first_game if self.blocks else 0
-
-    @property
-    def next_game(self) -> int:
-        return max((block.first_game + block.games for block in self.blocks), default=0)
-
-    @property
-    def games(self) -> int:
-        """The number of games, including games without stored positions."""
-        return sum(block.games for block in self.blocks)
-
-    @property
-    def positions(self) -> int:
-        return sum(block.positions for block in self.blocks)
-
-    @property
-    def format(self) -> str:
-        """The format of the first block."""
-        return self.blocks[0].format if self.blocks else POSITIONS
-
-    @property
-    def digest(self) -> str:
-        """A hexadecimal hash of the block checksums, which identifies the games."""
-        digest = hashlib.sha256()
-        for block in self.blocks:
-            digest.update(f"{block.first_game} {block.length} {block.checksum}\n".encode())
-        return digest.hexdigest()[:16]
-
-
-def scan(data: bytes | mmap.mmap) -> DatasetContents:
-    """Find the intact blocks and the damaged sections of a file, and verify all checksums.
-
-    Raise ValueError if the manifest is invalid or the data are several joined files.
-    """
-    manifest: dict[str, Any] = {}
-    blocks: list[Block] = []
-    damages: list[Damage] = []
-    offset = manifest_end = 0
-    while offset < len(data):
-        result = _block_at(data, offset)
-        if result is None:
-            next_offset = data.find(_MAGIC, offset + 1)
-            while next_offset >= 0 and _block_at(data, next_offset) is None:
-                next_offset = data.find(_MAGIC, next_offset + 1)
-            end = len(data) if next_offset < 0 else next_offset
-            damages.append(Damage(offset, end - offset))
-            offset = end
-            continue
-        kind, block = result
-        next_game = blocks[-1].first_game + blocks[-1].games if blocks else 0
-        if (manifest_end and kind == _MANIFEST) or block.first_game < next_game:
-            raise ValueError("several files in one (use `kempelen train data merge` to join files)")
-        if kind == _MANIFEST:
-            manifest, manifest_end = _manifest(bytes(data[block.offset : block.end])), block.end
-        else:
-            blocks.append(block)
-        offset = block.end
-    return DatasetContents(manifest, blocks, damages, manifest_end)
-
-
-def _manifest(body: bytes) -> dict[str, Any]:
-    try:
-        return validate(json.loads(body))
-    except RecursionError:
-        raise ValueError("invalid manifest: nested too deeply") from None
-    except ValueError as error:
-        raise ValueError(f"invalid manifest: {error}") from None
-
-
-def _block_at(data: bytes | mmap.mmap, offset: int) -> tuple[bytes, Block] | None:
-    head = bytes(data[offset : offset + _HEADER.size])
-    if len(head) < _HEADER.size or not head.startswith(_MAGIC):
-        return None
-    _, kind, first_game, games, positions, length, checksum, header_checksum = _HEADER.unpack(head)
-    start = offset + _HEADER.size
-    if header_checksum != zlib.crc32(head[:-4]) or length > _MAX_BODY or start + length > len(data):
-        return None
-    if checksum != zlib.crc32(data[start : start + length]):
-        return None
-    if kind not in (_MANIFEST, _POSITIONS, _GAMES):
-        raise ValueError(f"unknown block type {kind!r} (update Kempelen to read this file)")
-    format_ = GAMES if kind == _GAMES else POSITIONS
-    return kind, Block(start, length, checksum, first_game, games, positions, format_)
-
-
-def _block(
-    kind: bytes, body: bytes, first_game: int = 0, games: int = 0, positions: int = 0
-) -> bytes:
-    head = _HEADER.pack(_MAGIC, kind, first_game, games, positions, len(body), zlib.crc32(body), 0)[
-        :-4
-    ]
-    return head + struct.pack("<I", zlib.crc32(head)) + body
-
-
-@cache
-def _codec() -> "GameCodec":
-    # lazy import: compiled code
-    from kempelen.training.game_codec import GameCodec
-
-    return GameCodec()
-
-
-def encode_games(
-    first_game: int, games: Sequence[Packed], masks: Sequence[Mask], format_: str
-) -> bytes:
-    """Encode games as a block, numbered consecutively from `first_game`.
-
-    Each mask tells which positions of a game are kept.
-    """
-    n_positions = int(sum(mask.sum() for mask in masks))
-    if format_ == GAMES:
-        body = _codec().encode(games, masks)
-        return _block(_GAMES, body, first_game, len(games), n_positions)
-    games = [game[mask] for game, mask in zip(games, masks, strict=True)]
-    counts = np.array([len(game) for game in games], "<u4")
-    positions = np.concatenate([np.zeros(0, packed_dtype), *games])
-    words = positions.view("<u8").reshape(-1, _WORDS)
-    # XOR of consecutive positions and grouping by byte position improve compression.
-    differences = np.vstack([words[:1], words[1:] ^ words[:-1]])
-    columns = differences.view(np.uint8).reshape(-1, PACKED_BYTES).T
-    raw = counts.tobytes() + columns.tobytes()
-    body = lzma.compress(raw, lzma.FORMAT_RAW, filters=_LZMA)
-    return _block(_POSITIONS, body, first_game, len(games), n_positions)
 
 
 class StoredGame(NamedTuple):
@@ -264,27 +65,6 @@ class _BlockGames:
     def game(self, index: int) -> StoredGame:
         place = slice(self.ends[index - 1] if index else 0, self.ends[index])
         return StoredGame(self.positions[place], self.kept[place])
-
-
-def _decode_games(data: bytes, block: Block) -> tuple[npt.NDArray[Any], Packed, Mask]:
-    """Return the length of each game, the positions, and a mask of the training positions."""
-    if block.format == GAMES:
-        try:
-            return _codec().decode(data, block.games, block.positions)
-        except ValueError as error:
-            raise DatasetError(
-                f"invalid block of games at offset {block.offset}: {error}"
-            ) from None
-    try:
-        raw = lzma.decompress(data, lzma.FORMAT_RAW, filters=_LZMA)
-        counts = np.frombuffer(raw, "<u4", block.games)
-        columns = np.frombuffer(raw, np.uint8, offset=4 * block.games).reshape(PACKED_BYTES, -1)
-    except (lzma.LZMAError, ValueError):  # valid checksum, but an unknown encoding
-        raise DatasetError(f"invalid block of games at offset {block.offset}") from None
-    differences = np.ascontiguousarray(columns.T).view("<u8")
-    words = np.bitwise_xor.accumulate(differences, axis=0)
-    positions = words.view(packed_dtype).reshape(-1)
-    return counts, positions, np.ones(len(positions), bool)
 
 
 class Dataset:
@@ -383,7 +163,7 @@ class Dataset:
 
     def _decode(self, index: int) -> _BlockGames:
         data, block = self._block_locations[index]
-        counts, positions, kept = _decode_games(data[block.offset : block.end], block)
+        counts, positions, kept = decode_games(data[block.offset : block.end], block)
         numbers = np.repeat(np.arange(block.games) + block.first_game, counts)
         ends = np.cumsum(counts, dtype=np.int64)
         return _BlockGames(ends, positions, kept, positions[kept], numbers[kept])
@@ -455,172 +235,3 @@ def _map_file(path: Path) -> Iterator[mmap.mmap]:
         raise DatasetError(f"{path}: {error.strerror}") from None
     except ValueError:  # mmap rejects empty files
         raise DatasetError(f"{path}: empty file") from None
-
-
-class SeenPositions:
-    """A set of positions, stored as 64-bit hashes in sorted arrays.
-
-    Arrays of similar size are merged (Bentley and Saxe, 'Decomposable searching problems', 1980).
-    """
-
-    def __init__(self) -> None:
-        self._runs: list[npt.NDArray[np.uint64]] = []
-
-    def add(self, positions: Packed) -> npt.NDArray[np.bool_]:
-        """Add positions, and return a mask of the first occurrences of new positions."""
-        hashes = _hashes(positions)
-        new = np.zeros(len(hashes), bool)
-        unique, first = np.unique(hashes, return_index=True)
-        new[first] = True
-        for run in self._runs:
-            indices = np.minimum(np.searchsorted(run, unique), len(run) - 1)
-            new[first[run[indices] == unique]] = False
-        self._insert(np.sort(hashes[new]))
-        return new
-
-    def _insert(self, run: npt.NDArray[np.uint64]) -> None:
-        if not len(run):
-            return
-        while self._runs and len(self._runs[-1]) <= 2 * len(run):
-            run = np.concatenate([self._runs.pop(), run])
-            run.sort(kind="stable")
-        self._runs.append(run)
-
-
-def _hashes(positions: Packed) -> npt.NDArray[np.uint64]:
-    # Move counters are excluded.
-    hashes = positions["state"].astype(np.uint64)
-    for word in (positions["occupied"], positions["pieces"][:, 0], positions["pieces"][:, 1]):
-        hashes = (hashes ^ word) * np.uint64(0x9E3779B97F4A7C15)
-        hashes ^= hashes >> np.uint64(29)
-        hashes *= np.uint64(0xBF58476D1CE4E5B9)
-        hashes ^= hashes >> np.uint64(32)
-    return hashes
-
-
-class DatasetWriter:
-    """Appends games to a file in blocks, and locks the file against other writers.
-
-    Games must be added in numerical order. An interrupted and continued file is byte-identical to
-    an uninterrupted one.
-    """
-
-    def __init__(
-        self,
-        path: Path,
-        manifest: dict[str, Any],
-        block_games: int,
-        *,
-        unique: bool = True,
-        format_: str = POSITIONS,
-    ) -> None:
-        """Create a file, or continue an existing file with the same manifest.
-
-        If `unique` is true, duplicate positions are omitted, which takes 8 bytes of memory per
-        position.
-        Raise DatasetError if the manifest or the format differs, or if the file is locked or not
-        writable.
-        """
-        self.path = path
-        self.damages: list[Damage] = []
-        self.positions = self.games = self.next_game = self.duplicates = 0
-        self._block_games = block_games
-        self._seen = SeenPositions() if unique else None
-        self._format = format_
-        self._pending: list[tuple[Packed, Mask]] = []
-        with contextlib.ExitStack() as stack:
-            stack.enter_context(lock_or_raise(path, DatasetError))
-            try:
-                self._file = stack.enter_context(self._open(manifest))
-            except OSError as error:
-                raise DatasetError(f"{path}: {error.strerror}") from None
-            self._stack = stack.pop_all()
-
-    def _open(self, manifest: dict[str, Any]) -> AppendFile:
-        if self.path.exists() and self.path.stat().st_size:
-            with Dataset(self.path) as dataset:
-                contents = dataset.contents[0]
-                _require_same_settings(self.path, contents.manifest, manifest)
-                if self._seen is not None:
-                    for positions in dataset.blocks():
-                        self._seen.add(positions)
-                if contents.blocks and contents.format != self._format:
-                    raise DatasetError(
-                        f"{self.path}: has the format {contents.format}, not {self._format}; use "
-                        "another file"
-                    )
-                if contents.damages and contents.damages[-1].offset >= contents.end:
-                    contents.damages.pop()
-                self.positions, self.games = len(dataset), contents.games
-                self.next_game = contents.next_game
-                self.damages = contents.damages
-            end = contents.end or contents.manifest_end
-            # This removes a partial block. Its games are written again.
-            return AppendFile(self.path, end)
-        body = _manifest_body(manifest)
-        if len(body) > _MAX_BODY:
-            raise DatasetError(
-                f"{self.path}: manifest of {len(body)} bytes is too large (at most {_MAX_BODY}; "
-                "use fewer openings, or merge fewer files)"
-            )
-        block = _block(_MANIFEST, body)
-        replace_atomically(self.path, block)
-        return AppendFile(self.path, len(block))
-
-    def skip_to(self, number: int) -> None:
-        """Leave out the games before `number`. Call it before `add`."""
-        self.next_game = max(self.next_game, number)
-
-    def add(self, game: Packed, kept: Mask | None = None) -> bool:
-        """Add the next game. Return whether a block was written.
-
-        Only the positions in `kept` (default: all) are training positions. In the format GAMES, the
-        others connect them.
-        """
-        mask = np.ones(len(game), bool) if kept is None else kept.copy()
-        if self._seen is not None:
-            new = self._seen.add(game[mask])
-            mask[mask] = new
-            self.duplicates += len(new) - int(new.sum())
-        self._pending.append((game, mask))
-        if len(self._pending) < self._block_games:
-            return False
-        self._write_block()
-        return True
-
-    def finish(self) -> None:
-        """Write the remaining games as a last, smaller block."""
-        if self._pending:
-            self._write_block()
-
-    def _write_block(self) -> None:
-        games, masks = zip(*self._pending, strict=True)
-        block = encode_games(self.next_game, games, masks, self._format)
-        self._file.write(block, durable=True)
-        self.next_game += len(games)
-        self.games += len(games)
-        self.positions += int(sum(mask.sum() for mask in masks))
-        self._pending = []
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the file without writing the games of an incomplete block."""
-        self._stack.close()
-
-
-def _manifest_body(manifest: dict[str, Any]) -> bytes:
-    return json.dumps(manifest, indent=1).encode() + b"\n"
-
-
-def _require_same_settings(path: Path, old: dict[str, Any], new: dict[str, Any]) -> None:
-    if not old:
-        raise DatasetError(f"{path}: damaged manifest (the file can be read, but not continued)")
-    # A renamed source file is still the same source.
-    if changed := describe_changes(without_file_names(old), without_file_names(new)):
-        reasons = "; ".join(changed)
-        raise DatasetError(f"{path}: has other settings ({reasons}); use another file")

@@ -20,7 +20,9 @@ from agent.evaluation import (
 )
 from agent.kernel.source_digest import sources_digest
 from agent.limits import Cp, Limits
-from kempelen.training.dataset import Dataset, Packed, SeenPositions, are_valid
+from kempelen.training.dataset import Dataset, are_valid
+from kempelen.training.dataset_blocks import Packed
+from kempelen.training.dataset_writer import SeenPositions
 from kempelen.training.manifests import RENUMBERED, origins
 from kempelen.training.selfplay import SelfPlayPlan, create_player
 

@@ -19,15 +19,9 @@ import numpy.typing as npt
 from agent.chess.board.packed_position import packed_dtype
 from agent.io.files import name_in_errors
 from agent.io.write_checks import require_writable
-from kempelen.training.dataset import (
-    BLOCK_GAMES,
-    NO_GAME,
-    Dataset,
-    DatasetError,
-    DatasetWriter,
-    Packed,
-    StoredGame,
-)
+from kempelen.training.dataset import NO_GAME, Dataset, StoredGame
+from kempelen.training.dataset_blocks import DatasetError, Packed
+from kempelen.training.dataset_writer import BLOCK_GAMES, DatasetWriter
 from kempelen.training.packed_positions import game_plies, piece_counts
 
 POOL_POSITIONS = 4_000_000  # maximum number of training positions in memory while shuffling

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from agent.chess.evaluation.nnue_format import MAX_OUTPUT_WEIGHT, WEIGHT_SCALE
 from kempelen.training.checkpoint import Checkpoint
-from kempelen.training.dataset import Packed
+from kempelen.training.dataset_blocks import Packed
 from kempelen.training.gradients import (
     TILE,
     Floats,

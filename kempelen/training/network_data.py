@@ -11,14 +11,8 @@ import numpy as np
 
 from agent.chess.board.packed_position import PACKED_BYTES, packed_dtype
 from kempelen.training.checkpoint_file import TrainingError
-from kempelen.training.dataset import (
-    ALL,
-    TRAINING,
-    VALIDATION,
-    Dataset,
-    Packed,
-    are_valid,
-)
+from kempelen.training.dataset import ALL, TRAINING, VALIDATION, Dataset, are_valid
+from kempelen.training.dataset_blocks import Packed
 from kempelen.training.dataset_operations import PositionSelection
 from kempelen.training.manifests import Renumberings, are_disjoint, lineage
 from kempelen.training.network_settings import PositionFilter, Target

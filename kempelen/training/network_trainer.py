@@ -27,7 +27,7 @@ from agent.io.file_lock import lock_or_raise
 from kempelen.training.adamw import cosine_rate
 from kempelen.training.checkpoint import Checkpoint
 from kempelen.training.checkpoint_file import TrainingError
-from kempelen.training.dataset import Packed
+from kempelen.training.dataset_blocks import Packed
 from kempelen.training.gradient_descent import GradientDescent, training_targets, win_probability
 from kempelen.training.gradients import Floats, NetworkShape, aligned_rows
 from kempelen.training.manifests import origins, with_opening_counts

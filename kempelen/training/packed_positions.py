@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agent.chess.board.packed_position import BLACK_TO_MOVE
-from kempelen.training.dataset import Packed
+from kempelen.training.dataset_blocks import Packed
 
 
 def piece_counts(positions: Packed) -> npt.NDArray[np.int64]:

@@ -17,7 +17,8 @@ import numpy as np
 
 from agent.chess.board.packed_fen import packed_fens
 from agent.evaluation import evaluation_digest
-from kempelen.training.dataset import Dataset, DatasetError, StoredGame
+from kempelen.training.dataset import Dataset, StoredGame
+from kempelen.training.dataset_blocks import DatasetError
 from kempelen.training.dataset_operations import (
     DerivationResult,
     derived_file,

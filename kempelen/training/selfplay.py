@@ -19,7 +19,8 @@ from agent.evaluation import SHIPPED_NETWORK, EvaluationError, evaluation_digest
 from agent.io.user_code import is_file_name
 from agent.kernel import compilation
 from agent.kernel.source_digest import sources_digest
-from kempelen.training.dataset import BLOCK_GAMES, Damage, DatasetWriter
+from kempelen.training.dataset_blocks import Damage
+from kempelen.training.dataset_writer import BLOCK_GAMES, DatasetWriter
 from kempelen.training.manifests import GAMES
 from kempelen.training.selfplay_ledger import SelfPlayLedger
 from kempelen.training.selfplay_openings import RandomOpenings

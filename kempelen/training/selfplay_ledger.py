@@ -15,7 +15,7 @@ from agent.io import strict_json
 from agent.io.file_lock import lock_or_raise
 from agent.io.files import replace_atomically
 from agent.io.text_files import read_text
-from kempelen.training.dataset import DatasetError
+from kempelen.training.dataset_blocks import DatasetError
 
 _NUMBERS = "seed", "first", "end", "positions"
 

@@ -29,7 +29,8 @@ COLOUR, FIT_COLOUR = "#1d4ed8", "#c2410c"
 
 
 def run(arguments: Namespace) -> int:
-    from kempelen.training.dataset import Dataset, DatasetError
+    from kempelen.training.dataset import Dataset
+    from kempelen.training.dataset_blocks import DatasetError
 
     if arguments.plot is not None:
         check_picture(arguments.plot)

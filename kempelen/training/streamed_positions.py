@@ -5,7 +5,8 @@ from collections.abc import Callable
 import numpy as np
 
 from agent.chess.board.packed_position import packed_dtype
-from kempelen.training.dataset import Dataset, Mask, Packed
+from kempelen.training.dataset import Dataset
+from kempelen.training.dataset_blocks import Mask, Packed
 from kempelen.training.network_settings import Target
 from kempelen.training.td_targets import lambda_returns
 

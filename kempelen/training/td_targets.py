@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agent.chess.board.packed_position import BLACK_TO_MOVE
-from kempelen.training.dataset import Packed
+from kempelen.training.dataset_blocks import Packed
 from kempelen.training.packed_positions import game_plies
 
 MAX_RETURN = 30_000  # centipawns

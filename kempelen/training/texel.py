@@ -22,7 +22,8 @@ import numpy.typing as npt
 
 from agent.chess.evaluation.terms import TERM_OFFSETS
 from agent.chess.evaluation.weights import WEIGHTS, Term
-from kempelen.training.dataset import Dataset, DatasetError
+from kempelen.training.dataset import Dataset
+from kempelen.training.dataset_blocks import DatasetError
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

@@ -77,7 +77,8 @@ def run(arguments: Namespace) -> int:
 
     Return 1 if they are not better, and 2 on an error.
     """
-    from kempelen.training.dataset import Dataset, DatasetError
+    from kempelen.training.dataset import Dataset
+    from kempelen.training.dataset_blocks import DatasetError
 
     try:
         import scipy  # noqa: F401
@@ -95,7 +96,8 @@ def run(arguments: Namespace) -> int:
 
 def _tune(arguments: Namespace, dataset: Dataset) -> int:
     from kempelen.training import texel
-    from kempelen.training.dataset import TRAINING, VALIDATION, DatasetError
+    from kempelen.training.dataset import TRAINING, VALIDATION
+    from kempelen.training.dataset_blocks import DatasetError
 
     load_kernels(ALPHABETA, TRACING)
     if len(dataset) == 0:

@@ -19,7 +19,8 @@ from kempelen.match.config.settings import parse_settings
 from kempelen.match.game.openings import with_file_digests
 from kempelen.match.suites import epd_suite
 from kempelen.match.tuning.spsa import Spsa, TunableParameter
-from kempelen.training.dataset import Dataset, DatasetWriter
+from kempelen.training.dataset import Dataset
+from kempelen.training.dataset_writer import DatasetWriter
 from openings import epd_book, game_book, names, pgn, pgn_book, polyglot, repertoire
 from protocols.gtp.sgf import read as read_sgf
 from protocols.mqtt.broker import Broker

@@ -9,16 +9,9 @@ import numpy as np
 import pytest
 
 from agent.chess.board.packed_position import BLACK_TO_MOVE, packed_dtype
-from kempelen.training import dataset_operations, manifests
-from kempelen.training.dataset import (
-    ALL,
-    TRAINING,
-    VALIDATION,
-    Dataset,
-    DatasetError,
-    DatasetWriter,
-    Packed,
-)
+from kempelen.training import dataset_blocks, dataset_operations, manifests
+from kempelen.training.dataset import ALL, TRAINING, VALIDATION, Dataset
+from kempelen.training.dataset_blocks import DatasetError, Packed
 from kempelen.training.dataset_operations import (
     PositionSelection,
     convert,
@@ -27,6 +20,7 @@ from kempelen.training.dataset_operations import (
     shuffle,
     split,
 )
+from kempelen.training.dataset_writer import DatasetWriter
 from kempelen.training.position_statistics import PositionStatistics, count_positions
 from tests.systems import posix_only
 
@@ -261,7 +255,8 @@ def test_invalid_manifest_is_rejected(
 ) -> None:
     path = tmp_path / "strange"
     with monkeypatch.context() as changed:
-        changed.setattr("kempelen.training.dataset._manifest_body", lambda entries: manifest)
+        block = dataset_blocks._block(b"MANI", manifest)
+        changed.setattr("kempelen.training.dataset_writer.encode_manifest", lambda _: block)
         write(path)
     before = path.read_bytes()
     with pytest.raises(DatasetError, match="strange: invalid manifest: "):

@@ -14,15 +14,9 @@ import numpy as np
 import pytest
 
 from agent.chess.board.packed_position import BLACK_TO_MOVE, packed_dtype
-from kempelen.training import dataset as dataset_module
-from kempelen.training.dataset import (
-    BLOCK_GAMES,
-    Dataset,
-    DatasetError,
-    DatasetWriter,
-    Packed,
-    StoredGame,
-)
+from kempelen.training import dataset_blocks
+from kempelen.training.dataset import Dataset, StoredGame
+from kempelen.training.dataset_blocks import DatasetError, Packed
 from kempelen.training.dataset_operations import (
     PositionSelection,
     convert,
@@ -31,6 +25,7 @@ from kempelen.training.dataset_operations import (
     shuffle,
     split,
 )
+from kempelen.training.dataset_writer import BLOCK_GAMES, DatasetWriter
 from kempelen.training.game_codec import FILTERS, GameCodec
 from kempelen.training.manifests import GAMES, POSITIONS
 from kempelen.training.rescoring import RescoreTask, rescore
@@ -380,11 +375,11 @@ def test_blocks_of_newer_versions_are_reported(games: list[Packed], tmp_path: Pa
     content_ = path.read_bytes()
     with Dataset(path) as dataset:
         first = dataset.contents[0].blocks[0]
-    head = dataset_module._HEADER.size
+    head = dataset_blocks._HEADER.size
     newer = bytearray(content_)
     newer[first.offset - head + 8 : first.offset - head + 12] = b"NEWS"
     newer[first.offset - 4 : first.offset] = struct.pack(
-        "<I", dataset_module.zlib.crc32(bytes(newer[first.offset - head : first.offset - 4]))
+        "<I", dataset_blocks.zlib.crc32(bytes(newer[first.offset - head : first.offset - 4]))
     )
     path.write_bytes(newer)
     with pytest.raises(DatasetError, match=r"source: unknown block type b'NEWS' \(update Kempelen"):

@@ -38,8 +38,10 @@ from kempelen.commands.train_fit import settings_from
 from kempelen.training import checkpoint_file, network_data
 from kempelen.training.checkpoint import Checkpoint
 from kempelen.training.checkpoint_file import TrainingError
-from kempelen.training.dataset import TRAINING, VALIDATION, Dataset, DatasetWriter, Packed
+from kempelen.training.dataset import TRAINING, VALIDATION, Dataset
+from kempelen.training.dataset_blocks import Packed
 from kempelen.training.dataset_operations import PositionSelection, filter_positions, shuffle, split
+from kempelen.training.dataset_writer import DatasetWriter
 from kempelen.training.gradient_descent import MAX_PARAMETER
 from kempelen.training.gradients import (
     TILE,

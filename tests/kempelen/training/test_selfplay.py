@@ -21,15 +21,10 @@ from agent.chess.search.selfplay_settings import SelfPlaySettings
 from agent.evaluation import SHIPPED_NETWORK, evaluation_digest
 from kempelen.cli import main
 from kempelen.training import dataset_check
-from kempelen.training.dataset import (
-    ALL,
-    TRAINING,
-    VALIDATION,
-    Dataset,
-    DatasetError,
-    DatasetWriter,
-)
+from kempelen.training.dataset import ALL, TRAINING, VALIDATION, Dataset
+from kempelen.training.dataset_blocks import DatasetError
 from kempelen.training.dataset_operations import merge, shuffle, split
+from kempelen.training.dataset_writer import DatasetWriter
 from kempelen.training.selfplay import (
     SelfPlayPlan,
     SelfPlayProgress,
@@ -133,7 +128,7 @@ def test_every_label_comes_from_a_search(tmp_path: Path) -> None:
 
 
 def test_oversized_manifest_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kempelen.training.dataset._MAX_BODY", 1 << 10)
+    monkeypatch.setattr("kempelen.training.dataset_blocks._MAX_BODY", 1 << 10)
     with pytest.raises(DatasetError, match="use fewer openings"):
         DatasetWriter(tmp_path / "file", {"openings": ["x" * 50] * 100}, 32)
     assert not (tmp_path / "file").exists()

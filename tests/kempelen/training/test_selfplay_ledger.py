@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from agent.chess.search.selfplay_settings import SelfPlaySettings
-from kempelen.training.dataset import BLOCK_GAMES, Dataset, DatasetError
+from kempelen.training.dataset import Dataset
+from kempelen.training.dataset_blocks import DatasetError
 from kempelen.training.dataset_operations import merge
+from kempelen.training.dataset_writer import BLOCK_GAMES
 from kempelen.training.selfplay import SelfPlayPlan, SelfPlayProgress, generate
 from kempelen.training.selfplay_ledger import SelfPlayLedger
 from tests import in_process

@@ -8,7 +8,8 @@ import pytest
 
 from agent.chess.board.packed_position import BLACK_TO_MOVE, packed_dtype
 from agent.chess.search.selfplay_settings import SelfPlaySettings
-from kempelen.training.dataset import TRAINING, Dataset, Packed, is_validation
+from kempelen.training.dataset import TRAINING, Dataset, is_validation
+from kempelen.training.dataset_blocks import Packed
 from kempelen.training.network_data import load
 from kempelen.training.network_settings import PositionFilter, Target
 from kempelen.training.selfplay import SelfPlayPlan, generate
