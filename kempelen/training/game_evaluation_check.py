@@ -105,8 +105,10 @@ class GameEvaluationUnderTest:
     def _speed(self, evaluate: GameEvaluation, seconds: float) -> float:
         game = self._kind.new(**self._options)
         search = make_search(self._algorithm, game, evaluate, seed=0)
+        results = search_depths(search, game, MAX_DEPTH)
         began = time.perf_counter()
+        next(results)  # even if it takes longer, so that there are nodes to count
         with time_limit(search, seconds):
-            for _ in search_depths(search, game, MAX_DEPTH):
+            for _ in results:
                 pass
         return search.counts.nodes / (time.perf_counter() - began)
