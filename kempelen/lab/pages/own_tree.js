@@ -45,6 +45,7 @@ Kempelen.OwnTree = class {
 
   input(node, field, word, isText) {
     const made = Kempelen.element("input", { value: node[field] ?? "", placeholder: this.language.word(word), title: this.language.word(word) });
+    made.style.width = `calc(${made.placeholder.length}ch + 2rem)`; // number fields have arrows
     if (!isText) Object.assign(made, { type: "number", step: "any" });
     made.setAttribute("aria-label", this.language.word(word));
     made.addEventListener("change", () => {

@@ -437,7 +437,7 @@ def test_levels_are_offered_in_every_game(browser: Browser, served: Served, span
         names = [each.text for each in browser.find_all("#field-level option")]
         assert len(names) == 7
         assert names[0].startswith("principiante absoluto" if spanish else "absolute beginner")
-        assert names[-1] == ("al máximo" if spanish else "full strength")
+        assert names[-1] == ("fuerza máxima" if spanish else "full strength")
     browser.run("document.getElementById('field-level').value = '0'")
     browser.find("form.start button").click()
     browser.wait("return document.querySelector('main').dataset.turn === 'mine'")
