@@ -51,6 +51,7 @@ class XboardProxy(ChessProxy[PendingSearch]):
     def __init__(self, timeout: float) -> None:
         super().__init__(timeout)
         self._protover = self._new_game = self._variant = self._board = ""
+        self._holdings = ""  # the command that completes the position
         self._settings: dict[str, str] = {}
         self._moves: list[str] = []
         self._mode = "play"
@@ -80,7 +81,9 @@ class XboardProxy(ChessProxy[PendingSearch]):
             # A front end waits two seconds for features. done=0 makes it wait longer.
             return self._forward(line)._replace(frontend=("feature done=0",))
         elif name == "variant":
-            self._variant = line
+            self._variant, self._holdings = line, ""
+        elif name == "holding":  # during a game it has no effect
+            self._holdings = self._holdings if self._moves else line
         elif name == "option":
             self._keep_setting(self._options, rest.partition("=")[0].lower(), line)
         elif name in SETTING_COMMANDS:
@@ -129,7 +132,7 @@ class XboardProxy(ChessProxy[PendingSearch]):
         return OutgoingLines(frontend=(f"# {message}",))
 
     def _replay(self, now: float) -> list[str]:
-        placed = bool(self._board or self._moves)
+        placed = bool(self._board or self._holdings or self._moves)
         lines = [
             "xboard",
             self._protover,
@@ -139,6 +142,7 @@ class XboardProxy(ChessProxy[PendingSearch]):
             *self._settings.values(),
             "force" if placed or self._mode == "force" else "",
             self._board,
+            self._holdings,
             *(f"usermove {move}" for move in self._moves),
             f"ping {SYNC_PING}",
             "analyze" if self._mode == "analyze" else "",
@@ -164,6 +168,7 @@ class XboardProxy(ChessProxy[PendingSearch]):
             return False
         if name in ("new", "setboard"):
             self._moves.clear()
+            self._holdings = ""
         self._mode = MODES.get(name, self._mode)
         self._pending = [PendingSearch(since=now)] if name == "go" else []
         self._forced = self._forced and self._mode == "play" and name != "go"

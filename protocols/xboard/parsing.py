@@ -19,6 +19,7 @@ BARE_MOVE = re.compile(
     r"[a-h][1-8][a-h][1-8][qrbnkQRBNK]?|O-O(-O)?|[KQRBNa-h][a-h1-8x=QRBNK+#]{1,6}"
     r"|[PQRBN]?@[a-h][1-8][+#]?"
 )
+_HOLDINGS = re.compile(r"\[([PNBRQ]*)\] ?\[([PNBRQ]*)\]", re.I)
 _BASE = re.compile(r"(\d{1,9})(?::(\d{1,2}))?")
 
 
@@ -81,6 +82,14 @@ def parse_egtpath(text: str) -> NamedValue:
     """Parse a tablebase format and its path."""
     format_name, _, path = text.strip().partition(" ")
     return NamedValue(format_name, path.strip())
+
+
+def parse_holdings(text: str) -> tuple[str, str]:
+    """Parse `[WHITE] [BLACK]` and return both as letters of FEN. A third word is ignored."""
+    match = _HOLDINGS.match(text.strip())
+    if match is None:
+        raise UciError("invalid holdings, expected: holding [WHITE] [BLACK]")
+    return match[1].upper(), match[2].lower()
 
 
 def find_move(board: chess.Board, text: str) -> chess.Move | None:

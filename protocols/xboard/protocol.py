@@ -46,6 +46,7 @@ from protocols.xboard.parsing import (
     parse_centiseconds,
     parse_count,
     parse_egtpath,
+    parse_holdings,
     parse_level,
     parse_option,
     parse_seconds,
@@ -172,6 +173,15 @@ class XboardProtocol(XboardSession):
             self.position_error, self.move_due = str(error), False
             yield warning(f"Illegal position: {str(error).removeprefix('illegal position: ')}")
         self.start_next_search()
+
+    def _set_holdings(self, holdings: tuple[str, str]) -> Replies:
+        """Set the pockets of a new position. During a game they follow from the moves."""
+        if self.chess.variant != "crazyhouse":
+            raise UciError("no holdings in this variant")
+        if not (self.position_error or self.board.move_stack):
+            placement, rest = self.board.fen().split(" ", 1)
+            pockets = f"[{''.join(holdings)}]"
+            yield from self._set_board(f"{placement.partition('[')[0]}{pockets} {rest}")
 
     def _refuse_edit(self, _: object) -> None:
         raise UciError("not supported, use setboard")
@@ -508,6 +518,11 @@ COMMANDS: dict[str, Command] = {
     "draw": Command(parse_nothing, XboardProtocol._draw, "the opponent offers a draw"),
     "result": Command(parse_text, XboardProtocol._result, "RESULT {COMMENT}: the game is over"),
     "setboard": Command(parse_text, XboardProtocol._set_board, "FEN: set up a position"),
+    "holding": Command(
+        parse_holdings,
+        XboardProtocol._set_holdings,
+        "[WHITE] [BLACK]: set the pockets of a position of crazyhouse",
+    ),
     "edit": Command(parse_text, XboardProtocol._refuse_edit, "not supported; use setboard"),
     "hint": Command(parse_nothing, XboardProtocol._hint, "suggest a move"),
     "bk": Command(parse_nothing, XboardProtocol._book, "show the book moves"),

@@ -81,6 +81,15 @@ def test_settings_are_replayed_after_reconnect():
     assert again(talk("new", "variant fischerandom"))[:2] == ["new", "variant fischerandom"]
 
 
+def test_holdings_are_replayed_with_their_position():
+    start = ("new", "variant crazyhouse")
+    position = ("setboard 4k3/8/8/8/8/8/8/4K3 w - - 0 1", "holding [Q] [n]")
+    assert again(talk(*start, *position, "usermove Q@e4", "holding [] [n]")) == [
+        *start, "force", *position, "usermove Q@e4", f"ping {SYNC_PING}", "go",
+    ]  # fmt: skip
+    assert position[1] not in again(talk(*start, *position, position[0]))
+
+
 def test_engine_to_move_resumes_with_remaining_time():
     proxy = talk("new", "level 0 1 0", "time 6000", "otim 5500", "usermove e2e4")
     assert again(proxy, 1.5) == [

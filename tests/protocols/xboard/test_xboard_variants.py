@@ -48,6 +48,39 @@ def test_piece_is_dropped(conversation):
     assert conversation.ask("usermove P@a3") == ["Illegal move: P@a3"]
 
 
+def test_holdings_complete_a_position(conversation):
+    conversation.say("variant crazyhouse", "force", "setboard 4k3/8/8/8/8/8/8/4K3 w - - 0 1")
+    assert conversation.ask("holding [PPQ] [n]", "black") == []
+    assert conversation.xboard.board.fen() == "4k3/8/8/8/8/8/8/4K3[QPPn] b - - 0 1"
+
+
+def test_holdings_of_a_game_follow_from_its_moves(conversation):
+    conversation.say("variant crazyhouse", "force", "usermove e2e4", "usermove d7d5")
+    conversation.say("holding [P] [] WP", "usermove e4d5")
+    assert conversation.xboard.board.fen().split()[0].endswith("[P]")
+
+
+@pytest.mark.parametrize(
+    ("variant", "line", "reason"),
+    [
+        ("crazyhouse", "holding [K] []", "invalid holdings, expected: holding [WHITE] [BLACK]"),
+        ("crazyhouse", "holding", "invalid holdings, expected: holding [WHITE] [BLACK]"),
+        ("atomic", "holding [P] []", "no holdings in this variant"),
+    ],
+)
+def test_invalid_holdings_are_rejected(variant, line, reason, conversation):
+    conversation.say(f"variant {variant}", "force")
+    before = conversation.xboard.board.copy()
+    assert conversation.ask(line) == [f"Error ({reason}): {line}"]
+    assert conversation.xboard.board == before
+
+
+def test_holdings_that_are_too_many_are_an_illegal_position(conversation):
+    conversation.say("variant crazyhouse", "force")
+    (warning,) = conversation.ask("holding [Q] []")
+    assert "more than 32 pieces" in warning
+
+
 @pytest.mark.parametrize("text", ["P@e4", "@e4", "N@f3+", "e7e8k", "e8=K"])
 def test_moves_of_variants_are_recognized_without_command(text):
     assert BARE_MOVE.fullmatch(text)
