@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Hashable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -248,15 +248,31 @@ def strategy_tree(
                 strategy.size(),
             )
         )
-    count = 0
-    first: dict[Hashable, Label] = {}
-    values: dict[Hashable, float] = {}
     known = _strategies(game, strategy) if merged else {}
+    builder = _StrategyTreeBuilder(game, solution, translate, whole, merged, label_value, known)
+    root = builder.build((), "", strategy)
+    root.is_principal = whole
+    return root
 
-    def grow(label: Label, move: str, below: Strategy[Any] | None) -> SearchTreeNode:
-        nonlocal count
-        count += 1
-        if count > MAX_NODES:
+
+@dataclass
+class _StrategyTreeBuilder:
+    """Builds the tree below the game's position. `known` are the strategies of its positions."""
+
+    game: NotatedGame[Any]
+    solution: Solution
+    translate: language.Translator
+    whole: bool
+    merged: bool
+    label_value: Callable[[float], str]
+    known: Mapping[Hashable, Strategy[Any]]
+    count: int = 0
+    first: dict[Hashable, Label] = field(default_factory=dict)  # occurrence of each position
+    values: dict[Hashable, float] = field(default_factory=dict)
+
+    def build(self, label: Label, move: str, strategy: Strategy[Any] | None) -> SearchTreeNode:
+        self.count += 1
+        if self.count > MAX_NODES:
             raise ValueError(
                 Message(
                     "tree: more than {} nodes, too many to draw (use a smaller --depth, a later "
@@ -264,46 +280,47 @@ def strategy_tree(
                     MAX_NODES,
                 )
             )
+        game, values, winner = self.game, self.values, self.solution.winner
         key, turn, outcome = _key(game), game.turn, game.outcome()
-        below = known.get(key, below)
+        strategy = self.known.get(key, strategy)
         kind: NodeKind = "MAX" if turn == 0 else "MIN"
         node = SearchTreeNode(
             *(label, kind, move),
-            order=count,
+            order=self.count,
             position=position_text(game),
-            is_and=solution.winner is not None and turn != solution.winner,
+            is_and=winner is not None and turn != winner,
             is_leaf=outcome is not None,
         )
-        if outcome is None and whole and first.setdefault(key, label) != label:
-            node.shared = first[key]
-            if merged:
-                node.value = label_value(values[key])
-                return node
-        answers = {} if below is None else below.answers
-        moves = list(game.moves()) if whole and outcome is None else list(answers)
-        reached = []
-        for number, played in enumerate(moves, 1):
-            text = language.translate_move(game.text(played), translate)
-            game.play(played)
-            child = grow((*label, number), text, answers.get(played))
-            reached.append(values.get(_key(game), 0.0))
-            child.is_principal = played in answers and (
-                whole or turn == solution.winner or solution.winner is None
-            )
-            node.children.append(child)
-            game.undo()
         if outcome is not None:
             values[key] = outcome
-        elif whole:
-            values[key] = min(reached) if turn else max(reached)
-        elif below is not None:
-            values[key] = solution.value
-        node.value = label_value(values[key]) if key in values else ""
+        elif self.whole:
+            if self.first.setdefault(key, label) != label:
+                node.shared = self.first[key]
+            if node.shared is None or not self.merged:
+                reached = self._add_children(node, strategy, list(game.moves()))
+                values[key] = min(reached) if turn else max(reached)
+        elif strategy is not None:
+            self._add_children(node, strategy, list(strategy.answers))
+            values[key] = self.solution.value
+        node.value = self.label_value(values[key]) if key in values else ""
         return node
 
-    root = grow((), "", strategy)
-    root.is_principal = whole
-    return root
+    def _add_children(
+        self, node: SearchTreeNode, strategy: Strategy[Any] | None, moves: Sequence[Any]
+    ) -> list[float]:
+        """Add a child for each move, and return the values of the children."""
+        game, turn, winner = self.game, self.game.turn, self.solution.winner
+        answers = {} if strategy is None else strategy.answers
+        reached = []
+        for number, move in enumerate(moves, 1):
+            text = language.translate_move(game.text(move), self.translate)
+            game.play(move)
+            child = self.build((*node.label, number), text, answers.get(move))
+            reached.append(self.values.get(_key(game), 0.0))
+            child.is_principal = move in answers and (self.whole or winner in (None, turn))
+            node.children.append(child)
+            game.undo()
+        return reached
 
 
 def _key(game: NotatedGame[Any]) -> Hashable:

@@ -190,56 +190,20 @@ async def analyse_chess(
     called with the number of finished positions. Raise SettingsError if the engine fails twice at
     the same position.
     """
+    analysis = _ChessAnalysis(games, engine, known, concurrency, session_context)
     missing = []
     for game in games:
         missing.append(game.missing(known, since))
         await asyncio.sleep(0)  # a signal may end the run while a long file is prepared
-    waiting = sum(map(len, missing))
-    done = sum(len(game.plies) for game in games) - waiting
+    done = sum(len(game.plies) for game in games) - sum(map(len, missing))
     report(done)
-
-    async def work(
-        positions: Iterator[tuple[ParsedChessGame, int, str, chess.Outcome | None]],
-        limits: TimeControl,
-        finish: Callable[[], None],
-        searched: set[str],
-    ) -> None:
-        runners: dict[ChessRules, EngineRunner] = {}
-        try:
-            for game, ply, key, outcome in positions:
-                if key not in searched:  # a file may contain a game twice
-                    searched.add(key)
-                    runner = runners.setdefault(
-                        game.rules,
-                        EngineRunner(
-                            engine, limits, rules=game.rules, session_context=session_context
-                        ),
-                    )
-                    known.add(key, await _evaluate(runner, game, ply, outcome, limits))
-                finish()
-        finally:
-            for runner in runners.values():
-                await runner.close()
-
-    async def search(
-        plies: Sequence[Mapping[int, str]], limits: TimeControl, finish: Callable[[], None]
-    ) -> None:
-        positions, count, searched = _positions(games, plies), sum(map(len, plies)), set[str]()
-        workers = [
-            asyncio.create_task(work(positions, limits, finish, searched))
-            for _ in range(max(1, min(concurrency, count)))
-        ]
-        try:
-            await asyncio.gather(*workers)
-        finally:
-            await cancel_all(workers)
 
     def count_position() -> None:
         nonlocal done
         done += 1
         report(done)
 
-    await search(missing, limits, count_position)
+    await analysis.search(missing, limits, count_position)
     verified: set[str] = set()
     while True:
         doubtful = [
@@ -247,8 +211,58 @@ async def analyse_chess(
         ]
         if not any(doubtful):
             return
-        await search(doubtful, verification_limits(limits), lambda: None)
+        await analysis.search(doubtful, verification_limits(limits))
         verified.update(*(plies.values() for plies in doubtful))
+
+
+@dataclass(frozen=True)
+class _ChessAnalysis:
+    """Searches positions of games with several engine processes at a time."""
+
+    games: Sequence[ParsedChessGame]
+    engine: EngineSettings
+    known: AnalysisFile
+    concurrency: int
+    session_context: SessionContext
+
+    async def search(
+        self,
+        plies: Sequence[Mapping[int, str]],
+        limits: TimeControl,
+        on_finished: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Search the positions at these plies of each game, given with their keys."""
+        positions, searched = _positions(self.games, plies), set[str]()
+        workers = [
+            asyncio.create_task(self._work(positions, limits, searched, on_finished))
+            for _ in range(max(1, min(self.concurrency, sum(map(len, plies)))))
+        ]
+        try:
+            await asyncio.gather(*workers)
+        finally:
+            await cancel_all(workers)
+
+    async def _work(
+        self,
+        positions: Iterator[tuple[ParsedChessGame, int, str, chess.Outcome | None]],
+        limits: TimeControl,
+        searched: set[str],
+        on_finished: Callable[[], None],
+    ) -> None:
+        runners: dict[ChessRules, EngineRunner] = {}
+        try:
+            for game, ply, key, outcome in positions:
+                if key not in searched:  # a file may contain a game twice
+                    searched.add(key)
+                    runner = runners.setdefault(game.rules, self._runner(game.rules, limits))
+                    self.known.add(key, await _evaluate(runner, game, ply, outcome, limits))
+                on_finished()
+        finally:
+            for runner in runners.values():
+                await runner.close()
+
+    def _runner(self, rules: ChessRules, limits: TimeControl) -> EngineRunner:
+        return EngineRunner(self.engine, limits, rules=rules, session_context=self.session_context)
 
 
 def _positions(
