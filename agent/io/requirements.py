@@ -16,6 +16,7 @@ from itertools import zip_longest
 IMAGE_VARIABLE = "KEMPELEN_IMAGE_EXTRAS"
 IMAGE_VARIABLES = (IMAGE_VARIABLE, "KEMPELEN_HEALTH_URL")
 
+_PACKAGE = "kempelen"
 _REQUIREMENT = re.compile(r"([\w.-]+)\s*(?:\[([^\]]*)\])?\s*\(?([^;()]*)\)?\s*(?:;(.*))?")
 _EXTRA = re.compile(r"""extra\s*==\s*['"]([^'"]+)['"]""")
 _CLAUSE = re.compile(r"(>=|<=|==|!=|>|<)\s*([\w.*+!-]+)")
@@ -45,22 +46,22 @@ class Requirement:
         return f"{self.name}{self.versions}"
 
 
-def package_requirements(package: str) -> dict[str, list[Requirement]]:
-    """Return the requirements of an installed package for each extra. The key "" is for no extra.
+def package_requirements() -> dict[str, list[Requirement]]:
+    """Return the requirements of Kempelen for each extra. The key "" is for no extra.
 
-    Raise PackageNotFoundError if the package is not installed.
+    Raise PackageNotFoundError if Kempelen is not installed.
     """
     found: dict[str, list[Requirement]] = {"": []}
-    found |= {extra: [] for extra in metadata(package).get_all("Provides-Extra") or ()}
+    found |= {extra: [] for extra in metadata(_PACKAGE).get_all("Provides-Extra") or ()}
     included: list[tuple[str, str]] = []  # pairs: an extra, and another extra that it includes
-    for text in requires(package) or ():
+    for text in requires(_PACKAGE) or ():
         match = _REQUIREMENT.match(text)
         if match is None:
             continue
         name, extras, versions, marker = match.groups(default="")
         where = _EXTRA.search(marker)
         extra = where[1] if where else ""
-        if name == package:
+        if name == _PACKAGE:
             included += [(extra, other.strip()) for other in extras.split(",")]
         else:
             found[extra].append(Requirement(name, versions.strip(), installed_version(name)))
@@ -78,7 +79,7 @@ def install_command(extra: str) -> str:
         extras = dict.fromkeys([*os.environ[IMAGE_VARIABLE].split(","), extra])
         return f"docker build --build-arg EXTRAS={','.join(filter(None, extras))} ."
     try:
-        needed = package_requirements("kempelen").get(extra, [])
+        needed = package_requirements().get(extra, [])
     except PackageNotFoundError:  # run from the sources, without an installation
         needed = []
     names = [str(each) for each in needed if not each.is_met] or [f".[{extra}]"]
@@ -89,7 +90,7 @@ def install_command(extra: str) -> str:
 def extra_help(extra: str) -> str:
     """Return a line for the help of a command that needs an extra, with how to install it."""
     try:
-        is_installed = all(each.is_met for each in package_requirements("kempelen").get(extra, ()))
+        is_installed = all(each.is_met for each in package_requirements().get(extra, ()))
     except PackageNotFoundError:
         is_installed = False
     return f"requires the extra {extra} " + (

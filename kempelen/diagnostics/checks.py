@@ -124,7 +124,7 @@ def check_packages(diagnosis: Diagnosis) -> None:
     )
 
     try:
-        needed = package_requirements("kempelen")
+        needed = package_requirements()
     except PackageNotFoundError:
         diagnosis.add_note("packages", "unknown: running from a source folder, not installed")
         return

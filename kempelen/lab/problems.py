@@ -28,6 +28,8 @@ from kempelen.lab import language
 DEFAULT_DEPTH = 4
 # A depth beyond the end of every game.
 UNLIMITED_DEPTH = 1000
+# Random games for an estimate of the branching factor, and maximum length of a random opening.
+BRANCHING_SAMPLES, MAX_RANDOM_PLIES = 200, 6
 
 
 @dataclass(frozen=True)
@@ -176,14 +178,14 @@ def problems_from(arguments: Namespace, count: int) -> list[SearchProblem]:
     return problems
 
 
-def mean_branching(game: NotatedGame[Any], depth: int, seed: int, samples: int = 200) -> float:
+def mean_branching(game: NotatedGame[Any], depth: int, seed: int) -> float:
     """Estimate the mean number of legal moves in the first `depth` plies of random games.
 
     Chance events are not counted. Return 1.0 if the game is over.
     """
     random = Random(seed)
     total = count = 0
-    for _ in range(samples):
+    for _ in range(BRANCHING_SAMPLES):
         plies = 0
         while plies < depth and (moves := list(game.moves())):
             if game.turn != CHANCE:
@@ -195,8 +197,8 @@ def mean_branching(game: NotatedGame[Any], depth: int, seed: int, samples: int =
     return total / count if count else 1.0
 
 
-def _play_random_moves(game: NotatedGame[Any], random: Random, plies: int = 6) -> None:
-    for _ in range(random.randint(1, plies)):
+def _play_random_moves(game: NotatedGame[Any], random: Random) -> None:
+    for _ in range(random.randint(1, MAX_RANDOM_PLIES)):
         candidates = []
         for move in list(game.moves()):
             game.play(move)

@@ -18,6 +18,7 @@ SCORE_STEP = 10  # centipawns
 MAX_SCORE = 3000  # larger scores are counted in the last bin
 MAX_PLIES = 400  # later plies are counted in the last bin
 MAX_PHASE = 24
+QUANTILES = 0.05, 0.5, 0.95
 # Weights by piece type: pawn to king, then a rook with castling rights.
 _PHASES = np.array([0, 1, 1, 2, 4, 0, 2, 0], np.int64)
 _PIECE_TYPE_MASK = np.uint64(7)
@@ -178,9 +179,9 @@ def count_positions(dataset: Dataset) -> PositionStatistics:
     return statistics
 
 
-def quantiles(counts: Counts, shares: tuple[float, ...] = (0.05, 0.5, 0.95)) -> list[int]:
-    """Return the indices of the quantiles of a histogram, or -1 for each if it is empty."""
+def quantiles(counts: Counts) -> list[int]:
+    """Return the indices of the QUANTILES of a histogram, or -1 for each if it is empty."""
     total = counts.sum()
     if not total:
-        return [-1 for _ in shares]
-    return [int(place) for place in np.searchsorted(np.cumsum(counts), np.array(shares) * total)]
+        return [-1 for _ in QUANTILES]
+    return [int(place) for place in np.searchsorted(np.cumsum(counts), np.array(QUANTILES) * total)]

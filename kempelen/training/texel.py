@@ -109,7 +109,7 @@ def check_size(training: TracedPositions, validation: TracedPositions) -> str:
     return ""
 
 
-def read_sample(dataset: Dataset, part: int, limit: int, seed: int = 1) -> TracedPositions:
+def read_sample(dataset: Dataset, part: int, limit: int) -> TracedPositions:
     """Trace up to `limit` random positions with the compiled kernel.
 
     Positions with a large score, a high halfmove clock or a phase weight of zero are skipped. Raise
@@ -121,7 +121,7 @@ def read_sample(dataset: Dataset, part: int, limit: int, seed: int = 1) -> Trace
 
     counts, middlegame, endgame, scores, results = [], [], [], [], []
     remaining = limit
-    for batch in dataset.batches(CHUNK, part, seed):
+    for batch in dataset.batches(CHUNK, part, seed=1):
         informative = (np.abs(batch["score"]) <= MAX_SCORE) & (
             batch["halfmoves"] <= MAX_HALFMOVE_CLOCK
         )

@@ -9,6 +9,7 @@ from sys import intern
 MAX_NUMBER = 10**15
 # Higher than the number of legal moves in any position, in all spellings.
 MAX_SEARCH_MOVES = 1000
+MAX_LISTED = 3  # problems of a command
 
 
 class UciError(Exception):
@@ -165,9 +166,9 @@ def shorten(text: str, length: int = 60) -> str:
     return repr(text if len(text) <= length else text[: length - 3] + "...")
 
 
-def shorten_list(problems: Iterable[str], maximum: int = 3) -> tuple[str, ...]:
-    """Return the first `maximum` messages, and a message with the number of the others."""
+def shorten_list(problems: Iterable[str]) -> tuple[str, ...]:
+    """Return the first MAX_LISTED messages, and a message with the number of the others."""
     messages = tuple(problems)
-    if len(messages) <= maximum:
+    if len(messages) <= MAX_LISTED:
         return messages
-    return (*messages[:maximum], f"and {len(messages) - maximum} more")
+    return (*messages[:MAX_LISTED], f"and {len(messages) - MAX_LISTED} more")

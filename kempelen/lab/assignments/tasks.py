@@ -254,7 +254,7 @@ def pig_positions(solution: Solution) -> Cases:
 
 def evaluation_is_a_number(solution: Solution) -> Cases:
     """Check that the evaluation returns finite numbers, which depend on the position."""
-    games = list(_connect_four_positions(10))
+    games = list(_connect_four_positions())
     values = [solution(ObservedGame(game)) for game in games]
     is_constant = all(value == values[0] for value in values)
     for game, value in zip(games, values, strict=True):
@@ -268,7 +268,7 @@ def evaluation_is_a_number(solution: Solution) -> Cases:
 
 def evaluation_is_symmetric(solution: Solution) -> Cases:
     """Compare the values of positions and their mirror images."""
-    for game in _connect_four_positions(10):
+    for game in _connect_four_positions():
         mirrored = ConnectFour(game.width, game.height)
         for column in game._played:
             mirrored.play(game.width - 1 - column)
@@ -603,8 +603,8 @@ def _reference_value(
     return -value if game.turn == 1 else value
 
 
-def _connect_four_positions(count: int) -> Iterator[ConnectFour]:
-    random = Random(8)
+def _connect_four_positions() -> Iterator[ConnectFour]:
+    random, count = Random(8), 10
     while count:
         game = ConnectFour()
         for _ in range(random.randint(0, 20)):

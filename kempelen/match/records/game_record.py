@@ -158,10 +158,10 @@ def _number_formatter(name: str) -> Callable[[MoveRecord, str], str | None]:
     return text
 
 
-def _seconds_formatter(name: str, unit: str) -> Callable[[MoveRecord, str], str | None]:
+def _seconds_formatter(name: str) -> Callable[[MoveRecord, str], str | None]:
     def text(move: MoveRecord, pv: str) -> str | None:
         value = getattr(move, name)
-        return None if value is None else f"{value:z.3f}{unit}"
+        return None if value is None else f"{value:z.3f}s"
 
     return text
 
@@ -173,8 +173,8 @@ PGN_FIELDS: dict[str, tuple[str, Callable[[MoveRecord, str], str | None]]] = {
     "nps": ("nps", _number_formatter("nps")),
     "hashfull": ("hashfull", _number_formatter("hashfull")),
     "tbhits": ("tbhits", _number_formatter("tbhits")),
-    "timeleft": ("tl", _seconds_formatter("clock", "s")),
-    "latency": ("latency", _seconds_formatter("latency", "s")),
+    "timeleft": ("tl", _seconds_formatter("clock")),
+    "latency": ("latency", _seconds_formatter("latency")),
     "pv": ("pv", lambda move, pv: f'"{pv}"' if pv else None),
 }
 

@@ -61,7 +61,7 @@ def test_version_specifiers_are_matched(number, versions, expected):
 
 
 def test_extras_include_requirements_of_other_extras(package):
-    found = package_requirements("kempelen")
+    found = package_requirements()
     aiomqtt = Requirement("aiomqtt", "<3,>=2.5", "1.9")
     assert found == {
         "": [
@@ -126,7 +126,7 @@ def test_uninstalled_sources_are_not_an_error(monkeypatch):
 
 
 def test_requirements_of_kempelen_are_met():
-    found = package_requirements("kempelen")
+    found = package_requirements()
     assert {"numba", "numpy", "chess"} <= {each.name for each in found[""]}
     assert all(each.is_met for each in found[""])
     assert {"mqtt", "broker", "cluster", "gtp", "lab", "train"} <= found.keys()
