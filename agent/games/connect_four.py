@@ -59,7 +59,6 @@ class ConnectFour:
 
     def _set_up(self, text: str) -> None:
         rows, turn = parse_sized_position(text, self.pieces, self.width, self.height)
-        require_alternate_turns(rows, turn, self.pieces)
         for column, signs in enumerate(zip(*reversed(rows), strict=True)):  # from the bottom
             discs = "".join(signs).rstrip(".")
             if "." in discs:
@@ -70,6 +69,7 @@ class ConnectFour:
                 self._discs[self.pieces.index(sign)] |= self._square(column, row)
             self._heights[column] = len(discs)
             self._played += [column] * len(discs)
+        require_alternate_turns(rows, turn, self.pieces)
         if self._has_four(self._discs[turn]):
             raise ValueError(Message("position: the side to move has already won"))
         self._won = self._has_four(self._discs[1 - turn])

@@ -78,6 +78,12 @@ def parse_position(text: str, pieces: tuple[str, str]) -> tuple[list[str], int]:
     return rows, sides.index(side)
 
 
+def with_other_side(text: str, pieces: tuple[str, str]) -> str:
+    """Return a valid text with the other side to move."""
+    rows, turn = parse_position(text, pieces)
+    return format_position(rows, 1 - turn, pieces)
+
+
 def parse_sized_position(
     text: str, pieces: tuple[str, str], width: int, height: int
 ) -> tuple[list[str], int]:

@@ -52,6 +52,9 @@ class SiteResources:
     steps: Callable[[Mapping[str, str]], str] | None = None
 
 
+NO_RESOURCES = SiteResources()
+
+
 class SiteContext:
     """The shared state of one web server.
 
@@ -67,7 +70,7 @@ class SiteContext:
         store: Database,
         tokens: TokenFile | None = None,
         origins: Iterable[str] = (),
-        offers: SiteResources = SiteResources(),
+        offers: SiteResources = NO_RESOURCES,
         *,
         secure: bool = False,
     ) -> None:

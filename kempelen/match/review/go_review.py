@@ -22,7 +22,7 @@ from kempelen.match.review.move_annotation import (
     MoveQuality,
     PositionEval,
     ReviewedMove,
-    format_eval,
+    describe_move,
     human_annotator,
 )
 from kempelen.match.review.parsed_game import (
@@ -130,7 +130,7 @@ class ParsedGoGame(ParsedGame):
                 continue
             if move.lead is not None:
                 node.set("V", f"{move.lead:z.2f}")
-            node.add_comment(_comment(move))
+            node.add_comment(describe_move(move))
             marks = [name for name in QUALITY_PROPERTIES if name in node.properties]
             if not author and move.loss is not None:
                 for name in marks:
@@ -337,15 +337,6 @@ def _eval_from_answer(answer: dict[str, Any], mover: int) -> PositionEval:
         nodes=root["visits"],
         owners=tuple(round(owner, 2) for owner in answer.get("ownership", ())),
     )
-
-
-def _comment(move: ReviewedMove) -> str:
-    parts = [f"Black {100 * (move.expected or 0):.1f} %"]
-    if score := format_eval(move):
-        parts.append(score)
-    if move.grade is not MoveQuality.GOOD:
-        parts.append(f"{move.grade}: loses {100 * (move.loss or 0):.1f} %; best {move.best}")
-    return ", ".join(parts)
 
 
 def _add_line(node: Node, move: ReviewedMove, size: Size) -> None:

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import exp
+from typing import Any
 
 from agent.io.sanitize import sanitize_line
-from agent.limits import Cp, Mate, Score
+from agent.limits import Cp, Info, Mate, Score
 from kempelen.match.config.time_control import TimeControl
 
 FIRST, SECOND = 0, 1
@@ -137,6 +138,12 @@ def expected_score(score: Score) -> float:
     return 1 / (1 + exp(-LOG_ODDS_PER_CENTIPAWN * centipawns))
 
 
+def expected_from_info(info: Info[Any]) -> float:
+    """Return the expected score, from 0 to 1, of a line of any search."""
+    outcome = info.expected_outcome
+    return expected_score(info.score) if outcome is None else (1 + outcome) / 2
+
+
 def eval_from_score(score: Score, line: Sequence[str], depth: int, nodes: int) -> PositionEval:
     cp = score.value if isinstance(score, Cp) else None
     mate = score.moves if isinstance(score, Mate) else None
@@ -255,3 +262,13 @@ def format_eval(move: ReviewedMove) -> str:
     if move.lead is not None:
         return f"{move.lead:+z.1f}"
     return "" if move.cp is None else f"{move.cp / 100:+z.2f}"
+
+
+def describe_move(move: ReviewedMove) -> str:
+    """Return the evaluation and the classification of a move in a game that Black begins."""
+    parts = [f"Black {100 * (move.expected or 0):.1f} %"]
+    if score := format_eval(move):
+        parts.append(score)
+    if move.grade is not MoveQuality.GOOD:
+        parts.append(f"{move.grade}: loses {100 * (move.loss or 0):.1f} %; best {move.best}")
+    return ", ".join(parts)

@@ -1,4 +1,4 @@
-"""Convert games of chess and Go between files and the JSON format of the analysis page.
+"""Convert games between files and the JSON format of the analysis page.
 
 The server stores no games. The page sends its game with each request.
 """
@@ -8,12 +8,14 @@ from __future__ import annotations
 import base64
 import dataclasses
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import chess
 import chess.pgn
 
 from agent.games.fen import board_from_fen, is_playable, position_faults
+from agent.games.position_text import options_for
 from agent.games.variants import STANDARD, STANDARD_RULES, ChessRules, parse_variant
 from agent.io.message import Message, MessageError, library_message
 from agent.io.read_report import ReadReport
@@ -28,18 +30,31 @@ from kempelen.match.records.game_record import (
     unescape_tag_value,
 )
 from kempelen.match.review.analysis_file import AnalysisFile
+from kempelen.match.review.board_review import (
+    BoardNode,
+    FindGame,
+    ParsedBoardGame,
+    line_tree,
+    make_board_game,
+    parse_board_game,
+)
 from kempelen.match.review.chess_review import ParsedChessGame, parse_pgn
 from kempelen.match.review.go_review import ParsedGoGame, parse_sgf
 from kempelen.match.review.move_annotation import PositionEval, annotator_name
 from kempelen.web.analyse.move_tree import (
     NodeChange,
     TreeError,
+    board_tree,
+    change_board,
     change_chess,
     change_go,
     chess_tree,
     go_tree,
+    new_board,
     section_root,
 )
+from kempelen.web.play.setup import find_setup_game
+from kempelen.web.site_context import NO_RESOURCES, SiteResources
 from openings.names import find_name
 from openings.pgn import TOO_LONG as GAME_TOO_LONG
 from protocols.gtp.sgf import SgfGame, parse_trees, read_point, write
@@ -64,21 +79,41 @@ GO_FIELDS = frozenset(
     {"boardXSize", "boardYSize", "komi", "rules", "initialStones", "initialPlayer", "moves"}
 )
 
-AnalysedGame = ParsedChessGame | ParsedGoGame
+AnalysedGame = ParsedChessGame | ParsedGoGame | ParsedBoardGame
 
 
 class AnalysisError(MessageError, ValueError):
     """The input is not a valid game or position. The message is shown to the visitor."""
 
 
-def parse_game(data: Mapping[str, Any]) -> AnalysedGame:
-    """Parse a game in the page's JSON format. Raise AnalysisError if the game is invalid."""
+def parse_game(data: Mapping[str, Any], offers: SiteResources = NO_RESOURCES) -> AnalysedGame:
+    """Parse a game in the page's JSON format. Raise AnalysisError if the game is invalid.
+
+    `offers` contains additional board games.
+    """
     game = data.get("game")
     if game == "chess":
         return _parse_chess(data)
     if game == "go":
         return _parse_go(data.get("query"))
-    raise AnalysisError("game: must be chess or go")
+    return _parse_board(data, offers)
+
+
+def _parse_board(data: Mapping[str, Any], offers: SiteResources) -> ParsedBoardGame:
+    game, options, moves = data.get("game"), data.get("options"), data.get("moves")
+    if not isinstance(game, str) or not isinstance(options, dict):
+        raise AnalysisError("game: unknown or unsupported")
+    if not isinstance(moves, list) or len(moves) > MAX_MOVES:
+        raise AnalysisError("moves: must be a list of at most {} moves", MAX_MOVES)
+    root = line_tree(list(map(str, moves)))
+    try:
+        return make_board_game(_finder(offers), game, options, root, MAX_MOVES)
+    except SettingsError as error:
+        raise AnalysisError(sanitize_line(str(error), 200)) from None
+
+
+def _finder(offers: SiteResources) -> FindGame:
+    return partial(find_setup_game, offers=offers)
 
 
 def _parse_chess(data: Mapping[str, Any]) -> ParsedChessGame:
@@ -152,8 +187,15 @@ def read_file(content: str) -> str:
     return decode_sgf(data) if text.lstrip().startswith("(") else text
 
 
-def load_games(text: str, report: ReadReport | None = None) -> list[dict[str, Any]]:
-    """Convert the games in a PGN or SGF text, or the position in a FEN, to JSON.
+def load_games(
+    text: str,
+    report: ReadReport | None = None,
+    offers: SiteResources = NO_RESOURCES,
+    variant: str = STANDARD,
+) -> list[dict[str, Any]]:
+    """Convert the games in a PGN, SGF or JSON text, or the position in a FEN, to the page's JSON.
+
+    A FEN is of a `variant` of chess.
 
     Games that are skipped are counted in `report`. Raise AnalysisError if the text is
     invalid.
@@ -172,8 +214,11 @@ def load_games(text: str, report: ReadReport | None = None) -> list[dict[str, An
             if not any(score.moves or _is_position(score) for score in found):
                 raise SettingsError("{}: no game of Go with moves found", "SGF")
             return [_go_to_json(score) for score in found[:MAX_GAMES]]
+        if stripped.startswith("{"):
+            return [_board_to_json(parse_board_game(stripped, _finder(offers), MAX_MOVES))]
         if "\n" not in stripped and stripped.count("/") == 7:
-            return [_chess_to_json(_parse_chess({"start": stripped, "moves": []}))]
+            position = {"start": stripped, "moves": [], "variant": variant}
+            return [_chess_to_json(_parse_chess(position))]
         games = parse_pgn(text, "PGN", MAX_GAMES, MAX_MOVES, report)
         return [_chess_to_json(score) for score in games]
     except SettingsError as error:
@@ -225,12 +270,48 @@ def _go_to_json(score: ParsedGoGame) -> dict[str, Any]:
     }
 
 
-def describe_position(data: Mapping[str, Any], language: str) -> dict[str, Any]:
-    """Return the legal moves after a chess game, whether it is check, and the opening's name.
+def _board_to_json(score: ParsedBoardGame) -> dict[str, Any]:
+    tree = board_tree(score)
+    return {
+        "game": score.game,
+        "options": dict(score.options),
+        "moves": list(score.moves),
+        "players": list(score.players),
+        "result": score.result,
+        "event": score.event,
+        "source": score.text(),
+        "positions": tree.main_line,
+        "branches": tree.branches,
+    }
 
-    The name is in `language`.
+
+def load_position(game: str, text: str, offers: SiteResources) -> dict[str, Any]:
+    """Return a position of a board game as JSON. Raise AnalysisError if it is invalid."""
+    find = _finder(offers)
+    if (game_type := find(game)) is None:
+        raise AnalysisError("game: unknown or unsupported")
+    try:
+        options = options_for(game_type, text)
+        return _board_to_json(make_board_game(find, game, options, BoardNode(), MAX_MOVES))
+    except ValueError as error:
+        raise AnalysisError(sanitize_line(str(error), 200)) from None
+
+
+def describe_position(
+    data: Mapping[str, Any], language: str, offers: SiteResources = NO_RESOURCES
+) -> dict[str, Any]:
+    """Return the legal moves after a game, whether it is check, and the opening's name.
+
+    The name is in `language`. The game must not be Go.
     """
-    study = _parse_chess(data)
+    study = parse_game(data, offers)
+    if isinstance(study, ParsedGoGame):
+        raise AnalysisError("game: unknown or unsupported")
+    if isinstance(study, ParsedBoardGame):
+        board_game = new_board(study)
+        for move in study.moves:
+            board_game.play(move)
+        return {"legal": board_game.moves_with_cells(), "check": False, "opening": ""}
     board = study.pgn.end().board()
     has_name = study.rules == STANDARD_RULES
     opening = find_name(opening_names(), board) if has_name else None
@@ -243,12 +324,20 @@ def describe_position(data: Mapping[str, Any], language: str) -> dict[str, Any]:
     }
 
 
-def add_move(data: Mapping[str, Any], ply: int, move: str) -> dict[str, Any]:
+def add_move(
+    data: Mapping[str, Any], ply: int, move: str, offers: SiteResources = NO_RESOURCES
+) -> dict[str, Any]:
     """Return the game up to `ply` with `move`, in any notation, appended.
 
     Raise AnalysisError if the move is illegal.
     """
-    study = parse_game(data)
+    study = parse_game(data, offers)
+    if isinstance(study, ParsedBoardGame):
+        try:
+            longer = _parse_board({**data, "moves": [*study.moves[:ply], move]}, offers)
+        except AnalysisError:
+            raise AnalysisError("illegal move") from None
+        return _board_to_json(dataclasses.replace(longer, players=_player_names(data)))
     if isinstance(study, ParsedChessGame):
         board = study.pgn.board()
         for text in study.moves[:ply]:
@@ -301,8 +390,10 @@ def _chess_move(board: chess.Board, text: str) -> str:
         raise AnalysisError("illegal move") from None
 
 
-def annotate(data: Mapping[str, Any]) -> dict[str, str]:
-    """Return the file name and text of a game in PGN or SGF, with its variations and its review.
+def annotate(data: Mapping[str, Any], offers: SiteResources = NO_RESOURCES) -> dict[str, str]:
+    """Return the file name and text of a game, with its variations and its review.
+
+    The text is PGN, SGF, or JSON for board games other than chess and Go.
 
     The page sends the game in "source", its move tree in "tree" if it was changed, and after a
     review the evaluations in "said" and the search limit in "nodes". Raise AnalysisError if `data`
@@ -314,7 +405,7 @@ def annotate(data: Mapping[str, Any]) -> dict[str, str]:
     if not (said is None or isinstance(said, list)):
         raise AnalysisError("missing game or review")
     try:
-        score = _changed_game(data, _escape_surrogates(source))
+        score = _changed_game(data, _escape_surrogates(source), offers)
         if said is None:
             return {"name": f"game{score.suffix}", "text": score.text()}
         limits = TimeControl(nodes=decode(int, data.get("nodes")))
@@ -325,7 +416,7 @@ def annotate(data: Mapping[str, Any]) -> dict[str, str]:
     return {"name": f"analysed{score.suffix}", "text": text}
 
 
-def _changed_game(data: Mapping[str, Any], source: str) -> AnalysedGame:
+def _changed_game(data: Mapping[str, Any], source: str, offers: SiteResources) -> AnalysedGame:
     """Return the game with the move tree of the page, or unchanged if the page sends none."""
     tree = data.get("tree")
     changes = None if tree is None else decode(tuple[NodeChange, ...], tree)
@@ -337,6 +428,12 @@ def _changed_game(data: Mapping[str, Any], source: str) -> AnalysedGame:
             change_go(root, go_query(score.query).game(0), changes)
             score = parse_sgf(score.text(), "SGF", MAX_MOVES, require_moves=False)[0]
         return score
+    if data.get("game") != "chess":
+        board_game = parse_board_game(source, _finder(offers), MAX_MOVES)
+        if changes is not None:
+            change_board(board_game, changes)
+            board_game = parse_board_game(board_game.text(), _finder(offers), MAX_MOVES)
+        return board_game
     game = parse_pgn(source, "PGN", 1, MAX_MOVES, require_moves=False)[0]
     if changes is not None:
         change_chess(game.pgn, changes)

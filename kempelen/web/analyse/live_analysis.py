@@ -5,21 +5,25 @@ from __future__ import annotations
 import itertools
 import json
 import threading
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import chess
 
+from agent.game import NotatedGame, format_line
 from agent.kernel.backend import DEFAULT_SEARCH_CONFIG
 from agent.limits import Cp, Info, Limits, Mate, Progress, Result
 from agent.machine import usable_cores
+from kempelen.match.review.board_review import BoardSearch, ParsedBoardGame
 from kempelen.match.review.chess_review import ParsedChessGame
 from kempelen.match.review.go_review import PLAYERS, ParsedGoGame
-from kempelen.match.review.move_annotation import expected_score
+from kempelen.match.review.move_annotation import expected_from_info, expected_score
 from kempelen.web.diagrams import move_squares
+from kempelen.web.play.boards import move_cells
 from kempelen.web.site_context import SiteContext
 from protocols.katago_analysis.protocol import AnalysisEngine, Settings
 from protocols.katago_analysis.visit_limited_backend import SearchSettings
@@ -33,6 +37,8 @@ MAX_LINES = 5
 MAX_LINE_PLIES = 8
 MAX_SECONDS = 20
 MAX_VISITS = 3000
+# Hash memory of the compiled search of a board game.
+BOARD_MEGABYTES = 16
 # Each step of effort multiplies the limits by this factor.
 EFFORT_FACTOR = 4
 MAX_EFFORT = 2
@@ -41,6 +47,7 @@ CLOSE_TIMEOUT_S = 2.0
 # Seconds between two reports in Go.
 REPORT_INTERVAL_S = 0.4
 
+Position = TypeVar("Position")
 Send = Callable[[dict[str, Any]], None]
 
 
@@ -60,9 +67,14 @@ class Look:
 
 
 @contextmanager
-def go_search_resources(site: SiteContext, threads: int = 1) -> Iterator[SearchSettings]:
-    """Reserve hash memory for Go searches during the block, and yield their settings."""
-    megabytes = site.budget.reserve(DEFAULT_SEARCH_CONFIG.megabytes, threads)
+def search_resources(
+    site: SiteContext, threads: int = 1, megabytes: int = DEFAULT_SEARCH_CONFIG.megabytes
+) -> Iterator[SearchSettings]:
+    """Reserve hash memory for searches during the block, and yield their settings.
+
+    They get fewer than `megabytes` if others use most of the memory.
+    """
+    megabytes = site.budget.reserve(megabytes, threads)
     try:
         yield SearchSettings(
             search_config=replace(DEFAULT_SEARCH_CONFIG, megabytes=megabytes, at_once=False)
@@ -71,17 +83,56 @@ def go_search_resources(site: SiteContext, threads: int = 1) -> Iterator[SearchS
         site.budget.release(megabytes)
 
 
-class ChessAnalysis:
-    """Analyses chess positions for one visitor, one at a time.
+class LineSender(ABC, Generic[Position]):
+    """Sends the lines of searches for one visitor, one search at a time.
 
-    The events of the session arrive in the threads of its agent.
+    The events of the searches arrive in the threads of an agent. The function `send` must be
+    thread-safe.
     """
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._searches: deque[tuple[int, Position]] = deque()  # each with its request's number
+        self._lines: dict[int, dict[str, Any]] = {}
+
+    @abstractmethod
+    def _line_to_json(self, info: Info[Any], position: Position) -> dict[str, Any]:
+        """Return a line as JSON, with scores from the first player's point of view."""
+
+    def send_nothing(self, look: Look) -> None:
+        """Send that a position has no lines."""
+        self._send({"kind": "lines", "look": look.number, "lines": [], "done": True})
+
+    def info(self, info: Info[Any]) -> None:
+        if not info.bound:
+            self._lines[info.multipv] = self._line_to_json(info, self._searches[0][1])
+            self._send_lines(done=False)
+
+    def progress(self, progress: Progress[Any], seconds: float) -> None:
+        """Ignore the progress."""
+
+    def error(self, message: str) -> None:
+        """Ignore an error, after which the search still returns a move."""
+
+    def report(self, message: str) -> None:
+        """Ignore a message."""
+
+    def result(self, result: Result[Any]) -> None:
+        self._send_lines(done=True)
+        self._searches.popleft()
+        self._lines = {}
+
+    def _send_lines(self, *, done: bool) -> None:
+        lines = [self._lines[rank] for rank in sorted(self._lines)]
+        self._send({"kind": "lines", "look": self._searches[0][0], "lines": lines, "done": done})
+
+
+class ChessAnalysis(LineSender[chess.Board]):
+    """Analyses chess positions for one visitor, one at a time."""
 
     def __init__(self, site: SiteContext, send: Send) -> None:
         """Create the engine. The function `send` must be thread-safe."""
-        self._send = send
-        self._searches: deque[tuple[int, chess.Board]] = deque()  # each with its request's number
-        self._lines: dict[int, dict[str, Any]] = {}
+        super().__init__(send)
         self._session = ChessSession(self, (), session_context=site.session_context)
         self._session.engine.start()
 
@@ -96,7 +147,7 @@ class ChessAnalysis:
             searchable = searchable and any(board.legal_moves)
         if not searchable:
             self.stop()
-            self._send({"kind": "lines", "look": look.number, "lines": [], "done": True})
+            self.send_nothing(look)
             return
         self._searches.append((look.number, board))
         self.stop()
@@ -110,28 +161,56 @@ class ChessAnalysis:
     def close(self) -> None:
         self._session.close(CLOSE_TIMEOUT_S)
 
-    def info(self, info: Info[chess.Move]) -> None:
-        if not info.bound:
-            self._lines[info.multipv] = _line_to_json(info, self._searches[0][1])
-            self._send_lines(done=False)
+    def _line_to_json(self, info: Info[Any], position: chess.Board) -> dict[str, Any]:
+        return _chess_line_to_json(info, position)
 
-    def progress(self, progress: Progress[chess.Move], seconds: float) -> None:
-        """Ignore the progress."""
 
-    def error(self, message: str) -> None:
-        """Ignore an error, after which the search still returns a move."""
+class BoardAnalysis(LineSender[NotatedGame[Any]]):
+    """Analyses the positions of a board game for one visitor, one at a time."""
 
-    def report(self, message: str) -> None:
-        """Ignore a message."""
+    def __init__(self, site: SiteContext, send: Send, game: ParsedBoardGame) -> None:
+        """Create the engine. The function `send` must be thread-safe."""
+        super().__init__(send)
+        self._memory = ExitStack()
+        searching = self._memory.enter_context(search_resources(site, megabytes=BOARD_MEGABYTES))
+        self._search = BoardSearch(game, self, searching.search_config, site.scheduler)
+        self._start = game.game, game.options
 
-    def result(self, result: Result[chess.Move]) -> None:
-        self._send_lines(done=True)
-        self._searches.popleft()
-        self._lines = {}
+    def suits(self, game: ParsedBoardGame) -> bool:
+        """Return whether the engine can analyse a game: it is for one game with its options."""
+        return self._start == (game.game, game.options)
 
-    def _send_lines(self, *, done: bool) -> None:
-        lines = [self._lines[rank] for rank in sorted(self._lines)]
-        self._send({"kind": "lines", "look": self._searches[0][0], "lines": lines, "done": done})
+    def analyse(self, look: Look, game: ParsedBoardGame) -> None:
+        """Search a position of a game. If it is over, no lines are sent."""
+        position = game.position(look.ply)
+        self.stop()
+        if position.outcome() is not None:
+            self.send_nothing(look)
+            return
+        self._searches.append((look.number, position))
+        self._search.go(
+            position, Limits(movetime=MAX_SECONDS * EFFORT_FACTOR**look.effort), look.lines
+        )
+
+    def stop(self) -> None:
+        self._search.stop()
+
+    def close(self) -> None:
+        self._search.close(CLOSE_TIMEOUT_S)
+        self._memory.close()
+
+    def _line_to_json(self, info: Info[Any], position: NotatedGame[Any]) -> dict[str, Any]:
+        expected = expected_from_info(info)
+        sign = 1 if position.turn == 0 else -1
+        moves = format_line(position, info.pv[:MAX_LINE_PLIES])
+        return {
+            "mate": sign * info.score.moves if isinstance(info.score, Mate) else None,
+            "expected": expected if position.turn == 0 else 1 - expected,
+            "depth": info.depth,
+            "nodes": info.nodes,
+            "moves": moves,
+            "arrow": move_cells(position).get(moves[0], []) if moves else [],
+        }
 
 
 def _with_other_side_to_move(board: chess.Board) -> chess.Board:
@@ -140,7 +219,7 @@ def _with_other_side_to_move(board: chess.Board) -> chess.Board:
     return board.copy(stack=False)  # a search knows no null moves
 
 
-def _line_to_json(info: Info[chess.Move], board: chess.Board) -> dict[str, Any]:
+def _chess_line_to_json(info: Info[chess.Move], board: chess.Board) -> dict[str, Any]:
     """Return a line of search results as JSON, with scores from White's point of view."""
     sign = 1 if board.turn else -1
     expected = expected_score(info.score)
@@ -216,7 +295,7 @@ class GoAnalyses:
         with self._lock:
             if self._engine is None:
                 cores = usable_cores()
-                searching = self._memory.enter_context(go_search_resources(self._site, cores))
+                searching = self._memory.enter_context(search_resources(self._site, cores))
                 settings = Settings(
                     search_settings=searching, max_workers=cores, scheduler=self._site.scheduler
                 )

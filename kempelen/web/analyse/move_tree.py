@@ -15,8 +15,12 @@ import chess
 import chess.pgn
 
 from agent.games.go import COLUMNS, Go
+from agent.games.position_text import SupportsSetup
 from kempelen.match.config.game_settings import CHESS, GO
+from kempelen.match.review.board_review import BoardNode, ParsedBoardGame
 from kempelen.web.diagrams import diagram
+from kempelen.web.play.boards import BoardGame
+from kempelen.web.play.setup import GameSetup
 from protocols.gtp.sgf import (
     SETUP_PROPERTIES,
     SgfError,
@@ -53,7 +57,8 @@ class NodeChange:
 
     - `parent`: the number of its parent among the nodes on the page, or -1 for the root.
     - `was`: its number in the source, or None if it is new.
-    - `move`: the move of a new node, in UCI notation, or for Go such as "B D4".
+    - `move`: the move of a new node, in UCI notation, for Go such as "B D4", or in the notation of
+      other games.
     - `comment`, `nags`: None if they have not been changed.
     """
 
@@ -166,6 +171,31 @@ def go_tree(root: SgfNode, game: Go) -> MoveTree:
     return tree
 
 
+def new_board(game: ParsedBoardGame) -> BoardGame:
+    """Return the initial position of a board game."""
+    return BoardGame(GameSetup(game.game, game.options))
+
+
+def board_tree(game: ParsedBoardGame) -> MoveTree:
+    """Return the tree of a board game. An illegal move ends a variation."""
+    board, tree = new_board(game), MoveTree()
+    for number, (node, parent) in enumerate(walk(game.root, _board_children)):
+        if not tree.shows(parent):
+            continue
+        entry: dict[str, Any] = {}
+        if parent >= 0:
+            for _ in range(tree.climb(parent)):
+                board.undo()
+            try:
+                written = board.play(node.move)
+            except ValueError:
+                continue
+            entry = {"move": written, "played": written}
+        entry |= board.diagram() | {"setup": cast("SupportsSetup[Any]", board.game).position()}
+        tree.add(number, parent, entry, node.comment, node.nags)
+    return tree
+
+
 def _play(game: Go, node: SgfNode) -> tuple[str, str] | None:
     """Play the move of a node. Return the player and the point, or None if it is illegal."""
     try:
@@ -244,6 +274,26 @@ def change_go(root: SgfNode, game: Go, changes: Sequence[NodeChange]) -> None:
                 node.set(name, value)
 
 
+def change_board(game: ParsedBoardGame, changes: Sequence[NodeChange]) -> None:
+    """Change the tree of a board game to that of the page. Raise TreeError if it is invalid.
+
+    The legality of new moves is not checked.
+    """
+
+    def add(parent: BoardNode, text: str) -> BoardNode:
+        return BoardNode(text)
+
+    old = list(walk(game.root, _board_children))
+    shown = board_tree(game).numbers
+    for node, change, children, deleted in _match(old, shown, changes, add):
+        gone = set(map(id, deleted)) | set(map(id, children))
+        node.children = [*children, *(child for child in node.children if id(child) not in gone)]
+        if change.comment is not None:
+            node.comment = change.comment
+        if change.nags is not None:
+            node.nags = list(change.nags)
+
+
 def _match(
     old: Sequence[tuple[Node, int]],
     shown: Mapping[int, int],
@@ -281,6 +331,10 @@ def _match(
 
 def _chess_children(node: chess.pgn.GameNode) -> Sequence[chess.pgn.GameNode]:
     return node.variations
+
+
+def _board_children(node: BoardNode) -> Sequence[BoardNode]:
+    return node.children
 
 
 def _go_children(root: SgfNode) -> Callable[[SgfNode], Sequence[SgfNode]]:

@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
+from agent.games.variants import STANDARD
 from agent.io.read_report import ReadReport
 from agent.io.user_code import describe
 from kempelen.console.settings_codec import SettingsError, encode
@@ -23,8 +24,9 @@ from kempelen.console.translation import translate
 from kempelen.match.config.engine_settings import EngineProtocol, EngineSettings
 from kempelen.match.config.time_control import TimeControl
 from kempelen.match.review.analysis_file import AnalysisFile
+from kempelen.match.review.board_review import ParsedBoardGame, analyse_board_game
 from kempelen.match.review.chess_review import ParsedChessGame, analyse_chess
-from kempelen.match.review.go_review import analyse_go
+from kempelen.match.review.go_review import ParsedGoGame, analyse_go
 from kempelen.match.review.move_annotation import MoveQuality, ReviewedMove
 from kempelen.match.review.parsed_game import VERIFIED_QUALITIES
 from kempelen.web.analyse.game_analysis import (
@@ -34,16 +36,19 @@ from kempelen.web.analyse.game_analysis import (
     annotate,
     describe_position,
     load_games,
+    load_position,
     parse_game,
     read_file,
 )
 from kempelen.web.analyse.live_analysis import (
+    BOARD_MEGABYTES,
     MAX_EFFORT,
     MAX_LINES,
+    BoardAnalysis,
     ChessAnalysis,
     GoAnalyses,
     Look,
-    go_search_resources,
+    search_resources,
 )
 from kempelen.web.channel import Channel
 from kempelen.web.layout import request_language
@@ -55,11 +60,11 @@ from protocols.katago_analysis.protocol import Settings
 from protocols.server.admission import RejectedError
 from protocols.tasks import cancel_all
 
-# Allowed nodes (chess) or visits (Go) per move of a review.
-DEFAULT_NODES = {"chess": 150_000, "go": 150}
-MAX_NODES = {"chess": 1_000_000, "go": 2_000}
+# Allowed nodes (or visits in Go) per move of a review.
+DEFAULT_NODES = {ParsedChessGame: 150_000, ParsedGoGame: 150, ParsedBoardGame: 5_000}
+MAX_NODES = {ParsedChessGame: 1_000_000, ParsedGoGame: 2_000, ParsedBoardGame: 50_000}
 # Maximum nodes or visits of a whole review, because other visitors wait for it.
-MAX_TOTAL_NODES = {"chess": 60_000_000, "go": 60_000}
+MAX_TOTAL_NODES = {ParsedChessGame: 60_000_000, ParsedGoGame: 60_000, ParsedBoardGame: 2_000_000}
 # Maximum number of concurrent reviews, and of files being read; seconds between two reports.
 MAX_CONCURRENT = 1
 REPORT_INTERVAL_S = 0.5
@@ -75,6 +80,7 @@ class AnalysePage(Page):
 
     def __init__(self, site: SiteContext) -> None:
         super().__init__(site)
+        self._offers = site.resources
         self.go = GoAnalyses(site)
         self.review_limit = asyncio.Semaphore(MAX_CONCURRENT)
         self.review_locks = VisitorLocks()  # one review per visitor at a time
@@ -103,28 +109,31 @@ class AnalysePage(Page):
 
         def load() -> dict[str, Any]:
             report = ReadReport()
+            if "position" in data:
+                game, position = str(data.get("board")), str(data["position"])
+                return {"games": [load_position(game, position, self._offers)], "skipped": ""}
             text = read_file(str(data["file"])) if "file" in data else str(data.get("text", ""))
-            games = load_games(text, report)
+            games = load_games(text, report, self._offers, data.get("variant") or STANDARD)
             return {"games": games, "skipped": translate(report.message(), language)}
 
         return await self._answer(request, load, self._load_limit)
 
     async def _move(self, request: Request) -> Response:
         study, ply, move = await _read_move(request)
-        return await self._answer(request, lambda: add_move(study, ply, move))
+        return await self._answer(request, lambda: add_move(study, ply, move, self._offers))
 
     async def _judge(self, request: Request) -> Response:
         """Play a move, and classify it as the review of a game does."""
         study, ply, move = await _read_move(request)
 
         def play() -> tuple[dict[str, Any], AnalysedGame]:
-            game = add_move(study, ply, move)
-            return game["positions"][-1], parse_game(game)
+            game = add_move(study, ply, move, self._offers)
+            return game["positions"][-1], parse_game(game, self._offers)
 
         known = AnalysisFile(None, "")
         try:
             position, played = await self.run_in_thread(request, play)
-            limits = TimeControl(nodes=DEFAULT_NODES[played.game], patience=SEARCH_TIMEOUT_S)
+            limits = TimeControl(nodes=DEFAULT_NODES[type(played)], patience=SEARCH_TIMEOUT_S)
             async with (
                 self._judge_locks.lock(self.site.client_key(request)),
                 self._judge_limit,
@@ -153,19 +162,31 @@ class AnalysePage(Page):
             await analyse_chess(
                 [study], own, limits, known, since=since, report=report, session_context=context
             )
-        else:
-            with go_search_resources(site) as searching:
+            return
+        if isinstance(study, ParsedGoGame):
+            with search_resources(site) as searching:
                 settings = Settings(search_settings=searching, scheduler=site.scheduler)
                 await analyse_go([study], settings, limits, known, since=since, report=report)
+            return
+        with search_resources(site, megabytes=BOARD_MEGABYTES) as searching:
+            await analyse_board_game(
+                study,
+                searching.search_config,
+                limits,
+                known,
+                since=since,
+                report=report,
+                scheduler=site.scheduler,
+            )
 
     async def _position(self, request: Request) -> Response:
         data = await json_object(request) or {}
         language = request_language(request)
-        return await self._answer(request, lambda: describe_position(data, language))
+        return await self._answer(request, lambda: describe_position(data, language, self._offers))
 
     async def _record(self, request: Request) -> Response:
         data = await json_object(request) or {}
-        return await self._answer(request, lambda: annotate(data), self._load_limit)
+        return await self._answer(request, lambda: annotate(data, self._offers), self._load_limit)
 
     async def _answer(
         self,
@@ -209,6 +230,7 @@ class AnalysisSession:
         self._page = page
         self._channel = channel
         self._chess: ChessAnalysis | None = None
+        self._board: BoardAnalysis | None = None
         self._go = ""
         self._review: asyncio.Task[None] | None = None
         self._pending: asyncio.Future[None] | None = None
@@ -236,8 +258,9 @@ class AnalysisSession:
         if self._pending is not None:
             await asyncio.gather(self._pending, return_exceptions=True)
         await asyncio.to_thread(self._stop)
-        if self._chess is not None:
-            await asyncio.to_thread(self._chess.close)
+        for analysis in (self._chess, self._board):
+            if analysis is not None:
+                await asyncio.to_thread(analysis.close)
 
     async def _run_in_thread(self, act: Callable[..., None], *arguments: Any) -> None:
         """Run a function in a thread. It runs to its end even if the page disconnects."""
@@ -265,30 +288,39 @@ class AnalysisSession:
         if not isinstance(study, dict):
             raise AnalysisError("missing study")
         async with self._page.site.visitor_locks.lock(self._channel.visitor):
-            return await asyncio.to_thread(parse_game, study)
+            return await asyncio.to_thread(parse_game, study, self._page.site.resources)
 
     def _search(self, look: Look, study: AnalysedGame) -> None:
+        self._stop()  # the search may be for another game
         if isinstance(study, ParsedChessGame):
             if self._chess is None:
                 self._chess = ChessAnalysis(self._page.site, self._channel.send)
             self._chess.analyse(look, study)
-        else:
-            self._page.go.stop(self._go)
+        elif isinstance(study, ParsedGoGame):
             self._go = self._page.go.analyse(look, study, self._channel.send)
+        else:
+            if self._board is not None and not self._board.suits(study):
+                self._board.close()
+                self._board = None
+            if self._board is None:
+                self._board = BoardAnalysis(self._page.site, self._channel.send, study)
+            self._board.analyse(look, study)
 
     def _stop(self) -> None:
         self._page.go.stop(self._go)
-        if self._chess is not None:
-            self._chess.stop()
+        for analysis in (self._chess, self._board):
+            if analysis is not None:
+                analysis.stop()
 
     async def _start_review(self, message: dict[str, Any]) -> None:
         study = await self._study(message)
-        nodes = message.get("nodes", DEFAULT_NODES[study.game])
+        kind = type(study)
+        nodes = message.get("nodes", DEFAULT_NODES[kind])
         if isinstance(nodes, bool) or not isinstance(nodes, int) or nodes < 1:
             raise AnalysisError("nodes: must be at least 1")
         await self._cancel_review()
         await self._run_in_thread(self._stop)
-        max_nodes = min(MAX_NODES[study.game], MAX_TOTAL_NODES[study.game] // len(study.plies))
+        max_nodes = min(MAX_NODES[kind], MAX_TOTAL_NODES[kind] // len(study.plies))
         limits = TimeControl(nodes=min(nodes, max_nodes), patience=SEARCH_TIMEOUT_S)
         self._review = asyncio.create_task(self._run_review(study, limits))
 

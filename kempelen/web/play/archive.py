@@ -9,8 +9,9 @@ import math
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from agent.games.stones import iter_bits
@@ -22,9 +23,11 @@ from kempelen.match.game.game_result import GameResult, Termination
 from kempelen.match.records.game_record import GameRecord, MoveRecord, PgnFormat, to_pgn
 from kempelen.match.records.ledger import DECODE_ERRORS
 from kempelen.match.records.record_formats import to_text
+from kempelen.match.review.board_review import line_tree, make_board_game
 from kempelen.web.database import Database
-from kempelen.web.play.boards import GoGame, PlayedGame
-from kempelen.web.play.setup import CHESS, GO, GameSetup
+from kempelen.web.play.boards import BoardGame, GoGame, PlayedGame
+from kempelen.web.play.setup import CHESS, GO, GameSetup, find_setup_game
+from kempelen.web.site_context import SiteResources
 from protocols.gtp.sgf import main_moves, parse_trees, sgf_point
 from protocols.gtp.sgf_tree import serialise
 
@@ -254,6 +257,18 @@ def export_game(
         return "sgf", "application/x-go-sgf", _to_sgf(board, record)
     settings = GameSettings(game.setup.game, dict(game.setup.options))
     return "txt", "text/plain", to_text(record, settings, EVENT)
+
+
+def board_game_text(game: SavedGame, offers: SiteResources) -> str | None:
+    """Return a board game other than chess and Go in JSON, or None if it is another game."""
+    setup, find = game.setup, partial(find_setup_game, offers=offers)
+    if find(setup.game) is None:
+        return None
+    root = line_tree(game.moves)
+    parsed = make_board_game(find, setup.game, setup.options, root, len(game.moves))
+    white, black = player_names(game, BoardGame(setup))
+    result = game.game_result.result if game.game_result else ""
+    return replace(parsed, players=(black, white), result=result).text()
 
 
 def _to_sgf(board: GoGame, record: GameRecord) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 import chess
 
-from agent.game import CHANCE, GridGame
+from agent.game import CHANCE, GridGame, NotatedGame
 from agent.games.backgammon import Backgammon
 from agent.games.chain_status import Statuses
 from agent.games.checkers import Checkers
@@ -83,7 +83,7 @@ class BoardGame(Referee):
         if self.mover == CHANCE:
             self._rolls.append(len(self.moves))
         else:
-            self._last = self._move_cells().get(self.game.text(move), [])
+            self._last = move_cells(self.game).get(self.game.text(move), [])
         super().push(move, player)
 
     def undo(self) -> None:
@@ -96,25 +96,31 @@ class BoardGame(Referee):
         return Random(f"{self._seed}/{len(self.moves)}").random()
 
     def view(self) -> dict[str, Any]:
+        game, legal = self.game, self.moves_with_cells()
+        if isinstance(game, Backgammon):
+            steps = {game.text(move): move for move in game.moves()}
+            for move in legal:
+                move["steps"] = steps[move["text"]]
+        return self.diagram() | {"legal": legal, "rolls": self._rolls, "text": self.moves}
+
+    def diagram(self) -> dict[str, Any]:
+        """Return the position with the last move, but without the legal moves."""
         text, game = str(self.game), self.game
         rows = parse_grid(text)
-        paths = self._move_cells()
         view: dict[str, Any] = {
             "kind": "grid" if rows else "text",
             "rows": rows,
-            "dark": isinstance(self.game, Checkers),
+            "dark": isinstance(game, Checkers),
             "line": self._winning_line(rows or []),
             "position": text,
-            "legal": [{"text": move, "path": paths.get(move, [])} for move in self.legal_moves()],
             "last": self._last,
-            "rolls": self._rolls,
-            "text": self.moves,
         }
-        if isinstance(game, Backgammon):
-            steps = {game.text(move): move for move in game.moves()}
-            for move in view["legal"]:
-                move["steps"] = steps[move["text"]]
         return view | dice_diagram(game) | self._labels
+
+    def moves_with_cells(self) -> list[dict[str, Any]]:
+        """Return the legal moves, each with the cells of its path."""
+        paths = move_cells(self.game)
+        return [{"text": move, "path": paths.get(move, [])} for move in self.legal_moves()]
 
     def _winning_line(self, rows: Sequence[str]) -> list[list[int]]:
         """Return the cells of the line that has won the game, as [row, column], or []."""
@@ -133,22 +139,20 @@ class BoardGame(Referee):
                         return line
         return []
 
-    def _move_cells(self) -> dict[str, list[list[int]]]:
-        """Return the cells of each legal move, as [row, column] with rows from the top."""
-        game = self.game
-        if isinstance(game, Checkers):
-            return {
-                move: [_square(int(n)) for n in _SQUARES.findall(move)]
-                for move in self.legal_moves()
-            }
-        if not isinstance(game, GridGame) or game.outcome() is not None:
-            return {}
-        moves: dict[str, list[list[int]]] = {}
-        for row, cells in enumerate(game.grid()):
-            for column in range(len(cells)):
-                if (move := game.move_at(row, column)) is not None:
-                    moves.setdefault(game.text(move), [[row, column]])
-        return moves
+
+def move_cells(game: NotatedGame[Any]) -> dict[str, list[list[int]]]:
+    """Return the cells of each legal move, as [row, column] with rows from the top."""
+    if isinstance(game, Checkers):
+        texts = map(game.text, game.moves())
+        return {move: [_square(int(n)) for n in _SQUARES.findall(move)] for move in texts}
+    if not isinstance(game, GridGame) or game.outcome() is not None:
+        return {}
+    moves: dict[str, list[list[int]]] = {}
+    for row, cells in enumerate(game.grid()):
+        for column in range(len(cells)):
+            if (move := game.move_at(row, column)) is not None:
+                moves.setdefault(game.text(move), [[row, column]])
+    return moves
 
 
 class GoGame(GtpGoBoard):

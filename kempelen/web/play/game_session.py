@@ -34,6 +34,7 @@ from kempelen.web.play.opponents import (
     start_hint_engine,
     start_opponent,
 )
+from kempelen.web.play.setup import CHESS, find_setup_game, is_go
 from kempelen.web.site_context import SiteContext
 from protocols.client.process import EngineError
 from protocols.client.uci import RESIGNATION, PlayResult, SearchRequest
@@ -53,6 +54,9 @@ class GameSession:
         self.saved = saved
         self.board: PlayedGame = replay_game(saved.setup, saved.moves, saved.dead)
         self.subscribers = ChannelGroup()
+        game = saved.setup.game  # one that the page Analyse can open?
+        has_setup = find_setup_game(game, site.resources) is not None
+        self._analysable = game == CHESS or is_go(game) or has_setup
         self._site = site
         self._archive = archive
         self._opponent: Opponent | None = None
@@ -134,6 +138,7 @@ class GameSession:
             "result": saved.game_result.result if saved.game_result else "",
             "reason": saved.game_result.termination.value if saved.game_result else "",
             "detail": saved.game_result.detail if saved.game_result else "",
+            "analysable": self._analysable,
             "board": board.view(),
         }
 

@@ -18,7 +18,7 @@ from agent.limits import Info, Mate
 from kempelen.match.review.move_annotation import (
     MoveQuality,
     PositionEval,
-    expected_score,
+    expected_from_info,
     move_loss,
     quality_of_loss,
 )
@@ -60,9 +60,7 @@ def is_blunder(before: Info[str], after: Info[str], move: str, *, same_mover: bo
 
 
 def _evaluate(info: Info[str]) -> PositionEval:
-    outcome = info.expected_outcome
-    expected = expected_score(info.score) if outcome is None else (1 + outcome) / 2
-    return PositionEval(expected, line=info.pv)
+    return PositionEval(expected_from_info(info), line=info.pv)
 
 
 # Chess

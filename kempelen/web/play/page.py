@@ -17,7 +17,14 @@ from agent.io.message import Message
 from kempelen.web.channel import Channel
 from kempelen.web.layout import page_words, request_language
 from kempelen.web.pages import Page
-from kempelen.web.play.archive import OUTCOMES, Archive, GameSearch, SavedGame, export_game
+from kempelen.web.play.archive import (
+    OUTCOMES,
+    Archive,
+    GameSearch,
+    SavedGame,
+    board_game_text,
+    export_game,
+)
 from kempelen.web.play.boards import PlayedGame, replay_game
 from kempelen.web.play.game_session import GameSession
 from kempelen.web.play.setup import GameSetup, form_choices, parse_setup
@@ -113,10 +120,15 @@ class PlayPage(Page):
         return AsciiJsonResponse({"id": game.id}, 201)
 
     async def _describe(self, request: Request) -> Response:
-        """Return the player number of the visitor in a game, or null for another visitor's game."""
+        """Return the player number of the visitor in a game, and its text for the page Analyse.
+
+        The number is null for another visitor's game. The text is null for games without a text in
+        JSON, such as chess and Go.
+        """
         game = self._saved_game(request)
         owned = game.owner == self.site.owner(request.cookies)
-        return AsciiJsonResponse({"side": game.setup.side if owned else None})
+        text = await self.run_in_thread(request, board_game_text, game, self.site.resources)
+        return AsciiJsonResponse({"side": game.setup.side if owned else None, "text": text})
 
     async def _delete(self, request: Request) -> Response:
         game = self._saved_game(request)

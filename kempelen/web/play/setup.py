@@ -20,6 +20,7 @@ from agent.games import catalogue
 from agent.games.catalogue import GameError, GameType
 from agent.games.fen import board_from_fen, is_playable
 from agent.games.go import Go, format_size, parse_size
+from agent.games.position_text import MAX_LENGTH, options_for, supports_setup
 from agent.games.variants import STANDARD, VARIANTS, ChessRules
 from agent.io.message import Message, MessageError, library_message
 from agent.search.catalogue import algorithms
@@ -77,7 +78,8 @@ class GameSetup:
       means full strength.
     - `algorithm`, `evaluation`: names, or "" for the defaults.
     - `seconds`: the opponent's time per move in a game without clocks.
-    - `fen`, `sgf`: the position at the start of a game of chess or Go, or "" for the usual one.
+    - `fen`, `sgf`: the position at the start of a game of chess or Go, or "" for the usual one. In
+      other games, `options` contains it.
     - `base`, `increment`: the clock in seconds. Without clocks, `base` is None.
     """
 
@@ -130,13 +132,29 @@ def builtin_evaluations(game: str) -> tuple[str, ...]:
 
 
 def playable_games(offers: SiteResources) -> list[str]:
-    return [name for name in catalogue.names() if name not in _EXCLUDED_GAMES] + list(offers.games)
+    return [name for name in _catalogue_names() if name not in _EXCLUDED_GAMES] + list(offers.games)
+
+
+@cache
+def _catalogue_names() -> list[str]:
+    return catalogue.names()
 
 
 @cache
 def find_game_type(game: str) -> GameType:
     """Return the type of a game. Raise GameError if the game is unknown."""
     return catalogue.find(game)
+
+
+def find_setup_game(game: str, offers: SiteResources) -> GameType | None:
+    """Return the type of a game that can begin at any position, or None for other games.
+
+    Chess and Go have positions of their own.
+    """
+    if game not in playable_games(offers):
+        return None
+    game_type = find_game_type(game)
+    return game_type if supports_setup(game_type) else None
 
 
 def is_go(game: str) -> bool:
@@ -161,6 +179,7 @@ def form_choices(offers: SiteResources) -> dict[str, Any]:
         "engines": {name: text.split()[0] for name, text in offers.engines.items()},
         "rules": list(RULES),
         "handicap": MAX_HANDICAP,
+        "with_position": [name for name in game_names if find_setup_game(name, offers)],
     }
 
 
@@ -220,11 +239,27 @@ def parse_setup(form: Mapping[str, Any], offers: SiteResources) -> GameSetup:
             sgf=sgf,
             rules=reader.choice("rules", RULES, RULES[0]),
         )
+    if (text := reader.text("position", MAX_LENGTH).strip()) and find_setup_game(game, offers):
+        setup = dataclasses.replace(setup, options={**setup.options, **_read_board(game, text)})
     try:
-        find_game_type(game).new(**setup.options)
+        position = find_game_type(game).new(**setup.options)
     except GameError as error:
         raise SetupError(str(error)) from None
+    if text and position.outcome() is not None:
+        raise SetupError("position: the game is already over")
     return setup
+
+
+def _read_board(game: str, text: str) -> dict[str, Any]:
+    """Return the options of a board game that begins at a position, which defines the size."""
+    game_type = find_game_type(game)
+    try:
+        options = options_for(game_type, text)
+    except ValueError as error:
+        raise SetupError(str(error)) from None
+    sizes = {name: value for name, value in options.items() if name in BOUNDS}
+    _read_options(_Form({"options": sizes}), game)  # checks the bounds
+    return options
 
 
 def _read_position(reader: _Form) -> dict[str, Any]:

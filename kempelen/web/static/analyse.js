@@ -1,13 +1,13 @@
 // The analysis page: the move tree of a game, live analysis, and the review of a whole game.
 //
 // The address names the game: ?study= in the store of this browser, ?game= a game of the play page,
-// ?fen=, ?sgf=, or #text= the compressed game of a link. Otherwise, the part after # is the game of
+// ?fen=, ?sgf=, ?board= a board game with its ?position=, or #text= the compressed game of a link. Otherwise, the part after # is the game of
 // a file and the number of the shown node.
 
 import { createBoard } from "./board.js";
 import { keep as keepChoices, restore as restoreChoices } from "./choices.js";
 import { channel } from "./channel.js";
-import { bar, localSan, numbered, onTypedMove, scoreText } from "./notation.js";
+import { bar, fenQuery, localSan, numbered, onTypedMove, scoreText } from "./notation.js";
 import { course } from "./graph.js";
 import { ask, element, isStepKey, language, markStep, words } from "./site.js";
 import { mistakes, puzzlesOf } from "./mistakes.js";
@@ -60,7 +60,7 @@ const tallies = element("div", {
 const learning = element("p", { class: "steps", hidden: true });
 const progress = element("progress", { max: 1, value: 0, "aria-label": say("judging"), hidden: true });
 const source = element("textarea", { id: "source", spellcheck: "false" });
-const file = element("input", { id: "file", type: "file", accept: ".pgn,.sgf,.fen,.txt" });
+const file = element("input", { id: "file", type: "file", accept: ".pgn,.sgf,.fen,.txt,.json" });
 const choice = element("select", { id: "games" });
 const choosing = element("p", { hidden: true }, element("label", { for: "games" }, say("game")), choice);
 const title = element("h2", {});
@@ -140,6 +140,7 @@ main.append(element("h1", { class: "hidden-words" }, say("title")), element("div
 
 const wire = channel("/analyse/channel", heard);
 const sent = (node) => gameTo(study, node);
+const isBoardGame = () => !["chess", "go"].includes(study.game);
 const mainMoves = () => lineFrom(study.root).map((node) => node.played).join();
 const mainEnd = () => lineFrom(study.root).at(-1);
 const inMainLine = (node) => lineFrom(study.root)[node.ply] === node;
@@ -165,7 +166,7 @@ function base64Of(given) {
 }
 
 /**
- * Open a text of the visitor, or a `{file}` in Base64. `kept`: save it, and give it an address of its own.
+ * Open a text of the visitor, a `{file}` in Base64, or the `{position}` of a board game. `kept`: save it, and give it an address of its own.
  * `link`: the text in its address.
  */
 async function load(given, kept = true, link = "") {
@@ -199,6 +200,7 @@ function show(which, number = 0) {
   progress.hidden = true;
   const fresh = bar(study.game);
   copying.hidden = study.game !== "chess";
+  threatening.hidden = isBoardGame();
   balance.node.replaceWith(fresh.node);
   balance = fresh;
   const known = study.players.some((name) => name !== "?");
@@ -266,12 +268,15 @@ async function opened(packed) {
   }
 }
 
-/** Return the file of a game of the play page, or "". */
+/** Return the text of a game of the play page, or "", with the visitor's player number, or null. */
 async function recorded(game) {
-  if (!game) return "";
-  const response = await fetch(`${game}/record`);
-  if (!response.ok) trouble.textContent = say("not kept");
-  return response.ok ? response.text() : "";
+  try {
+    const { side, text: own } = await ask(game);
+    return { side, recordedText: own ?? await (await fetch(`${game}/record`)).text() };
+  } catch {
+    trouble.textContent = say("not kept");
+    return { side: null, recordedText: "" };
+  }
 }
 
 /** Show what the address names. */
@@ -288,10 +293,12 @@ async function restore() {
     let problem = asked.has("study") ? say("not kept") : "";
     const game = asked.has("game") && `/games/${encodeURIComponent(asked.get("game"))}`;
     trouble.textContent = "";
-    const given = await opened(packed) || (asked.get("fen")?.replaceAll("_", " ") ?? asked.get("sgf")
-      ?? await recorded(game));
-    if (given) await load(given, false, packed);
-    if (given && game && games.length) games[0].own = (await ask(game)).side; // null: of another visitor
+    const plain = (key) => asked.get(key)?.replaceAll("_", " ");
+    const { side, recordedText = "" } = game ? await recorded(game) : {};
+    const given = await opened(packed) || (plain("fen") ?? asked.get("sgf")
+      ?? (asked.has("board") ? { board: asked.get("board"), position: plain("position") } : recordedText));
+    if (given) await load(asked.has("fen") && !packed ? { text: given, variant: asked.get("variant") } : given, false, packed);
+    if (given && game && games.length) games[0].own = side; // null: of another visitor
     problem ||= trouble.textContent;
     if (!games.length) await load(EXAMPLE.text, false);
     trouble.textContent = problem;
@@ -429,9 +436,9 @@ function go(node) {
   mark.disabled = deleting.disabled = !node.parent;
   promoting.disabled = !variation(node);
   undoing.disabled = !study.undo.length;
-  setting.hidden = (study.variant ?? "chess") !== "chess"; // the editor knows standard chess only
-  setting.href = study.game === "chess" ? `/editor?fen=${node.fen.replaceAll(" ", "_")}`
-    : `/editor?sgf=${encodeURIComponent(sgfOf(node.rows, toMove(node)))}`;
+  setting.href = `/editor?${isBoardGame() ? `board=${study.game}&position=${node.setup.replaceAll(" ", "_")}`
+    : study.game === "chess" ? fenQuery(node.fen, study.variant)
+      : `sgf=${encodeURIComponent(sgfOf(node.rows, toMove(node)))}`}`;
   judge.disabled = reviewing || !mainEnd().ply;
   const judged = reviewed(node);
   const words = node.parent ? say("after", { move: named(node, true) }) : say("beginning");
@@ -487,15 +494,15 @@ function draw() {
   balance.show(share, say("balance", { side, share: share == null ? "?" : Math.round(100 * share), score }));
   view.show(here, {
     movable: "both", flipped, again,
-    owners: found.owners, hints: found.lines.map((line) => line.arrow), threat,
+    owners: found.owners, hints: isBoardGame() ? found.lines[0]?.arrow : found.lines.map((line) => line.arrow), threat,
     label: say("board", { move: here.move ?? say("beginning"), score, fen: here.fen ?? "" }),
   });
   again = false;
 }
 
-/** Get what the board needs of the shown chess position: the legal moves, and whether it is check. */
+/** Get what the board needs of the shown position: the legal moves, and in chess whether it is check. */
 async function describe(node) {
-  if (study.game !== "chess" || node.legal) return;
+  if (study.game === "go" || node.legal) return;
   Object.assign(node, await ask("/analyse/position", sent(node)));
   if (node !== here) return;
   opening.textContent = node.opening;
@@ -550,8 +557,9 @@ judge.addEventListener("click", () => {
 });
 
 function askReview() {
-  const cares = study.game === "chess" ? { quick: 20000, usual: 150000, thorough: 500000 }
-    : { quick: 50, usual: 200, thorough: 1000 };
+  const cares = isBoardGame() ? { quick: 1000, usual: 5000, thorough: 20000 }
+    : study.game === "chess" ? { quick: 20000, usual: 150000, thorough: 500000 }
+      : { quick: 50, usual: 200, thorough: 1000 };
   wire.send({ kind: "review", study: sent(mainEnd()), nodes: cares[nodes.value] });
 }
 

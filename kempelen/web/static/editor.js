@@ -1,19 +1,24 @@
-// The board editor: sets up a position of chess or Go, to analyse it or to play it.
+// The board editor: sets up a position, to analyse it or to play it. The server names its faults.
 //
-// ?fen= or ?sgf= in the address: the position. The server names its faults.
+// The position in the address: ?fen= of a &variant= of chess, ?sgf=, or ?position= of a &board= game.
 
 import { createBoard } from "./board.js";
-import { button as cell, COLUMNS, drawing } from "./gridboard.js";
+import { button as cell, drawing } from "./gridboard.js";
+import { fenQuery } from "./notation.js";
 import { ask, element, words } from "./site.js";
-import { sgfOf, stonesOf } from "./stones.js";
+import { positionOf, rowsOf, sgfOf, stonesOf } from "./stones.js";
 import { Chessground } from "./vendor/chessground/chessground.min.js";
 
 const say = await words("editor");
-const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+const played = await words("play");
+const choices = await ask("/editor/choices");
 const ROLES = ["king", "queen", "rook", "bishop", "knight", "pawn"];
 const COLOURS = ["white", "black"];
-const SIZES = [2, 19];
 const FILES = "abcdefgh";
+const POCKETS = "QRBNP"; // the pieces that can be in hand
+const MAX_CHECKS = 3;
+const SIDES = { X: "black", O: "white", b: "black", w: "white" };
+const PIECES = { ...SIDES, b: "black man", w: "white man", B: "black crowned", W: "white crowned" };
 
 const asked = new URLSearchParams(location.search);
 let number = 0; // of the last check; earlier answers are ignored
@@ -21,8 +26,9 @@ let warning = ""; // shown with the next check
 let good = null; // the checked position, without faults: { analyse, play } addresses
 
 const main = document.getElementById("main");
-const game = element("select", { id: "game" }, element("option", { value: "chess" }, say("chess")),
-  element("option", { value: "go", selected: asked.has("sgf") }, say("go")));
+const chosen = asked.has("sgf") ? "go" : asked.get("board") in choices.boards ? asked.get("board") : "chess";
+const game = element("select", { id: "game" }, ...["chess", "go", ...Object.keys(choices.boards)].map((name) =>
+  element("option", { value: name, selected: name === chosen }, played.named("game", name.split(":").at(-1)))));
 const faults = element("p", { class: "error faults", role: "alert" });
 const state = element("p", { role: "status", "aria-live": "polite" });
 const board = element("div", { class: "board-edit" });
@@ -77,11 +83,22 @@ function press(boxes, chosen) {
   for (const [name, made] of boxes.flatMap(({ buttons }) => buttons)) made.setAttribute("aria-pressed", name === chosen);
 }
 
+/** Return the classes of a chess piece, given by its letter in a FEN. */
+function pieceOf(sign) {
+  const letter = sign.toLowerCase();
+  return `${sign === letter ? "black" : "white"} ${ROLES[[..."kqrbnp"].indexOf(letter)]}`;
+}
+
 function editChess() {
   let tool = "move";
   let orientation = "white";
   let counters = "0 1";
   let possible = { castling: [], passing: [] };
+  const variant = element("select", { id: "variant", onchange: () => {
+    show();
+    read(choices.variants[variant.value]);
+  } }, ...Object.keys(choices.variants).map((name) => element("option", { value: name }, played(`variant ${name}`))));
+  variant.value = asked.get("variant") in choices.variants ? asked.get("variant") : "chess";
   const holder = element("div", { class: "chess", role: "img", "aria-label": say("board") });
   const overlay = element("div", { class: "overlay", hidden: true });
   board.replaceChildren(element("div", { class: "chess-frame" }, holder), overlay);
@@ -112,18 +129,31 @@ function editChess() {
     ...COLOURS.map((each) => element("option", { value: each[0] }, say(each))));
   const rights = ["K", "Q", "k", "q"].map((letter) =>
     element("input", { type: "checkbox", id: `castling-${letter}`, onchange: changed, value: letter }));
+  const castling = element("fieldset", { class: "castling" }, element("legend", {}, say("castling")), ...rights.map((box) =>
+    element("label", { for: box.id }, box, say(`castling ${box.value}`))));
+  const inHand = COLOURS.flatMap((color) => [...POCKETS].map((letter, place) => {
+    const sign = color === "white" ? letter : letter.toLowerCase();
+    return element("input", { id: `pocket-${sign}`, type: "number", min: 0, max: 16, value: 0, onchange: changed,
+      "data-sign": sign, "aria-label": say(`${color} ${ROLES[place + 1]}`) });
+  }));
+  const pockets = element("fieldset", { class: "pockets cg-wrap" }, element("legend", {}, say("pockets")), ...inHand.map((input) =>
+    element("label", { for: input.id }, element("piece", { class: pieceOf(input.dataset.sign) }), input)));
+  const checks = COLOURS.map((color) => element("select", { id: `checks-${color}`, onchange: changed },
+    ...Array.from({ length: MAX_CHECKS + 1 }, (_, left) => element("option", { value: left }, String(left)))));
+  const checksLeft = element("div", {}, ...checks.map((control, place) => field(`checks ${COLOURS[place]}`, control)));
   const passing = element("select", { id: "passing", onchange: changed });
   const fen = element("input", { id: "fen", maxlength: 120, spellcheck: "false", autocomplete: "off",
     onchange: () => read(fen.value.trim()) });
   controls.replaceChildren(...palettes.map(({ node }) => node), tools.node,
     element("p", { class: "faint" }, say("hint")),
-    field("side", side),
-    element("fieldset", { class: "castling" }, element("legend", {}, say("castling")), ...rights.map((box) =>
-      element("label", { for: box.id }, box, say(`castling ${box.value}`)))),
-    field("passing", passing),
+    field("variant", variant), field("side", side), castling, pockets, checksLeft, field("passing", passing),
     field("fen", fen),
-    element("div", { class: "steps" }, button("start", () => read(START)),
-      button("clear", () => read(`8/8/8/8/8/8/8/8 ${side.value} - - 0 1`)),
+    element("div", { class: "steps" }, button("start", () => read(choices.variants[variant.value])),
+      button("clear", () => {
+        ground.setPieces(new Map([...ground.state.pieces.keys()].map((key) => [key, undefined])));
+        for (const input of inHand) input.value = 0;
+        changed();
+      }),
       button("flip", () => {
         orientation = orientation === "white" ? "black" : "white";
         ground.set({ orientation });
@@ -168,56 +198,102 @@ function editChess() {
     changed();
   }
 
+  /** Show the fields of the variant. */
+  function show() {
+    pockets.hidden = variant.value !== "crazyhouse";
+    checksLeft.hidden = variant.value !== "3check";
+    castling.hidden = ["antichess", "racingkings"].includes(variant.value);
+  }
+
   /** Check what the board and the fields show. */
   function changed() {
-    const castling = rights.filter((box) => box.checked).map((box) => box.value).join("") || "-";
+    const rightsLeft = rights.filter((box) => box.checked).map((box) => box.value).join("") || "-";
+    const hand = pockets.hidden ? "" : `[${inHand.map((input) => input.dataset.sign.repeat(Number(input.value))).join("")}]`;
+    const left = checksLeft.hidden ? [] : [checks.map((control) => control.value).join("+")];
     drawOverlay();
-    return read(`${ground.getFen()} ${side.value} ${castling} ${passing.value || "-"} ${counters}`, true);
+    return read([ground.getFen() + hand, side.value, rightsLeft, passing.value || "-", ...left, counters].join(" "), true);
   }
 
   /** Check a FEN, and show it. */
   function read(text, shown = false) {
-    return check({ fen: text }, (found) => {
-      const [placement, turn, castling, target, ...rest] = found.fen.split(" ");
+    return check({ fen: text, variant: variant.value }, (found) => {
+      const [placement, turn, rightsLeft, target, ...rest] = found.fen.split(" ");
+      const [pieces, hand = ""] = placement.split("[");
       possible = found;
-      counters = rest.join(" ");
+      counters = rest.slice(-2).join(" ");
       if (!shown) {
-        ground.set({ fen: placement });
+        ground.set({ fen: pieces });
         drawOverlay();
       }
       side.value = turn;
+      for (const input of inHand) input.value = [...hand].filter((sign) => sign === input.dataset.sign).length;
+      if (rest.length > 2) rest[0].split("+").forEach((left, place) => { checks[place].value = left; });
       for (const box of rights) {
         box.disabled = !possible.castling.includes(box.value);
-        box.checked = castling.includes(box.value);
+        box.checked = rightsLeft.includes(box.value);
       }
       passing.replaceChildren(...["-", ...possible.passing].map((square) =>
         element("option", { value: square, selected: square === target }, square === "-" ? say("none") : square)));
       passing.disabled = !possible.passing.length;
       fen.value = found.fen;
       holder.setAttribute("aria-label", `${say("board")} ${found.fen}`);
-      return `fen=${found.fen.replaceAll(" ", "_")}`;
+      return fenQuery(found.fen, variant.value);
     });
   }
 
   choose("move");
-  read(asked.get("fen")?.replaceAll("_", " ") ?? START);
+  show();
+  read(asked.get("fen")?.replaceAll("_", " ") ?? choices.variants[variant.value]);
 }
 
-function editGo() {
-  let tool = "B";
-  let rows = Array.from({ length: 9 }, () => ".".repeat(9));
+/**
+ * The forms of positions on grids. parse(text) returns the rows from the top and the sign of the side
+ * to move; format(rows, side) is its inverse. sides: with the keys of their names. pieces: with the
+ * keys of their names. start: a position. query(text) is the part of the address.
+ */
+function formOf(name) {
+  if (name === "go") {
+    return {
+      field: "sgf", pieces: { X: "stone B", O: "stone W" }, sides: { B: "black", W: "white" }, sizes: choices.go,
+      start: sgfOf(Array(9).fill(".".repeat(9)), "B"), parse: stonesOf, format: sgfOf,
+      request: (sgf) => ({ sgf }), query: (sgf) => `sgf=${encodeURIComponent(sgf)}`,
+      given: asked.get("sgf"), view: { kind: "go" },
+    };
+  }
+  const { start, pieces, sizes } = choices.boards[name];
+  return {
+    field: "position", pieces: Object.fromEntries([...pieces.join("")].map((sign) => [sign, PIECES[sign] ?? sign])),
+    sides: Object.fromEntries(pieces.map(([sign]) => [sign, SIDES[sign] ?? sign])), sizes,
+    start, parse: rowsOf, format: positionOf, request: (position) => ({ board: name, position }),
+    query: (text) => `board=${encodeURIComponent(name)}&position=${encodeURIComponent(text.replaceAll(" ", "_"))}`,
+    given: asked.get("board") === name ? asked.get("position")?.replaceAll("_", " ") : null,
+    view: { kind: "grid" },
+  };
+}
+
+function editGrid() {
+  const form = formOf(game.value);
+  let tool = Object.keys(form.pieces)[0];
+  let rows = [];
+  let drawn = form.view;
   const view = createBoard(put);
   board.replaceChildren(view.node);
-  const tools = toolbox(say("tools"), ["B", "W", "erase"], (name) =>
-    element("button", { type: "button", "data-tool": name }, say(name === "erase" ? name : `stone ${name}`)), choose,
+  const tools = toolbox(say("tools"), [...Object.keys(form.pieces), "erase"], (name) =>
+    element("button", { type: "button", "data-tool": name }, say(form.pieces[name] ?? name)), choose,
   { class: "palette tools" });
-  const size = (id, value) => element("input", { id, type: "number", min: SIZES[0], max: SIZES[1], value, onchange: resize });
-  const [columns, lines] = [size("columns", 9), size("rows", 9)];
-  const side = element("select", { id: "side", onchange: changed },
-    element("option", { value: "B" }, say("black")), element("option", { value: "W" }, say("white")));
-  const sgf = element("input", { id: "sgf", maxlength: 4000, spellcheck: "false", autocomplete: "off", readonly: true });
-  controls.replaceChildren(tools.node, field("columns", columns), field("rows", lines), field("side", side),
-    field("sgf", sgf), element("div", { class: "steps" }, button("clear", () => {
+  const square = form.sizes.size && game.value !== "go";
+  const size = (id, bounds) => element("input", { id, type: "number", min: bounds?.[0], max: bounds?.[1], onchange: resize });
+  const columns = size("columns", form.sizes.width ?? form.sizes.size);
+  const lines = size("rows", form.sizes.height ?? form.sizes.size);
+  const side = element("select", { id: "side", onchange: changed }, ...Object.entries(form.sides).map(([sign, name]) =>
+    element("option", { value: sign }, say(name))));
+  const text = element("input", { id: form.field, maxlength: 4000, spellcheck: "false", autocomplete: "off",
+    onchange: () => read(text.value.trim()) });
+  const fields = [field(square ? "size" : "columns", columns), field("rows", lines)];
+  fields[0].hidden = !form.sizes.size && !form.sizes.width;
+  fields[1].hidden = fields[0].hidden || square;
+  controls.replaceChildren(tools.node, ...fields, field("side", side), field(form.field, text),
+    element("div", { class: "steps" }, button("start", () => read(form.start)), button("clear", () => {
       rows = rows.map((line) => ".".repeat(line.length));
       changed();
     })));
@@ -227,49 +303,68 @@ function editGo() {
     press([tools], tool);
   }
 
-  /** Put a stone on a point, or take it away. */
-  function put(point) {
-    const row = rows.length - Number(point.slice(1)), column = COLUMNS.indexOf(point[0]);
-    const sign = { B: "X", W: "O", erase: "." }[tool];
-    const next = rows[row][column] === sign ? "." : sign;
-    rows[row] = rows[row].slice(0, column) + next + rows[row].slice(column + 1);
+  /** Put a piece on a cell, or take it away. */
+  function put([row, column]) {
+    const sign = tool === "erase" || rows[row][column] === tool ? "." : tool;
+    rows[row] = rows[row].slice(0, column) + sign + rows[row].slice(column + 1);
     changed();
   }
 
-  /** Change the size. Stones that are still on the board stay, from the lower left corner. */
+  /** Change the size. Pieces that are still on the board stay, from the lower left corner. */
   function resize() {
     if (!columns.value || !lines.value) return; // another number is being typed
+    if (square) lines.value = columns.value;
     const [width, height] = [columns, lines].map((control) =>
-      Math.min(SIZES[1], Math.max(SIZES[0], Math.round(Number(control.value)))));
-    [columns.value, lines.value] = [width, height];
+      Math.min(control.max, Math.max(control.min, Math.round(Number(control.value)))));
     const kept = rows.slice(-height).map((line) => line.slice(0, width).padEnd(width, "."));
     rows = [...Array(height - kept.length).fill(".".repeat(width)), ...kept];
     changed();
   }
 
-  function changed() {
-    view.show({ kind: "go", rows }, { movable: true, editing: true, label: say("board") });
-    sgf.value = sgfOf(rows, side.value);
-    check({ sgf: sgf.value }, () => `sgf=${encodeURIComponent(sgf.value)}`);
-  }
-
-  choose("B");
-  if (asked.has("sgf")) {
+  /** Show a position given as text. */
+  function read(given) {
     try {
-      const given = stonesOf(asked.get("sgf"));
-      ({ rows } = given);
-      side.value = given.player;
-      [columns.value, lines.value] = [rows[0].length, rows.length];
+      const found = form.parse(given);
+      ({ rows } = found);
+      side.value = found.side;
     } catch (error) {
       warning = say(error.message);
+      if (!rows.length) ({ rows } = form.parse(form.start));
     }
+    changed();
   }
-  changed();
+
+  function draw() {
+    [columns.value, lines.value] = [rows[0].length, rows.length];
+    view.show({ ...drawn, rows }, { movable: true, editing: true, label: say("board") });
+  }
+
+  /** Show and check the position. */
+  function changed() {
+    text.value = form.format(rows, side.value);
+    draw();
+    check(form.request(text.value), (found) => {
+      drawn = found.view ?? drawn;
+      if (found.position) {
+        text.value = found.position;
+        side.value = found.side;
+        for (const option of side.options) option.disabled = found.sides.length === 1 && found.sides[0] !== option.value;
+        draw();
+      }
+      return form.query(text.value);
+    });
+  }
+
+  choose(tool);
+  read(form.given ?? form.start);
+}
+
+function edit() {
+  (game.value === "chess" ? editChess : editGrid)();
 }
 
 game.addEventListener("change", () => {
-  asked.delete("fen");
-  asked.delete("sgf");
-  (game.value === "chess" ? editChess : editGo)();
+  for (const key of ["fen", "variant", "sgf", "board", "position"]) asked.delete(key);
+  edit();
 });
-(game.value === "chess" ? editChess : editGo)();
+edit();

@@ -333,7 +333,7 @@ export async function showGame(main, id, say) {
     if (after.hidden) after.replaceChildren(); // a taken back move goes on with the game
     if (after.hidden || after.children.length) return;
     const link = (key, href) => element("a", { class: "button", href, "data-action": key }, say(key));
-    if (["chess", "go"].includes(state.board.kind)) after.append(link("analyse", `/analyse?game=${id}`));
+    if (state.analysable) after.append(link("analyse", `/analyse?game=${id}`));
     if (!mine) return;
     if (state.board.count?.disputable) after.append(button("resume play", () => line.send({ do: "resume" })));
     after.append(button("rematch", rematch, "main"), link("new game", `/play?game=${encodeURIComponent(state.game)}`));

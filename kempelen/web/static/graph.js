@@ -1,5 +1,6 @@
 // Graphs of games and tournaments.
 
+import { firstColour } from "./notation.js";
 import { shape } from "./site.js";
 
 const WIDTH = 600;
@@ -12,7 +13,7 @@ const HEIGHT = 160;
 export function course(game, start, moves, at, label, onPick, titleOf) {
   const drawn = shape("svg", {
     viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img",
-    "aria-label": label, class: `course ${game}`,
+    "aria-label": label, class: `course ${firstColour(game)}`,
   });
   const x = (ply) => (moves.length ? (ply * WIDTH) / moves.length : 0);
   const y = (share) => (1 - share) * HEIGHT;

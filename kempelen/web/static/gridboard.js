@@ -100,7 +100,8 @@ export function replace(holder, svg) {
 }
 
 /**
- * Draw a Go position. Without view.legal, every empty point can be pressed; editing: also stones.
+ * Draw a Go position. Without view.legal, every empty point can be pressed; editing: also stones, and
+ * play([row, column]) is called.
  * dispute(point) is called if a stone is pressed, to change it between alive and dead. confirm: a
  * move is played only when its point is pressed a second time, or the button below the board.
  */
@@ -158,7 +159,8 @@ export function goBoard(holder, view, options, say, play, refuse) {
     const free = sign !== "X" && sign !== "O";
     if (movable && (editing || (free && (legal?.has(name) ?? true)))) {
       const stones = free ? "" : `: ${say(sign === "X" ? "black" : "white")}`;
-      button(svg, row, column, name + stones, () => (confirm ? choose(row, column, name) : play(name)));
+      button(svg, row, column, name + stones, () =>
+        (editing ? play([row, column]) : confirm ? choose(row, column, name) : play(name)));
     } else if (movable) {
       const closed = shape("rect", { class: "closed", x: column * CELL, y: row * CELL, width: CELL, height: CELL });
       closed.addEventListener("click", () => refuse(free ? "illegal move" : "occupied"));
@@ -190,9 +192,9 @@ export function goBoard(holder, view, options, say, play, refuse) {
 
 /**
  * Draw a position on squares. A move is one cell, or a path of several cells. view.dark: only the
- * dark squares are used, as in checkers.
+ * dark squares are used, as in checkers. editing: play([row, column]) is called for any used square.
  */
-export function squareBoard(holder, view, { movable, flipped, hints = [], label }, say, play, refuse) {
+export function squareBoard(holder, view, { movable, flipped, hints = [], label, editing }, say, play, refuse) {
   const [rows, columns] = [view.rows.length, view.rows[0].length];
   const { labels } = view;
   const svg = drawing(rows, columns, label ?? say("board"), labels ? 5 : 1, flipped && !view.falls);
@@ -218,7 +220,7 @@ export function squareBoard(holder, view, { movable, flipped, hints = [], label 
         won.has(String([row, column])) && "won", chosen && String(chosen) === String([row, column]) && "chosen"];
       const drawn = shape("rect", { class: kinds.filter(Boolean).join(" "), x: column * CELL,
         y: row * CELL, width: CELL, height: CELL });
-      if (movable) drawn.addEventListener("click", () => refuse("illegal move"));
+      if (movable && !editing) drawn.addEventListener("click", () => refuse("illegal move"));
       svg.append(drawn);
       // The numbers of the squares, by which moves of checkers are written.
       if (dark) write(column * CELL + 2, row * CELL + 2.9, String((row * columns + column + 1 + (row % 2)) >> 1), "number");
@@ -229,15 +231,18 @@ export function squareBoard(holder, view, { movable, flipped, hints = [], label 
         svg.append(mark);
       }
     }));
-    for (const [cell, moves] of pressable()) {
+    for (const [cell, moves] of editing ? [] : pressable()) {
       const [row, column] = cell.split(",").map(Number);
-      const sign = view.rows[row][column];
-      const name = [`${say("row")} ${row + 1}, ${say("column")} ${column + 1}`,
-        men[sign] ? say(men[sign]) : "", moves.map((move) => move.text).join(", ")];
+      const name = [named(row, column), moves.map((move) => move.text).join(", ")];
       button(svg, row, column, name.filter(Boolean).join(": "), () => pressed([row, column], moves), {
         class: moves.some(({ path }) => path.length > 1 && String(path[0]) === cell) ? "press source" : "press",
         "aria-pressed": String(chosen) === cell ? "true" : null,
       });
+    }
+    if (editing) {
+      view.rows.forEach((cells, row) => [...cells].forEach((_, column) => {
+        if (!view.dark || (row + column) % 2) button(svg, row, column, named(row, column), () => play([row, column]));
+      }));
     }
     if (won.size) {
       const [from, to] = [view.line[0], view.line.at(-1)].map((cell) => cell.map((at) => at * CELL + CELL / 2));
@@ -248,11 +253,18 @@ export function squareBoard(holder, view, { movable, flipped, hints = [], label 
     }
   }
 
+  /** Return the name of a cell with its piece. */
+  function named(row, column) {
+    const sign = view.rows[row][column];
+    const piece = men[sign] ? say(men[sign]) : /[. ]/.test(sign) ? "" : sign;
+    return [`${say("row")} ${row + 1}, ${say("column")} ${column + 1}`, piece].filter(Boolean).join(": ");
+  }
+
   /** Return the playable cells with their moves. */
   function pressable() {
     const cells = new Map();
     const add = (cell, move) => cells.set(String(cell), [...(cells.get(String(cell)) ?? []), move]);
-    for (const move of movable ? view.legal : []) {
+    for (const move of (movable && view.legal) || []) {
       if (!move.path.length) continue;
       const first = move.path[0];
       if (chosen && String(first) === String(chosen)) add(move.path.at(-1), move);

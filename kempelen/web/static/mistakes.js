@@ -15,7 +15,7 @@ export function puzzlesOf(game, side, study, which) {
   const line = lineFrom(game.root);
   return mistakes(game.review, side).map((judged) => {
     const ply = game.review.moves.indexOf(judged);
-    const { parent, children, ply: at, was, comment, nags, opening, legal, ...view } = line[ply];
+    const { parent, children, ply: at, was, comment, nags, opening, legal, setup, ...view } = line[ply];
     const position = gameTo(game, line[ply]);
     return {
       id: JSON.stringify([position, line[ply + 1].played]),

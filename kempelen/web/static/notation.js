@@ -16,6 +16,12 @@ function englishSan(typed) {
   return typed.replace(/[A-Z]/g, (letter) => ENGLISH[letter] ?? letter);
 }
 
+/** Return a position of chess for the query of an address. */
+export function fenQuery(fen, variant = "chess") {
+  const text = `fen=${fen.replaceAll(" ", "_").replaceAll("+", "%2B")}`;
+  return variant === "chess" ? text : `${text}&variant=${variant}`;
+}
+
 /** Call play(move) with each move that is typed in a form. isChess() tells whether it is one of chess. */
 export function onTypedMove(form, input, isChess, play) {
   form.addEventListener("submit", (event) => {
@@ -79,11 +85,14 @@ export function expectedScore({ cp, mate } = {}) {
   return cp == null ? null : 1 / (1 + Math.exp(-LOG_ODDS_PER_CENTIPAWN * cp));
 }
 
+/** Return the class of evaluations by colour: white is the first player in chess, black in other games. */
+export const firstColour = (game) => (game === "chess" ? "chess" : "go");
+
 /** Create the evaluation bar. show(share) sets the first player's expected score, 0 to 1. */
 export function bar(game) {
-  const own = shape("rect", { x: 0, width: 10, class: game === "go" ? "black" : "white" });
+  const own = shape("rect", { x: 0, width: 10, class: game === "chess" ? "white" : "black" });
   const drawn = shape("svg", {
-    viewBox: "0 0 10 100", preserveAspectRatio: "none", role: "img", class: `bar ${game}`,
+    viewBox: "0 0 10 100", preserveAspectRatio: "none", role: "img", class: `bar ${firstColour(game)}`,
   }, own);
   function show(share, label) {
     const height = Math.round((share ?? 0.5) * 1000) / 10;

@@ -90,7 +90,7 @@ function begin(which) {
   history.replaceState(null, "", location.pathname + location.search + (puzzle ? `#${place + 1}` : ""));
   shown = puzzle && { ...puzzle.view };
   update();
-  if (puzzle && isChess()) {
+  if (puzzle && puzzle.game.game !== "go") {
     const current = number;
     ask("/analyse/position", puzzle.game).then(({ legal, check }) => {
       if (number !== current) return;

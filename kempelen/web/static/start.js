@@ -136,15 +136,17 @@ export async function showStart(main, say) {
     if (chess) {
       if (choices.variants.length > 1) {
         const named = choices.variants.map((each) => [each, say(`variant ${each}`)]);
-        add("variant", select(named, "chess"), (control) => ({ variant: control.value }));
+        add("variant", select(named, asked.get("variant") ?? "chess"), (control) => ({ variant: control.value }));
       }
       add("chess960", element("input", { type: "checkbox" }), (control) =>
         ({ chess960: control.checked }));
       position("fen", 120);
     } else if (go) {
       position("sgf", 4000);
+    } else if (choices.with_position.includes(which.value)) {
+      position("position", 1000);
     }
-    const more = element("details", { open: asked.has("fen") || asked.has("sgf") }, element("summary", {}, say("more")),
+    const more = element("details", { open: ["fen", "sgf", "position"].some((key) => asked.has(key)) }, element("summary", {}, say("more")),
       element("div", { class: "fields" }, ...parts));
     rest.replaceChildren(element("div", { class: "fields" }, ...common), more);
     if (restore(`play ${which.value}`, kept()).some((control) => more.contains(control))) more.open = true;

@@ -31,10 +31,10 @@ export function path(node) {
 }
 
 /** Return a game up to a node in the form that the server needs. */
-export function gameTo({ game, query, start, chess960, variant }, node) {
+export function gameTo({ game, query, start, chess960, variant, options }, node) {
   const played = path(node).map((each) => each.played);
-  return game === "go" ? { game, query: { ...query, moves: played.map((move) => move.split(" ")) } }
-    : { game, start, chess960, variant, moves: played };
+  if (game === "go") return { game, query: { ...query, moves: played.map((move) => move.split(" ")) } };
+  return game === "chess" ? { game, start, chess960, variant, moves: played } : { game, options, moves: played };
 }
 
 /** Return all nodes, the main line first, parents before their children. */

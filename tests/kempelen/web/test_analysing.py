@@ -20,6 +20,7 @@ from kempelen.cli import main
 from kempelen.console.settings_codec import decode
 from kempelen.match.config.time_control import TimeControl
 from kempelen.match.review.analysis_file import AnalysisFile
+from kempelen.match.review.chess_review import ParsedChessGame
 from kempelen.match.review.go_review import read_sgf
 from kempelen.match.review.move_annotation import PositionEval
 from kempelen.match.review.parsed_game import MAX_VARIATION_LENGTH
@@ -175,7 +176,8 @@ def test_game_of_variant_is_analysed_by_its_rules(variant: str) -> None:
     assert study["variant"] == variant
     assert study["moves"] == [move.uci()]
     board.push(move)
-    shown = describe_position({name: study[name] for name in ("start", "moves", "variant")}, "en")
+    names = ("game", "start", "moves", "variant")
+    shown = describe_position({name: study[name] for name in names}, "en")
     assert shown["legal"] == [each.uci() for each in board.legal_moves]
     assert shown["opening"] == ""
 
@@ -247,7 +249,7 @@ def test_chess_and_go_games_are_reviewed(page: Analysis) -> None:
 
 def test_a_move_is_judged_as_in_a_review(page: Analysis) -> None:
     game = page.load_games("1. f3 e5 2. g4 *")[0]
-    page.send(kind="review", study=game, nodes=analysing.DEFAULT_NODES["chess"])
+    page.send(kind="review", study=game, nodes=analysing.DEFAULT_NODES[ParsedChessGame])
     reviewed = page.hear("review", "finished")["moves"][-1]
     judged = page.post("judge", {"study": game, "ply": 2, "move": "g2g4"})
     position = judged.pop("position")
@@ -616,7 +618,7 @@ def test_go_searches_use_shared_memory_budget(tmp_path: Path) -> None:
         (go,) = page.load_games(SGF)
         study = {"game": "go", "query": go["query"]}
         lent = []
-        search = analysing.go_search_resources
+        search = analysing.search_resources
 
         def note(site: Any) -> Any:
             @contextmanager
@@ -628,7 +630,7 @@ def test_go_searches_use_shared_memory_budget(tmp_path: Path) -> None:
             return noted()
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(analysing, "go_search_resources", note)
+            patch.setattr(analysing, "search_resources", note)
             page.send(kind="review", study=study, nodes=50)
             page.hear("review", "finished")
         assert lent == [(100, 0)]
@@ -643,7 +645,7 @@ def test_go_searches_use_shared_memory_budget(tmp_path: Path) -> None:
 def test_pending_file_loads_per_visitor_are_limited(tmp_path: Path) -> None:
     free, reading = threading.Event(), []
 
-    def read(text: str, report: Any) -> list[Any]:
+    def read(text: str, *others: Any) -> list[Any]:
         reading.append(text)
         assert free.wait(PATIENCE)
         return []

@@ -15,7 +15,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.select import Select
 
 from tests.browser import Browser
-from tests.kempelen.web.test_boards_in_a_browser import piece_at, play, square
+from tests.kempelen.web.test_boards_in_a_browser import current, piece_at, play, square
 
 pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("no_complaints")]
 
@@ -181,7 +181,7 @@ def test_go_stones_are_set_analysed_and_played(browser: Browser, served: Served)
         field.clear()
         field.send_keys(size, Keys.TAB)
     points(browser, "C3", "D3")
-    tool(browser, "W")
+    tool(browser, "O")
     points(browser, "E3", "A1", "G5")
     tool(browser, "erase")
     points(browser, "A1: White")
@@ -218,6 +218,126 @@ def test_stones_without_liberties_are_named(browser: Browser, served: Served) ->
     browser.open(f"{served.base}/editor?sgf=(;GM[1]FF[4]SZ[5]PL[B]AB[ae]AW[ad][be])")
     assert fault(browser).endswith("stones without liberties are set up")
     browser.complaints()  # of the status 422
+
+
+def cells(browser: Browser, *places: tuple[int, int]) -> None:
+    for row, column in places:
+        browser.run(
+            "document.querySelector(`.press[data-row='${arguments[0]}'][data-column='${arguments[1]}']`)"
+            ".dispatchEvent(new MouseEvent('click'))",
+            row,
+            column,
+        )
+
+
+def reads(browser: Browser, text: str) -> None:
+    """Wait until the field shows a position that has been checked."""
+    browser.wait("return document.getElementById('position')?.value === arguments[0]", text)
+    browser.wait("return document.querySelector('[data-action=analyse]').disabled === false")
+
+
+def test_board_game_is_set_up_analysed_and_played(browser: Browser, served: Served) -> None:
+    edit(browser, served)
+    Select(browser.find("#game")).select_by_visible_text("Connect Four")
+    browser.wait("return document.querySelector('svg.grid .cell')")
+    cells(browser, (5, 3))
+    reads(browser, "7/7/7/7/7/3X3 O")
+    assert browser.find("#side").get_attribute("value") == "O"
+    tool(browser, "O")
+    cells(browser, (2, 3))
+    assert fault(browser) == "position: empty square below a disc in column 4"
+    cells(browser, (2, 3), (5, 6), (5, 5))
+    tool(browser, "X")
+    cells(browser, (4, 3))
+    reads(browser, "7/7/7/7/3X3/3X1OO X")
+    field = browser.find("#columns")
+    field.clear()
+    field.send_keys("8", Keys.TAB)
+    reads(browser, "8/8/8/8/3X4/3X1OO1 X")
+    assert browser.barriers() == []
+    browser.driver.refresh()
+    reads(browser, "8/8/8/8/3X4/3X1OO1 X")
+    address = browser.run("return location.href")
+    browser.find("[data-action=analyse]").click()
+    browser.wait("return location.pathname === '/analyse' && document.querySelector('.lines li')")
+    assert len(browser.find_all("svg.grid .stone")) == 4
+    cells(browser, (3, 3))
+    browser.wait("return document.querySelectorAll('svg.grid .stone').length === 5")
+    assert current(browser) == "1. 4"
+    assert parse_qs(urlsplit(browser.run("return location.href")).query).keys() == {"study"}
+    browser.driver.refresh()
+    browser.wait("return document.querySelectorAll('svg.grid .stone').length === 5")
+    browser.find("[data-action='set up']").click()
+    reads(browser, "8/8/8/3X4/3X4/3X1OO1 O")
+    browser.open(address)
+    reads(browser, "8/8/8/8/3X4/3X1OO1 X")
+    browser.find("[data-action=play]").click()
+    browser.wait("return document.getElementById('field-position')?.value")
+    browser.run("document.getElementById('field-seconds').value = 0.1")
+    browser.find("form.start button.main").click()
+    browser.wait("return document.querySelector('main').dataset.turn === 'mine'")
+    assert len(browser.find_all("svg.grid .stone")) == 4
+    assert len(browser.find_all("svg.grid .cell")) == 48
+
+
+def test_checkers_are_set_up_by_the_keyboard_in_spanish(browser: Browser, served: Served) -> None:
+    browser.open(f"{served.base}/editor")
+    browser.run("document.cookie = 'language=es; path=/'")
+    browser.open(f"{served.base}/editor?board=checkers&position=8/8/8/8/8/8/8/8_b")
+    browser.wait("return document.querySelector('svg.grid .press')")
+    assert [each.text for each in browser.find_all(".palette.tools button")] == [
+        "Peón negro", "Dama negra", "Peón blanco", "Dama blanca", "Borrar",
+    ]  # fmt: skip
+    browser.run("document.querySelector('[data-tool=W]').focus()")
+    browser.press(Keys.ENTER)
+    browser.run("document.querySelector('svg.grid .press').focus()")
+    browser.press(Keys.ENTER, Keys.ARROW_RIGHT, Keys.ENTER)
+    browser.wait("return document.querySelectorAll('svg.grid .stone').length === 2")
+    assert (
+        browser.run("return document.getElementById('position').value") == "1W1W4/8/8/8/8/8/8/8 b"
+    )
+    browser.wait("return document.querySelector('[role=status]').textContent.includes('terminado')")
+    Select(browser.find("#side")).select_by_visible_text("Blancas")
+    reads(browser, "1W1W4/8/8/8/8/8/8/8 w")
+    field = browser.find("#position")
+    field.send_keys(Keys.CONTROL, "a")
+    field.send_keys("b7/8/8/8/8/8/8/8 b", Keys.ENTER)
+    assert fault(browser) == "posición: pieza en una casilla clara de la fila 1"
+    field.send_keys(Keys.CONTROL, "a")
+    field.send_keys("nonsense", Keys.ENTER)
+    browser.wait("return document.querySelector('.faults').textContent.startsWith('El texto')")
+    assert browser.barriers() == []
+    with browser.on_a_phone():
+        assert browser.fits()
+
+
+def test_pockets_and_checks_of_variants_are_edited(browser: Browser, served: Served) -> None:
+    edit(browser, served, "?fen=4k3/8/8/8/8/8/8/4K3[]_w_-_-_0_1&variant=crazyhouse")
+    for sign, count in (("Q", 1), ("p", 2)):
+        field = browser.find(f"#pocket-{sign}")
+        field.clear()
+        field.send_keys(str(count), Keys.TAB)
+    shows(browser, "4k3/8/8/8/8/8/8/4K3[Qpp] w - - 0 1")
+    browser.driver.refresh()
+    browser.wait("return document.getElementById('pocket-p')?.value === '2'")
+    Select(browser.find("#variant")).select_by_visible_text("Three-check")
+    shows(browser, START.replace(" 0 1", " 3+3 0 1"))
+    Select(browser.find("#checks-black")).select_by_visible_text("1")
+    shows(browser, START.replace(" 0 1", " 3+1 0 1"))
+    browser.wait("return document.querySelector('[data-action=analyse]').disabled === false")
+    address = browser.run("return location.href")
+    browser.find("[data-action=analyse]").click()
+    browser.wait("return location.pathname === '/analyse' && document.querySelector('.lines li')")
+    browser.find("[data-action='set up']").click()
+    browser.wait("return location.pathname === '/editor' && document.getElementById('fen')?.value")
+    shows(browser, START.replace(" 0 1", " 3+1 0 1"))
+    assert browser.find("#variant").get_attribute("value") == "3check"
+    browser.open(address)
+    browser.wait("return document.querySelector('[data-action=play]')?.disabled === false")
+    browser.find("[data-action=play]").click()
+    browser.wait("return document.getElementById('field-fen')?.value")
+    fields = "return ['fen', 'variant'].map((key) => document.getElementById(`field-${key}`).value)"
+    assert browser.run(fields) == [START.replace(" 0 1", " 3+1 0 1"), "3check"]
 
 
 # The tools of the analysis
