@@ -127,7 +127,11 @@ class PlayPage(Page):
         """
         game = self._saved_game(request)
         owned = game.owner == self.site.owner(request.cookies)
-        text = await self.run_in_thread(request, board_game_text, game, self.site.resources)
+        try:
+            text = await self.run_in_thread(request, board_game_text, game, self.site.resources)
+        except ValueError as error:  # a move is illegal by the current rules
+            self._log_unplayable(game.id, error)
+            raise HTTPException(404, UNPLAYABLE_MESSAGE) from None
         return AsciiJsonResponse({"side": game.setup.side if owned else None, "text": text})
 
     async def _delete(self, request: Request) -> Response:

@@ -76,6 +76,19 @@ def test_damaged_request_is_refused(data: dict[str, Any]) -> None:
         parse_game(data)
 
 
+def test_game_of_the_play_page_is_opened(served: Served) -> None:
+    game = served.begin(game="tic-tac-toe", seconds=0.05)
+    line = served.watch(game)
+    assert line.turn()["analysable"]
+    line.play("b2")
+    line.close()
+    described = json.loads(served.ask("GET", f"/games/{game}")[2])
+    assert described["side"] == 0
+    opened = loaded(json.loads(described["text"]))
+    assert opened["moves"][0] == "b2"
+    assert opened["players"] == ["Visitor", "Kempelen"]
+
+
 def test_position_is_loaded_with_the_size_of_its_board() -> None:
     game = load_position("connect-four", FOUR, NO_RESOURCES)
     assert game["options"] == {"width": 7, "height": 6, "position": FOUR}
