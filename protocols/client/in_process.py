@@ -52,7 +52,7 @@ class InProcessChessClient:
     """A client that calls a chess session directly, but logs the calls as UCI text.
 
     The client belongs to the event loop that starts it. The session's events arrive in the threads
-    of its agent.
+    of its agent. With `unless_compiling`, it does not wait for a kernel that must be compiled.
     """
 
     def __init__(
@@ -63,12 +63,15 @@ class InProcessChessClient:
         start_limit: float = START_LIMIT,
         ready_limit: float = READY_LIMIT,
         log: IoLog | None = None,
+        *,
+        unless_compiling: bool = False,
     ) -> None:
         self.name = sanitize_name(name)
         self._settings = settings
         self._start_limit = start_limit
         self._ready_limit = ready_limit
         self._log = log
+        self._unless_compiling = unless_compiling
         self._session = session = ChessSession(self, OPTIONS, session_context=session_context)
         declared = [option.declaration_line() for option in session.options if not option.forbidden]
         self.options = {o.name.lower(): o for o in map(parse_option, declared) if o is not None}
@@ -77,6 +80,10 @@ class InProcessChessClient:
         self._answers: deque[Future[tuple[Result[chess.Move], float]]] = deque()
         self._on_info: InfoCallback | None = None
         self._last_info_time = 0.0
+
+    @property
+    def compiling(self) -> bool:
+        return self._session.engine.compiling
 
     async def start(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -197,7 +204,7 @@ class InProcessChessClient:
 
         def prepare(job: Job) -> None:
             try:
-                self._session.prepare(job)
+                self._session.prepare(job, unless_compiling=self._unless_compiling)
             finally:
                 ready.set_result(None)
 

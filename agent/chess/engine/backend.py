@@ -123,6 +123,12 @@ class ChessBackend:
         """Event that is set when the alpha-beta code is loaded or has failed to load."""
         return self._loaders[ALPHABETA].ready
 
+    @property
+    def compiling(self) -> bool:
+        """Whether the alpha-beta code is being compiled, so that a slower search replaces it."""
+        loader = self._loaders[ALPHABETA]
+        return loader.compiling.is_set() and not loader.ready.is_set()
+
     def start(self) -> None:
         """Start loading the alpha-beta code in the background. Later calls have no effect."""
         self._loaders[ALPHABETA].start()

@@ -31,6 +31,7 @@ from kempelen.web.play.opponents import (
     HINT_SECONDS,
     SEARCH_TIMEOUT_MARGIN_S,
     Opponent,
+    is_compiling,
     start_hint_engine,
     start_opponent,
 )
@@ -136,6 +137,7 @@ class GameSession:
             "thinking": self._search_task is not None,
             "trouble": self._error,
             "result": saved.game_result.result if saved.game_result else "",
+            "compiling": is_compiling(self._opponent),
             "reason": saved.game_result.termination.value if saved.game_result else "",
             "detail": saved.game_result.detail if saved.game_result else "",
             "analysable": self._analysable,

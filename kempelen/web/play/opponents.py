@@ -68,6 +68,11 @@ async def start_opponent(
     return await start(setup, board, site, advises)
 
 
+def is_compiling(opponent: Opponent | None) -> bool:
+    """Return whether a slower search plays until the opponent's search has been compiled."""
+    return isinstance(opponent, InProcessChessClient) and opponent.compiling
+
+
 async def start_hint_engine(setup: GameSetup, board: PlayedGame, site: SiteContext) -> Opponent:
     """Start the built-in engine at full strength. Raise EngineError if this fails."""
     plain = replace(
@@ -91,7 +96,10 @@ async def _start_chess(
     options["OwnBook"] = not advises
     if setup.level is not None:
         options |= {"UCI_LimitStrength": True, "UCI_Elo": setup.level}
-    return await _start(InProcessChessClient(ENGINE_NAME, options, site.session_context))
+    context = site.session_context
+    return await _start(
+        InProcessChessClient(ENGINE_NAME, options, context, unless_compiling=True)
+    )
 
 
 async def _start_game(

@@ -16,6 +16,8 @@ import chess.pgn
 import pytest
 from websockets.exceptions import ConnectionClosed
 
+from agent.chess.engine.backend import ChessBackend
+from agent.threads.serial_executor import Job
 from kempelen.web.layout import page_words
 from kempelen.web.play import archive
 from kempelen.web.play import page as playing
@@ -139,6 +141,28 @@ def test_chess_supports_clock_hint_takeback_and_resignation(served: Served) -> N
     assert clocks
     assert all(clock is not None and 30 < clock <= 63 for clock in clocks)
     assert next(move.uci() for move in pgn.mainline_moves()) == "d2d4"
+
+
+def test_opponent_and_hints_do_not_wait_for_compilation(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits = []
+    wait = ChessBackend.wait_until_loaded
+
+    def record(engine: ChessBackend, job: Job, *, unless_compiling: bool = False) -> None:
+        waits.append(unless_compiling)
+        wait(engine, job, unless_compiling=unless_compiling)
+
+    monkeypatch.setattr(ChessBackend, "wait_until_loaded", record)
+    monkeypatch.setattr(ChessBackend, "compiling", True)
+    line = served.watch(served.begin(game="chess", seconds=0.05))
+    line.turn()
+    assert line.play("e4")["compiling"]
+    line.send(do="hint")
+    line.hear("hint")
+    line.close()
+    assert len(waits) == 6
+    assert all(waits)
 
 
 def test_player_out_of_time_loses(served: Served) -> None:

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from agent.chess.engine.backend import ChessBackend
 from agent.limits import SideClock
 from protocols.client.engine import EngineOptionError, EngineTimeoutError
 from protocols.client.in_process import InProcessChessClient
@@ -58,6 +59,20 @@ async def test_chess_client_searches_with_clocks_and_reports_moves_as_text():
     assert answer.info.pv[:2] == (answer.move, answer.ponder)
     assert 0 < answer.elapsed < 60
     assert all(isinstance(move, str) for info in infos for move in info.pv)
+
+
+@pytest.mark.parametrize("unless_compiling", [False, True])
+async def test_chess_client_may_play_before_its_kernel_is_compiled(monkeypatch, unless_compiling):
+    waits = []
+
+    def wait(engine, job, *, unless_compiling=False):
+        waits.append(unless_compiling)
+
+    monkeypatch.setattr(ChessBackend, "wait_until_loaded", wait)
+    client = InProcessChessClient("K", {"Hash": 2}, unless_compiling=unless_compiling)
+    async with running(client):
+        assert waits == [unless_compiling] * 3
+        assert not client.compiling
 
 
 async def test_chess_client_rejects_wrong_options():
