@@ -43,6 +43,7 @@ CONTENT_SECURITY_POLICY = "; ".join(
 )
 HEADERS = {
     "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+    "Cache-Control": "no-cache",  # after an upgrade, no page may mix old and new scripts
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",

@@ -53,6 +53,7 @@ def test_every_response_has_security_headers(served: Served) -> None:
         assert "script-src 'self';" in policy
         assert "unsafe" not in policy
         assert headers["X-Content-Type-Options"] == "nosniff"
+        assert headers["Cache-Control"] in ("no-cache", "no-store")
 
 
 UPGRADE = {
