@@ -35,7 +35,7 @@ from kempelen.web.play.opponents import (
     start_hint_engine,
     start_opponent,
 )
-from kempelen.web.play.setup import CHESS, find_setup_game, is_go
+from kempelen.web.play.setup import CHESS, GameSetup, find_setup_game, is_go
 from kempelen.web.site_context import SiteContext
 from protocols.client.process import EngineError
 from protocols.client.uci import RESIGNATION, PlayResult, SearchRequest
@@ -132,12 +132,13 @@ class GameSession:
             "ply": len(saved.moves),
             "movers": board.movers,
             "level": saved.setup.level_name,
+            "about": _about(saved.setup, board),
             "base": saved.setup.base,
             "clocks": [round(seconds, 2) for seconds in self._times()] or None,
             "thinking": self._search_task is not None,
+            "compiling": is_compiling(self._opponent),
             "trouble": self._error,
             "result": saved.game_result.result if saved.game_result else "",
-            "compiling": is_compiling(self._opponent),
             "reason": saved.game_result.termination.value if saved.game_result else "",
             "detail": saved.game_result.detail if saved.game_result else "",
             "analysable": self._analysable,
@@ -392,6 +393,7 @@ class GameSession:
             "text": _written(board, move),
             "ply": len(moves),
             "reply": _written(after, reply.move),
+            "answer": reply.move,
             "why": explain(after, reply.move, reply.info),
         }
 
@@ -611,4 +613,18 @@ class GameSession:
 
 def _written(board: PlayedGame, move: str) -> str:
     """Return a legal move in the notation for users."""
-    return board.board.san(chess.Move.from_uci(move)) if isinstance(board, ChessGame) else move
+    if isinstance(board, ChessGame):
+        return board.board.san(chess.Move.from_uci(move))
+    game: Any = board.game
+    return str(game.text(board.parse(move)))
+
+
+def _about(setup: GameSetup, board: PlayedGame) -> dict[str, Any]:
+    """Return what the page says about the rules and the clocks of a game."""
+    about: dict[str, Any] = {"base": setup.base, "increment": setup.increment}
+    if isinstance(board, ChessGame):
+        about |= {"variant": setup.variant, "chess960": setup.chess960}
+    elif isinstance(board, GoGame):
+        columns, rows = board.game.width, board.game.height
+        about |= {"columns": columns, "rows": rows, "komi": board.komi, "rules": setup.rules}
+    return about

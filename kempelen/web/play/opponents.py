@@ -97,9 +97,7 @@ async def _start_chess(
     if setup.level is not None:
         options |= {"UCI_LimitStrength": True, "UCI_Elo": setup.level}
     context = site.session_context
-    return await _start(
-        InProcessChessClient(ENGINE_NAME, options, context, unless_compiling=True)
-    )
+    return await _start(InProcessChessClient(ENGINE_NAME, options, context, unless_compiling=True))
 
 
 async def _start_game(

@@ -24,6 +24,7 @@ from kempelen.web.play.archive import (
     SavedGame,
     board_game_text,
     export_game,
+    outcome,
 )
 from kempelen.web.play.boards import PlayedGame, replay_game
 from kempelen.web.play.game_session import GameSession
@@ -73,20 +74,7 @@ class PlayPage(Page):
     async def _games(self, request: Request) -> Response:
         owner, search = self.site.owner(request.cookies), _read_search(request)
         games = await self.run_in_thread(request, self._archive.list_games, owner, search)
-        return AsciiJsonResponse(
-            [
-                {
-                    "id": game.id,
-                    "game": game.setup.game,
-                    "opponent": game.setup.opponent_name,
-                    "level": game.setup.level_name,
-                    "moves": len(game.moves),
-                    "result": game.game_result.result if game.game_result else "",
-                    "changed": game.changed,
-                }
-                for game in games
-            ]
-        )
+        return AsciiJsonResponse([_summary(game) for game in games])
 
     async def _create_game(self, request: Request) -> Response:
         if (form := await json_object(request)) is None:
@@ -219,6 +207,23 @@ class PlayPage(Page):
         if game is None:
             raise HTTPException(404, "game not found")
         return game
+
+
+def _summary(game: SavedGame) -> dict[str, Any]:
+    """Return what the list of saved games shows of a game."""
+    setup, result = game.setup, game.game_result.result if game.game_result else ""
+    return {
+        "id": game.id,
+        "game": setup.game,
+        "variant": setup.variant,
+        "chess960": setup.chess960,
+        "opponent": setup.opponent_name,
+        "level": setup.level_name,
+        "moves": len(game.moves),
+        "outcome": outcome(setup, result),
+        "result": result,
+        "changed": game.changed,
+    }
 
 
 def _read_search(request: Request) -> GameSearch:

@@ -640,6 +640,7 @@ async function play(move) {
     trouble.textContent = say(error.message);
     again = true;
     draw();
+    return false;
   }
 }
 

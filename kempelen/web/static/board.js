@@ -21,7 +21,7 @@ const MODULES = { // loaded when needed
  * - orientation: the colour at the bottom of a chess board.
  * - flipped: whether to turn the board round.
  * - hints: suggested moves, best first: pairs of squares, Go points, or cells.
- * - threat: whether the hints are moves of the side that is not to move.
+ * - threat: whether the hints are threats.
  * - owners: the ownership of each Go point, rows from the top.
  * - label: the position for screen readers.
  */

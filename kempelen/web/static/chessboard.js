@@ -1,7 +1,7 @@
 // A chess board, drawn by chessground. The server sends the legal moves.
 
 import { Chessground } from "./vendor/chessground/chessground.min.js";
-import { turnAndNumber } from "./notation.js";
+import { pliesBefore } from "./notation.js";
 import { element } from "./site.js";
 
 const CASTLING = { e1h1: "g1", e1a1: "c1", e8h8: "g8", e8a8: "c8" };
@@ -33,7 +33,7 @@ export function chessBoard(say, play) {
     draggable: { showGhost: true },
     disableContextMenu: true,
     coordinates: true,
-    movable: { free: false, events: { after: moved } },
+    movable: { free: false, events: { after: moved, afterNewPiece: dropped } },
     events: { select: drop },
   });
   // Its filter is not used here, and would have the same id on each board of a page.
@@ -109,6 +109,14 @@ export function chessBoard(say, play) {
     if (view.legal?.includes(move)) play(move);
   }
 
+  /** Play a drop that the visitor has dragged from a pocket. */
+  function dropped(role, square) {
+    const piece = Object.keys(ROLES).find((letter) => ROLES[letter] === role);
+    const move = `${piece.toUpperCase()}@${square}`;
+    if (view.legal?.includes(move)) play(move);
+    else draw(); // takes the piece off the board
+  }
+
   /** Take a piece of a pocket in hand, or put it back. */
   function take(piece) {
     hand = piece;
@@ -138,20 +146,24 @@ export function chessBoard(say, play) {
         const enabled = [white ? "white" : "black", "both"].includes(options.movable)
           && (view.legal ?? []).some((move) => move.startsWith(`${letter}@`))
           && (view.fen.split(" ")[1] === "w") === white;
-        return element("button", {
+        const color = white ? "white" : "black";
+        const drag = (event) => enabled && ground.dragNewPiece({ color, role: ROLES[piece] }, event);
+        const made = element("button", {
           type: "button", "data-drop": letter, disabled: !enabled, "aria-pressed": "false",
           "aria-label": say("drop", { piece: say(`piece ${piece}`), n: count }),
           onclick: () => take(hand === letter ? "" : letter),
-        }, element("piece", { class: `${ROLES[piece]} ${white ? "white" : "black"}` }), String(count));
+        }, element("piece", { class: `${ROLES[piece]} ${color}` }), String(count));
+        made.addEventListener("mousedown", drag);
+        made.addEventListener("touchstart", drag, { passive: true });
+        return made;
       }));
     });
   }
 
   function draw() {
-    const { turn, number } = turnAndNumber(view.fen);
-    const turnColor = turn === "w" ? "white" : "black";
+    const turnColor = view.fen.split(" ")[1] === "w" ? "white" : "black";
     const before = ply;
-    ply = 2 * number + (turn === "b");
+    ply = pliesBefore(view.fen);
     const movable = options.movable || undefined;
     ground.set({
       fen: view.fen,

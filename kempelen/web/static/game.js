@@ -3,7 +3,7 @@
 import { createBoard } from "./board.js";
 import { channel } from "./channel.js";
 import { captures, onBoard } from "./material.js";
-import { lastNumbered, onTypedMove, turnAndNumber, worded as localMove } from "./notation.js";
+import { lastNumbered, numberedLine, onTypedMove, pliesBefore, score, worded as localMove } from "./notation.js";
 import { ask, element, isStepKey, language, markStep, remembered, withLevel } from "./site.js";
 import { play as playSound, soundOf } from "./sounds.js";
 
@@ -15,6 +15,7 @@ const COUNTED = ["othello", "checkers"]; // games whose players see their number
 export async function showGame(main, id, say) {
   const board = createBoard(play, refuse);
   const players = [element("p", { class: "player" }), element("p", { class: "player" })];
+  const about = element("p", { class: "about faint" });
   const status = element("p", { class: "status", role: "status", "aria-live": "polite" });
   const trouble = element("p", { class: "error", role: "alert" });
   const count = element("div", { class: "count", hidden: true });
@@ -33,11 +34,11 @@ export async function showGame(main, id, say) {
     "data-action": key, onclick: press }, say(key));
   const actions = element("div", { class: "actions" },
     button("pass", () => play("pass")),
-    button("take back", () => line.send({ do: "back" })),
-    button("hint", () => line.send({ do: "hint" })),
-    button("offer draw", () => line.send({ do: "draw" })),
+    button("take back", () => act({ do: "back" })),
+    button("hint", () => act({ do: "hint" })),
+    button("offer draw", () => act({ do: "draw" })),
     button("resign", resign),
-    button("try again", () => line.send({ do: "again" })));
+    button("try again", () => act({ do: "again" })));
   const steps = element("div", { class: "steps", role: "group", "aria-label": say("replay") },
     ...[["first", "|◀"], ["previous", "◀"], ["next", "▶"], ["last", "▶|"]].map(([key, sign]) =>
       element("button", { type: "button", "aria-label": say(key), "data-step": key,
@@ -47,7 +48,7 @@ export async function showGame(main, id, say) {
   const table = element("div", { class: "table", hidden: true }, // until the game is known
     element("div", { class: "left" }, players[1], board.node, players[0]),
     element("section", { class: "right", "aria-label": say("the game") },
-      status, lowTime, trouble, count, choice, after, moveForm, actions,
+      about, status, lowTime, trouble, count, choice, after, moveForm, actions,
       element("div", { class: "actions" }, warn.node, sound.node), steps, list));
   main.append(element("h1", { class: "hidden-words" }, say("title")), table);
 
@@ -57,6 +58,7 @@ export async function showGame(main, id, say) {
   let target = null; // its ply, also while it is loaded
   let flipped = false;
   let hints = [];
+  let typed = ""; // the move that the visitor has typed, until it is played or refused
   let refusal = ""; // the error of the visitor's last action; the next move clears it
   let clockAt = 0;
   let announcedPly = 0;
@@ -66,10 +68,15 @@ export async function showGame(main, id, say) {
 
   const line = channel(`/games/${id}/channel`, (message) => {
     if (message.kind === "welcome") mine = message.mine;
-    if (message.kind === "error") refuse(message.text);
+    if (message.kind === "error") {
+      refuse(message.text, typed);
+      if (typed) input.select();
+      typed = "";
+    }
     if (message.kind === "refused draw") status.textContent = say("draw refused");
     if (message.kind === "hint") hint(message);
     if (message.kind === "blunder" && message.ply === state.ply) {
+      input.value = typed = "";
       warnedOf = message;
       update();
     }
@@ -78,6 +85,7 @@ export async function showGame(main, id, say) {
       if (heard && sound.on) playSound(heard);
       warnedOf = null;
       if (message.ply !== state?.ply || message.result !== state.result) refusal = "";
+      if (typed && message.ply !== state.ply) input.value = typed = "";
       state = message;
       table.hidden = false;
       clockAt = performance.now();
@@ -94,17 +102,22 @@ export async function showGame(main, id, say) {
   const called = (player) => state.names[player] === "Visitor" ? say("Visitor")
     : withLevel(state.names[player], state.level, say);
 
+  /** Send an action of the visitor. */
+  function act(message) {
+    refusal = "";
+    showTrouble();
+    line.send(message);
+  }
+
   function play(move) {
     if (!myTurn()) {
       refuse("it is not your turn");
       return;
     }
-    refusal = "";
-    showTrouble();
     if (warnedOf) choice.replaceChildren();
     warnedOf = null;
     const check = warn.on;
-    line.send({ do: "move", move, ply: state.ply, check });
+    act({ do: "move", move, ply: state.ply, check });
     if (check) status.textContent = say("checking");
   }
 
@@ -130,9 +143,9 @@ export async function showGame(main, id, say) {
   /** Return why a move is good, in a sentence. */
   const reason = ({ key, piece, n }) => say(n === 1 ? `${key} one` : key, { n, piece: piece && say(`piece ${piece}`) });
 
-  /** Show why an action of the visitor was refused, until the next move. */
-  function refuse(reason) {
-    refusal = say(reason);
+  /** Show why an action of the visitor was refused, until its next action. move: as it was typed. */
+  function refuse(reason, move = "") {
+    refusal = move && reason === "illegal move" ? say("illegal typed move", { move }) : say(reason);
     showTrouble();
   }
 
@@ -149,7 +162,7 @@ export async function showGame(main, id, say) {
     choice.replaceChildren(element("span", {}, say("resign?")),
       element("button", { type: "button", "data-answer": "yes", onclick: () => {
         choice.replaceChildren();
-        line.send({ do: "resign" });
+        act({ do: "resign" });
       } }, say("yes")),
       element("button", { type: "button", onclick: () => choice.replaceChildren() }, say("no")));
     choice.querySelector("button").focus();
@@ -159,14 +172,22 @@ export async function showGame(main, id, say) {
     if (message.ply !== state.ply) return;
     const words = [say("hint is", { move: worded(message.text) })];
     if (message.why) words.push(reason(message.why));
-    if (message.line?.length > 1) words.push(say("best line", { line: message.line.map(worded).join(" ") }));
+    const plies = pliesBefore(state.board.fen);
+    if (message.line?.length > 1) {
+      const best = plies === null ? message.line.map(worded) : numberedLine(message.line, plies);
+      words.push(say("best line", { line: best.join(" ") }));
+    }
     status.textContent = words.join(" ");
-    const { kind, legal } = state.board;
-    const square = message.move.slice(2, 4);
-    if (kind === "chess") hints = [[message.move[1] === "@" ? square : message.move.slice(0, 2), square]];
-    else if (kind === "go") hints = [message.move];
-    else hints = legal.find((each) => each.text === message.move)?.path ?? [];
+    hints = marked(message.move);
     if (target === null) draw(false);
+  }
+
+  /** Return the marks of a move on the board. */
+  function marked(move) {
+    const { kind, legal } = state.board;
+    const square = move.slice(2, 4);
+    if (kind === "chess") return [[move[1] === "@" ? square : move.slice(0, 2), square]];
+    return kind === "go" ? [move] : legal.find((each) => each.text === move)?.path ?? [];
   }
 
   /** Show the position after a number of moves. */
@@ -197,8 +218,10 @@ export async function showGame(main, id, say) {
     const bottom = mine ? colour(state.side) : "white";
     const dispute = mine && state.result && target === null && view.count?.disputable
       ? (point) => line.send({ do: "dead", point }) : null;
-    board.show(view, { orientation: bottom, flipped, hints, again, dispute, confirm: TOUCH,
-      owners: view.count?.owners,
+    // The move that looks like a blunder, and the answer to it.
+    const threats = warnedOf && target === null ? [...marked(warnedOf.move), ...marked(warnedOf.answer)] : [];
+    board.show(view, { orientation: bottom, flipped, hints: threats.length ? threats : hints,
+      threat: threats.length > 0, again, dispute, confirm: TOUCH, owners: view.count?.owners,
       movable: view.kind === "chess" ? (live() ? bottom : "") : myTurn() });
   }
 
@@ -212,7 +235,7 @@ export async function showGame(main, id, say) {
       players[place].replaceChildren(
         element("span", { class: `disc ${colour(player)}` }),
         element("span", { class: "who" }, `${called(player)} (${say(colour(player))})${counted(seen, player)}`,
-          seen.kind === "chess" ? material(seen, colour(player)) : null),
+          seen.kind === "chess" && !seen.fen.includes("[") ? material(seen, colour(player)) : null),
         element("span", { class: "clock", "data-player": player }));
       players[place].classList.toggle("to-move", !state.result && state.mover === player);
     }
@@ -221,6 +244,7 @@ export async function showGame(main, id, say) {
     Object.assign(main.dataset, { ply: state.ply, result: state.result,
       turn: own ? "mine" : "theirs",
       legal: JSON.stringify(own ? view.legal.map((move) => move.text ?? move) : []) });
+    about.textContent = described();
     document.title = own ? `${say("your turn")} ${title}` : title;
     moves(view.text);
     showCount(seen);
@@ -229,6 +253,17 @@ export async function showGame(main, id, say) {
     buttons(view, own);
     showTrouble();
     if (warnedOf && own) askAboutBlunder();
+  }
+
+  /** Return the game, its rules and its clock in words. */
+  function described() {
+    const { variant, chess960, columns, rows, rules, komi, base, increment } = state.about;
+    const name = chess960 ? say("chess960") : variant && variant !== "chess" ? say(`variant ${variant}`)
+      : say.named("game", state.game.split(":").at(-1));
+    const number = (value) => value.toLocaleString(language);
+    return [columns ? `${name} ${columns}×${rows}` : name, rules && say(`rules ${rules}`),
+      rules && say("count komi", { n: number(komi) }),
+      base && `${number(base / 60)}+${number(increment)}`].filter(Boolean).join(" · ");
   }
 
   /** Return a player's prisoners, discs or men in words. */
@@ -291,6 +326,7 @@ export async function showGame(main, id, say) {
     else if (turn) words.push(say(view.check ? "your turn, check" : "your turn"));
     else if (state.thinking) words.push(say("thinking", { name: called(1 - state.side) }));
     else if (!mine) words.push(say("watching"));
+    if (state.compiling && !state.result) words.push(say("compiling"));
     status.textContent = words.join(" ");
   }
 
@@ -312,7 +348,8 @@ export async function showGame(main, id, say) {
     const winner = draw ? "a draw" : mine ? (won ? "you won" : "you lost")
       : state.result === "1-0" ? "white wins" : "black wins";
     const dead = state.board.dead?.length ? ` ${say("dead", { stones: state.board.dead.join(" ") })}` : "";
-    return `${say(winner)} ${state.result}: ${ending(draw)}.${dead}`;
+    const points = state.board.kind === "chess" ? ` (${score(state.result)})` : "";
+    return `${say(winner)}: ${ending(draw)}${points}.${dead}`;
   }
 
   /** Return why the game has ended. */
@@ -349,12 +386,11 @@ export async function showGame(main, id, say) {
 
   function moves(texts) {
     // In chess, two moves have the same number. The FEN contains the current number.
-    const { turn, number: count } = turnAndNumber(state.board.fen);
-    const halves = 2 * count + (turn === "b" ? 1 : 0) - texts.length;
-    list.classList.toggle("pairs", Boolean(count));
+    const plies = pliesBefore(state.board.fen);
+    list.classList.toggle("pairs", plies !== null);
     const items = texts.map((_, number) => element("li", {
       class: isRoll(number) ? "by-chance" : state.movers[number] === state.white ? "by-white" : "by-black",
-      value: count ? Math.floor((halves + number) / 2) : null,
+      value: plies === null ? null : Math.floor((plies - texts.length + number) / 2) + 1,
     }, element("button", { type: "button", onclick: () => step(number + 1) }, written(number))));
     list.replaceChildren(...items);
     mark();
@@ -372,7 +408,8 @@ export async function showGame(main, id, say) {
       found.disabled = !enabled;
     };
     const passes = texts.some((move) => move.toLowerCase() === "pass");
-    set("pass", mine && (view.kind === "go" || passes), own && passes);
+    warn.node.hidden = !mine || Boolean(state.result);
+    set("pass", mine && !state.result && (view.kind === "go" || passes), own && passes);
     set("take back", mine, state.movers.includes(state.side));
     set("hint", mine && !state.result, own);
     set("offer draw", mine && view.kind === "chess" && !state.result, own);
@@ -411,7 +448,11 @@ export async function showGame(main, id, say) {
   board.node.addEventListener("click", () => {
     if (live() && !myTurn() && state.board.kind !== "chess") refuse("it is not your turn");
   });
-  onTypedMove(moveForm, input, () => state.board.kind === "chess", play);
+  onTypedMove(moveForm, input, () => state.board.kind === "chess", (move, text) => {
+    typed = text;
+    play(move);
+    return false; // the answer comes later
+  });
   document.addEventListener("keydown", (event) => {
     const key = { ArrowLeft: "previous", ArrowRight: "next", Home: "first", End: "last" }[event.key];
     if (!key || !state || !isStepKey(event)) return;

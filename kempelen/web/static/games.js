@@ -1,5 +1,6 @@
 // The visitor's saved games: a list that can be searched, and from which games can be deleted.
 
+import { score } from "./notation.js";
 import { ask, element, language, withLevel } from "./site.js";
 
 const MAX_LISTED = 500; // by the server
@@ -48,15 +49,20 @@ export function savedGames(names, name, say) {
 
   const complain = (error) => { found.textContent = say(error.message); };
 
+  const variant = (each) => (each.chess960 ? say("chess960")
+    : each.variant !== "chess" ? say(`variant ${each.variant}`) : null);
+
   function listed(games) {
     const heads = ["game", "opponent", "moves", "result", "changed", "record", "delete"].map((key) =>
       element("th", { scope: "col" }, say(key)));
     return element("table", {}, element("thead", {}, element("tr", {}, ...heads)), element("tbody", {},
       ...games.map((each) => element("tr", {},
-        element("td", {}, element("a", { href: `/play/${each.id}` }, name(each.game))),
+        element("td", {}, element("a", { href: `/play/${each.id}` }, variant(each) ?? name(each.game))),
         element("td", {}, withLevel(each.opponent, each.level, say)),
-        element("td", {}, String(each.moves)),
-        element("td", {}, each.result || say("going on")),
+        element("td", {}, String(each.game === "chess" ? Math.ceil(each.moves / 2) : each.moves)),
+        element("td", {}, say(`result ${each.outcome}`), " ", each.result
+          ? each.game === "chess" ? score(each.result) : ""
+          : element("a", { href: `/play/${each.id}` }, say("continue"))),
         element("td", {}, when.format(new Date(each.changed * 1000))),
         element("td", {}, element("a", { href: `/games/${each.id}/record` }, say("download"))),
         deletion(each)))));

@@ -106,7 +106,7 @@ export function replace(holder, svg) {
  * move is played only when its point is pressed a second time, or the button below the board.
  */
 export function goBoard(holder, view, options, say, play, refuse) {
-  const { movable, flipped, hints = [], owners = [], label, dispute, confirm, editing } = options;
+  const { movable, flipped, hints = [], threat, owners = [], label, dispute, confirm, editing } = options;
   const [rows, columns] = [view.rows.length, view.rows[0].length];
   const svg = drawing(rows, columns, label ?? say("board"), 7, flipped);
   svg.classList.add("go");
@@ -155,7 +155,7 @@ export function goBoard(holder, view, options, say, play, refuse) {
         x: middle(column) - 2, y: middle(row) - 2, width: 4, height: 4,
         "fill-opacity": Math.abs(owner).toFixed(2) }));
     }
-    if (ranks.has(name)) svg.append(disc(row, column, `hint rank${ranks.get(name)}`, 3));
+    if (ranks.has(name)) svg.append(disc(row, column, threat ? "hint threat" : `hint rank${ranks.get(name)}`, 3));
     const free = sign !== "X" && sign !== "O";
     if (movable && (editing || (free && (legal?.has(name) ?? true)))) {
       const stones = free ? "" : `: ${say(sign === "X" ? "black" : "white")}`;
@@ -194,7 +194,8 @@ export function goBoard(holder, view, options, say, play, refuse) {
  * Draw a position on squares. A move is one cell, or a path of several cells. view.dark: only the
  * dark squares are used, as in checkers. editing: play([row, column]) is called for any used square.
  */
-export function squareBoard(holder, view, { movable, flipped, hints = [], label, editing }, say, play, refuse) {
+export function squareBoard(holder, view, options, say, play, refuse) {
+  const { movable, flipped, hints = [], threat, label, editing } = options;
   const [rows, columns] = [view.rows.length, view.rows[0].length];
   const { labels } = view;
   const svg = drawing(rows, columns, label ?? say("board"), labels ? 5 : 1, flipped && !view.falls);
@@ -249,7 +250,7 @@ export function squareBoard(holder, view, { movable, flipped, hints = [], label,
       svg.append(shape("path", { class: "won-line", d: `M${from[1]} ${from[0]}L${to[1]} ${to[0]}` }));
     }
     for (const [row, column] of hints) {
-      svg.append(shape("circle", { class: "hint", cx: column * CELL + 5, cy: row * CELL + 5, r: 3 }));
+      svg.append(shape("circle", { class: threat ? "hint threat" : "hint", cx: column * CELL + 5, cy: row * CELL + 5, r: 3 }));
     }
   }
 

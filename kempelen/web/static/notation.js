@@ -22,20 +22,25 @@ export function fenQuery(fen, variant = "chess") {
   return variant === "chess" ? text : `${text}&variant=${variant}`;
 }
 
-/** Call play(move) with each move that is typed in a form. isChess() tells whether it is one of chess. */
+/**
+ * Call play(move, typed) with each move that is typed in a form. isChess() tells whether it is one of
+ * chess. If it resolves to false, the text is kept, to be corrected.
+ */
 export function onTypedMove(form, input, isChess, play) {
-  form.addEventListener("submit", (event) => {
+  form.addEventListener("submit", async (event) => {
     event.preventDefault();
     const typed = input.value.trim();
-    if (typed) play(isChess() ? englishSan(typed) : typed);
-    input.value = "";
+    if (!typed) return;
+    if (await play(isChess() ? englishSan(typed) : typed, typed) === false) input.select();
+    else input.value = "";
   });
 }
 
-/** Return whose turn it is in a FEN, and the number of the next move, which is 0 without a FEN. */
-export function turnAndNumber(fen) {
-  const fields = (fen ?? "").split(" ");
-  return { turn: fields[1], number: Number(fields.at(-1)) }; // a variant may have fields before it
+/** Return the number of half-moves before a position of chess, or null without a FEN. */
+export function pliesBefore(fen) {
+  if (!fen) return null;
+  const fields = fen.split(" "); // variants have other fields between them
+  return 2 * (Number(fields.at(-1)) - 1) + (fields[1] === "b" ? 1 : 0);
 }
 
 /**
@@ -43,18 +48,15 @@ export function turnAndNumber(fen) {
  * number Black's moves in chess too, as at the start of a line.
  */
 export function numbered(before, move, place, full = !place) {
-  const { turn, number } = turnAndNumber(before.fen);
-  if (!number) return `${place + 1}. ${move}`;
-  const local = localSan(move);
-  if (turn === "w") return `${number}. ${local}`;
-  return full ? `${number}... ${local}` : local;
+  const plies = pliesBefore(before.fen);
+  if (plies === null) return `${place + 1}. ${move}`;
+  return plies % 2 && !full ? localSan(move) : numberedLine([move], plies)[0];
 }
 
 /** Return the last move with its number. after: the position after it; count: the moves so far. */
 export function lastNumbered(after, move, count) {
-  const { turn, number } = turnAndNumber(after.fen);
-  if (!number) return `${count}. ${move}`;
-  return turn === "w" ? `${number - 1}... ${localSan(move)}` : `${number}. ${localSan(move)}`;
+  const plies = pliesBefore(after.fen);
+  return plies === null ? `${count}. ${move}` : numberedLine([move], plies - 1)[0];
 }
 
 /** Return moves of chess with their numbers. plies: the half-moves before them. */
@@ -102,6 +104,11 @@ export function bar(game) {
   }
   show(null, "");
   return { node: drawn, show };
+}
+
+/** Return the result of a game as it is shown: 1-0, 0-1 or ½-½. */
+export function score(result) {
+  return result.replaceAll("1/2", "½");
 }
 
 /** Return a rounded number with its sign. Zero has none. */

@@ -199,6 +199,8 @@ async function attempt(move) {
     stage = "try";
     verdict.textContent = "";
     complain(error);
+    update();
+    return false;
   }
   update();
 }

@@ -4,6 +4,8 @@ import { keep, restore } from "./choices.js";
 import { savedGames } from "./games.js";
 import { ask, element } from "./site.js";
 
+const SIZES = [9, 13, 19]; // of boards of Go
+
 /** Create a form field with its label. */
 function field(say, key, control) {
   control.id = `field-${key.replaceAll(" ", "-")}`;
@@ -35,6 +37,20 @@ function edges({ usual, bounds }) {
   return [columns, rows];
 }
 
+/** Call update() when the visitor changes a choice, and when the kept one is restored. */
+function onChoice(choice, update) {
+  for (const event of ["change", "input"]) choice.addEventListener(event, update);
+}
+
+/** Show fields only while a choice has one of some values. */
+function showFor(choice, values, ...controls) {
+  const update = () => {
+    for (const control of controls) control.parentNode.hidden = !values.includes(choice.value);
+  };
+  onChoice(choice, update);
+  update();
+}
+
 /** Show the form and the saved games. */
 export async function showStart(main, say) {
   const choices = await ask("/games/choices");
@@ -60,7 +76,7 @@ export async function showStart(main, say) {
       parts.push(field(say, key, control));
       readers.push(() => reader(control));
     };
-    const position = (key, maxlength) => add(key, element("input", { class: "position", type: "text",
+    const position = (key, maxlength) => add(key, element("input", { class: "from-position", type: "text",
       maxlength, spellcheck: "false", autocomplete: "off", value: asked.get(key)?.replaceAll("_", " ") ?? "" }),
     (control) => ({ [key]: control.value }));
     const engines = Object.entries(choices.engines)
@@ -68,6 +84,12 @@ export async function showStart(main, say) {
     if (engines.length) {
       add("opponent", select([["", "Kempelen"], ...engines.map(([each]) => [each, each])], ""),
         (control) => ({ opponent: control.value }));
+    }
+    if (chess && choices.variants.length > 1) {
+      const named = choices.variants.map((each) => [each, say(`variant ${each}`)]);
+      named.splice(1, 0, ["chess960", say("chess960")]);
+      add("variant", select(named, asked.get("variant") ?? "chess"), ({ value }) =>
+        (value === "chess960" ? { chess960: true } : { variant: value }));
     }
     if (chess) {
       const levels = Object.entries(choices.levels).map(([each, elo]) =>
@@ -85,18 +107,26 @@ export async function showStart(main, say) {
       level.value = choices.levels_of_games.casual;
       add("level", level, (control) => control.value ? { level: Number(control.value) } : {});
     }
-    const sides = [["first", "second"], ["second", "first"], ["random", "random"]].map(
-      ([value]) => [value, say(chess ? `chess ${value}` : `side ${value}`)]);
+    const sides = ["first", "second", "random"].map((value) =>
+      [value, say(chess ? `chess ${value}` : go ? `go ${value}` : `side ${value}`)]);
     add("side", select(sides, "first"), (control) => ({ side: control.value }));
     const options = {};
     for (const [key, option] of Object.entries(choices.games[which.value])) {
       if (option.two_sides) {
         const [columns, rows] = edges(option);
+        const size = select([...SIZES.map((each) => [String(each), `${each}×${each}`]), ["other", say("other size")]],
+          String(option.usual));
+        onChoice(size, () => {
+          if (size.value !== "other") columns.value = rows.value = size.value;
+          columns.dispatchEvent(new Event("input")); // it remembers its value
+        });
+        add("option size", size, () => ({}));
         add("option width", columns, () => ({}));
         add("option height", rows, () => {
           options[key] = `${columns.value}x${rows.value}`;
           return { options };
         });
+        showFor(size, ["other"], columns, rows);
         continue;
       }
       const boolean = typeof option.usual === "boolean";
@@ -116,13 +146,21 @@ export async function showStart(main, say) {
         ({ rules: control.value }));
     }
     const clocks = [["", say("no clock")], ["60+0", "1+0"], ["180+2", "3+2"], ["300+3", "5+3"],
-      ["600+5", "10+5"], ["1800+20", "30+20"]];
-    add("clock", select(clocks, ""), (control) => {
-      if (!control.value) return {};
-      const [base, increment] = control.value.split("+").map(Number);
-      return { base, increment };
+      ["600+5", "10+5"], ["1800+20", "30+20"], ["other", say("other clock")]];
+    const clock = select(clocks, "");
+    const [minutes, increment] = [number(15, 0.1, 360, "any"), number(10, 0, 60, "any")];
+    add("clock", clock, () => ({}));
+    add("minutes", minutes, () => ({}));
+    add("increment", increment, () => {
+      if (!clock.value) return {};
+      const [base, more] = clock.value === "other" ? [60 * minutes.value, Number(increment.value)]
+        : clock.value.split("+").map(Number);
+      return { base, increment: more };
     });
-    add("seconds", number(1, 0.1, 60, 0.1), (control) => ({ seconds: Number(control.value) }));
+    const seconds = number(1, 0.1, 60, 0.1);
+    add("seconds", seconds, () => ({ seconds: Number(seconds.value) }));
+    showFor(clock, ["other"], minutes, increment);
+    showFor(clock, [""], seconds);
     const common = parts.splice(0);
     const ways = chess ? choices.searches : choices.algorithms;
     add("algorithm", select([["", say("best")], ...ways.map((each) => [each, each])], ""),
@@ -134,12 +172,6 @@ export async function showStart(main, say) {
       ...choices.evaluations.map((each) => [each, each])];
     add("evaluation", select(all, ours[0]), (control) => ({ evaluation: control.value }));
     if (chess) {
-      if (choices.variants.length > 1) {
-        const named = choices.variants.map((each) => [each, say(`variant ${each}`)]);
-        add("variant", select(named, asked.get("variant") ?? "chess"), (control) => ({ variant: control.value }));
-      }
-      add("chess960", element("input", { type: "checkbox" }), (control) =>
-        ({ chess960: control.checked }));
       position("fen", 120);
     } else if (go) {
       position("sgf", 4000);
@@ -154,7 +186,7 @@ export async function showStart(main, say) {
   }
 
   /** Return the fields of the game that are kept. A position is for one game only. */
-  const kept = () => [...rest.querySelectorAll("select, input:not(.position)")];
+  const kept = () => [...rest.querySelectorAll("select, input:not(.from-position)")];
   which.addEventListener("change", fields);
   form.addEventListener("change", () => {
     keep("play", [which]);

@@ -16,6 +16,7 @@ pytest.importorskip("selenium")
 
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.select import Select
 
 from tests.browser import Browser
 from tests.kempelen.web import gestures
@@ -330,6 +331,55 @@ def test_piece_of_pocket_is_dropped(browser: Browser, served: Served) -> None:
     browser.wait("return !document.querySelector('.pocket.bottom [data-drop=N]')")
 
 
+def test_piece_is_dragged_from_a_pocket(browser: Browser, served: Served) -> None:
+    fen = "4k3/pppppppp/8/8/8/8/PPPPPPPP/4K3[NPnn] w - - 0 1"
+    begin_chess(browser, served, variant="crazyhouse", seconds=0.05, fen=fen)
+    assert browser.find(".about").text == "Crazyhouse"
+    assert not browser.find_all(".captured")
+    for piece, name in (("P", "d1"), ("N", "e4")):
+        button = browser.find(f".pocket.bottom [data-drop={piece}]")
+        gestures.drag(browser, gestures.middle(browser, button), gestures.square(browser, name))
+        if piece == "P":  # no pawn is dropped on the first rank
+            browser.wait("return !document.querySelector('cg-board piece.dragging')")
+            assert until(lambda: piece_at(browser, "d1") == "")
+            assert state(browser)["ply"] == "0"
+    browser.wait("return document.querySelector('.moves li')?.textContent === 'N@e4'")
+    assert piece_at(browser, "e4") == "white knight"
+
+
+@pytest.mark.parametrize("form", [{}, {"base": 600}, {"variant": "crazyhouse"}], ids=str)
+def test_board_and_players_fit_the_window(
+    browser: Browser, served: Served, form: dict[str, Any]
+) -> None:
+    begin_chess(browser, served, **form)
+    heights = "const page = document.documentElement; return [page.scrollHeight, innerHeight]"
+    scrolled, window = browser.run(heights)
+    assert scrolled <= window
+    assert browser.find("cg-board").size["height"] > 0.6 * window
+    last = browser.find_all(".player")[-1]
+    assert last.location["y"] + last.size["height"] <= window
+
+
+def test_form_offers_variants_and_other_clocks(browser: Browser, served: Served) -> None:
+    browser.open(f"{served.base}/play?game=chess")
+    browser.wait("return document.querySelector('#field-clock')")
+    Select(browser.find("#field-variant")).select_by_visible_text("Chess960")
+    assert not browser.find("#field-minutes").is_displayed()
+    Select(browser.find("#field-clock")).select_by_visible_text("other")
+    assert not browser.find("#field-seconds").is_displayed()
+    for name, value in (("minutes", "1.5"), ("increment", "2")):
+        browser.find(f"#field-{name}").clear()
+        browser.find(f"#field-{name}").send_keys(value)
+    browser.find("form.start button").click()
+    browser.wait("return document.querySelector('.about')?.textContent")
+    assert browser.find(".about").text == "Chess960 · 1.5+2"
+    browser.open(f"{served.base}/play")
+    browser.wait("return document.querySelector('tbody tr')")
+    cells = [each.text for each in browser.find_all("tbody tr:first-child td")]
+    assert [cells[0], cells[3]] == ["Chess960", "in progress Continue"]
+    browser.run("localStorage.clear()")  # of the kept choices
+
+
 def test_remaining_checks_are_shown(browser: Browser, served: Served) -> None:
     fen = "4k3/pppppppp/8/8/8/8/PPPPPPPP/4K3 w - - 1+3 0 1"
     game = served.begin(game="chess", variant="3check", seconds=0.05, fen=fen)
@@ -379,12 +429,23 @@ def test_error_of_an_illegal_move_stays(browser: Browser, served: Served) -> Non
     )
     browser.find("#move").send_keys("e5", Keys.ENTER)
     browser.wait("return document.querySelector('.error').textContent")
+    assert browser.find(".error").text == "e5: not a legal move."
+    assert browser.run("return window.seen.at(-1)") == "e5: not a legal move."
+    # The text is selected, so that it can be corrected.
+    assert browser.run("return document.getSelection().toString()") == "e5"
+    browser.find("#move").send_keys("e4", Keys.ENTER)
+    browser.wait("return document.querySelector('.moves li')")
+    assert browser.find("#move").get_attribute("value") == ""
+    assert browser.find(".error").text == ""
+
+
+def test_hint_clears_an_error(browser: Browser, served: Served) -> None:
+    begin_chess(browser, served, seconds=0.05)
+    browser.find("#move").send_keys("Ke2", Keys.ENTER)
+    browser.wait("return document.querySelector('.error').textContent")
     browser.find("[data-action=hint]").click()
     browser.wait("return document.querySelector('.status').textContent.startsWith('Hint')")
-    assert browser.find(".error").text == "Illegal move."
-    assert browser.run("return window.seen.at(-1)") == "Illegal move."
-    browser.find("#move").send_keys("e4", Keys.ENTER)
-    browser.wait("return !document.querySelector('.error').textContent")
+    assert browser.find(".error").text == ""
 
 
 def test_click_on_an_occupied_point_is_explained(browser: Browser, served: Served) -> None:
@@ -475,7 +536,7 @@ def test_end_of_a_game_offers_analysis_rematch_and_new_game(
     browser.find("[data-action=resign]").click()
     browser.find("[data-answer=yes]").click()
     browser.wait("return document.querySelector('main').dataset.result")
-    assert browser.find(".status").text.startswith("You lost 0-1: resignation")
+    assert browser.find(".status").text.startswith("You lost: resignation (0-1).")
     assert [each.text for each in browser.find_all(".after > *")] == [
         "Analyse", "Rematch", "New game"
     ]  # fmt: skip

@@ -45,6 +45,7 @@ def test_choices_for_a_game_are_kept(browser: Browser, served: Served) -> None:
     Select(browser.find("#field-clock")).select_by_value("300+3")
     Select(browser.find("#field-game")).select_by_value("go")
     browser.wait("return document.getElementById('field-option-width')")
+    Select(browser.find("#field-option-size")).select_by_value("other")
     browser.run("document.querySelector('form.start details').open = true")
     for name, text in (("option-width", "13"), ("option-height", "9")):
         field = browser.find(f"#field-{name}")

@@ -143,6 +143,16 @@ def test_chess_supports_clock_hint_takeback_and_resignation(served: Served) -> N
     assert next(move.uci() for move in pgn.mainline_moves()) == "d2d4"
 
 
+def test_hint_in_go_is_written_as_on_the_board(served: Served) -> None:
+    line = served.watch(served.begin(game="go", options={"size": 5}, seconds=0.05))
+    state = line.turn()
+    line.send(do="hint")
+    hint = line.hear("hint")
+    line.close()
+    assert hint["text"] in state["board"]["legal"]
+    assert hint["text"] == hint["line"][0]
+
+
 def test_opponent_and_hints_do_not_wait_for_compilation(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -121,11 +121,11 @@ def test_territory_and_points_are_shown_and_stones_disputed_by_clicks(
     if spanish:
         assert before[0] == "Negras: 28 puntos = territorio 21 + piedras 7"
         assert before[1] == "Blancas: 27,5 puntos = territorio 14 + piedras 7 + komi 6,5"
-        assert "Has ganado 0-1: por puntos, N+0,5." in browser.find(".status").text
+        assert "Has ganado: por puntos, N+0,5." in browser.find(".status").text
     else:
         assert before[0] == "Black: 28 points = territory 21 + stones 7"
         assert before[1] == "White: 27.5 points = territory 14 + stones 7 + komi 6.5"
-        assert "You won 0-1: by points, B+0.5." in browser.find(".status").text
+        assert "You won: by points, B+0.5." in browser.find(".status").text
     assert browser.barriers() == []
     dead = browser.find("rect.press[aria-label^='A1:']")
     assert dead.get_attribute("aria-label") == (
@@ -175,6 +175,8 @@ def test_tap_on_a_point_is_confirmed_on_a_phone(
         browser.wait("return document.querySelector('.confirm')")
         assert browser.fits()
         assert browser.barriers() == []
+        # The move and the answer are drawn on the board.
+        browser.wait("return document.querySelectorAll('.cg-shapes line').length === 2")
         assert browser.find("main").get_attribute("data-ply") == "0"
         tap(browser, "rect.press[aria-label=D4]")
         browser.wait("return document.querySelector('svg.go').dataset.chosen === 'D4'")
@@ -418,7 +420,8 @@ def test_every_end_of_a_chess_game_has_its_reason_in_both_languages(
             outcome = {"1-0": ("You won", "Has ganado"), "0-1": ("You lost", "Has perdido")}.get(
                 ending.result, ("Draw", "Tablas")
             )[language]
-            assert f"{outcome} {ending.result}: " in said
+            score = ending.result.replace("1/2", "½")
+            assert f"{outcome}: {reason} ({score})." in said
         browser.driver.delete_all_cookies()
 
 
