@@ -162,7 +162,7 @@ def test_saved_game_is_deleted_after_a_question_in_spanish(
     listed(browser, 4, 2, 1, 0)
     browser.driver.refresh()
     listed(browser, 4, 2, 1, 0)
-    assert "Sus partidas" in browser.find("main").text
+    assert "Tus partidas" in browser.find("main").text
     with browser.on_a_phone():
         assert browser.fits()
 

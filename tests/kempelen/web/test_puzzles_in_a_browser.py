@@ -187,7 +187,7 @@ def test_mistakes_of_go_are_tried_again_in_spanish(browser: Browser, served: Ser
     learn(browser, 0)
     choose(browser, "3. pass")
     text = browser.find("main").text
-    assert "Aprenda de sus errores" in text
+    assert "Aprende de tus errores" in text
     assert "Juegan negras. En la partida, 3. pass fue un error." in text
     browser.wait("return document.querySelectorAll('svg.go .stone').length === 2")
     assert browser.barriers() == []
