@@ -7,6 +7,7 @@ import math
 import socket
 import ssl
 from collections.abc import Iterator, Mapping
+from http import HTTPStatus
 from typing import Any
 
 import uvicorn
@@ -147,7 +148,9 @@ class PageServer:
         return [(page.name, page.paths[0]) for page in self.pages]
 
     async def _http_error(self, request: Request, error: HTTPException) -> Response:
-        return self._error(request, error.status_code, error.detail, error.headers)
+        unknown = error.status_code == 404 and error.detail == HTTPStatus.NOT_FOUND.phrase
+        reason = "page not found" if unknown else error.detail
+        return self._error(request, error.status_code, reason, error.headers)
 
     def _error(
         self, request: Request, status: int, reason: str, headers: Mapping[str, str] | None = None

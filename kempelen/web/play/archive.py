@@ -20,11 +20,12 @@ from agent.io.strict_json import loads
 from kempelen.console.settings_codec import decode
 from kempelen.match.config.game_settings import GameSettings
 from kempelen.match.game.game_result import GameResult, Termination
-from kempelen.match.records.game_record import GameRecord, MoveRecord, PgnFormat, to_pgn
+from kempelen.match.records.game_record import GameRecord, MoveRecord, to_pgn
 from kempelen.match.records.ledger import DECODE_ERRORS
 from kempelen.match.records.record_formats import to_text
 from kempelen.match.review.board_review import line_tree, make_board_game
 from kempelen.web.database import Database
+from kempelen.web.game_files import PGN_FORM
 from kempelen.web.play.boards import BoardGame, GoGame, PlayedGame
 from kempelen.web.play.setup import CHESS, GO, GameSetup, find_setup_game
 from kempelen.web.site_context import SiteResources
@@ -39,7 +40,6 @@ MAX_LISTED = 500
 UNKNOWN_TIME = -1.0
 OUTCOMES = ("won", "lost", "drawn", "unfinished")
 DRAW = "1/2-1/2"
-PGN_FORM = PgnFormat(clocks=True)
 
 
 @dataclass(slots=True)
@@ -219,10 +219,8 @@ def _opponent_name(setup: GameSetup, words: Mapping[str, str]) -> str:
     return setup.opponent_name.replace(level, words.get(f"level {level}", level))
 
 
-def export_game(
-    game: SavedGame, board: PlayedGame, words: Mapping[str, str]
-) -> tuple[str, str, str]:
-    """Export a game as PGN, SGF or text. Return the suffix, media type and text of the file.
+def export_game(game: SavedGame, board: PlayedGame, words: Mapping[str, str]) -> tuple[str, str]:
+    """Export a game as PGN, SGF or text. Return the suffix and the text of the file.
 
     `words` are the texts of the page in the visitor's language, for the players' names.
     """
@@ -252,11 +250,11 @@ def export_game(
         black_time=time_control,
     )
     if game.setup.game == CHESS:
-        return "pgn", "application/vnd.chess-pgn", to_pgn(record, EVENT, PGN_FORM)
+        return "pgn", to_pgn(record, EVENT, PGN_FORM)
     if isinstance(board, GoGame):
-        return "sgf", "application/x-go-sgf", _to_sgf(board, record)
+        return "sgf", _to_sgf(board, record)
     settings = GameSettings(game.setup.game, dict(game.setup.options))
-    return "txt", "text/plain", to_text(record, settings, EVENT)
+    return "txt", to_text(record, settings, EVENT)
 
 
 def board_game_text(game: SavedGame, offers: SiteResources) -> str | None:

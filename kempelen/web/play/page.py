@@ -15,6 +15,7 @@ from starlette.routing import BaseRoute
 
 from agent.io.message import Message
 from kempelen.web.channel import Channel
+from kempelen.web.game_files import file_response
 from kempelen.web.layout import page_words, request_language
 from kempelen.web.pages import Page
 from kempelen.web.play.archive import (
@@ -148,10 +149,8 @@ class PlayPage(Page):
         game = self._saved_game(request)
         board = await self.run_in_thread(request, self._replay, game, game.moves)
         words = page_words("play", request_language(request))
-        suffix, media_type, text = export_game(game, board, words)
-        name = f"kempelen-{game.id}.{suffix}"
-        headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-        return Response(text, media_type=media_type, headers=headers)
+        suffix, text = export_game(game, board, words)
+        return file_response(f"kempelen-{game.id}", suffix, text)
 
     async def _serve(self, channel: Channel) -> None:
         name = channel.path_params["game"]

@@ -1,21 +1,24 @@
 // The analysis page: the move tree of a game, live analysis, and the review of a whole game.
 //
-// The address names the game: ?study= in the store of this browser, ?game= a game of the play page,
-// ?fen=, ?sgf=, ?board= a board game with its ?position=, or #text= the compressed game of a link. Otherwise, the part after # is the game of
+// The address names the game: ?study= in the store of this browser, ?game= a game of the page Play,
+// ?watched= a game of the page Watch, ?fen=, ?sgf=, ?board= a board game with its ?position=, or #text=
+// the compressed game of a link. Otherwise, the part after # is the game of
 // a file and the number of the shown node.
 
 import { createBoard } from "./board.js";
 import { keep as keepChoices, restore as restoreChoices } from "./choices.js";
 import { channel } from "./channel.js";
-import { bar, fenQuery, localSan, numbered, onTypedMove, scoreText } from "./notation.js";
+import {
+  bar, fenQuery, numbered, numberedLine, onTypedMove, pliesBefore, scoreText, worded as localMove,
+} from "./notation.js";
 import { course } from "./graph.js";
-import { ask, element, isStepKey, language, markStep, words } from "./site.js";
+import { ask, element, isStepKey, language, markStep, stepButtons, stepByWheel, stepOf, words } from "./site.js";
 import { mistakes, puzzlesOf } from "./mistakes.js";
 import { sgfOf } from "./stones.js";
 import { collect, find, save } from "./store.js";
 import { add, flat, gameTo, grow, lineFrom, pack, path, promote, remove, variation } from "./tree.js";
 
-const say = await words("analyse");
+const [say, playing] = await Promise.all([words("analyse"), words("play")]);
 const SIGNS = { inaccuracy: "?!", mistake: "?", blunder: "??" };
 // The server limits the rate of messages by their length, and each of these contains the whole game.
 const LOOK_INTERVAL_MS = 250;
@@ -25,6 +28,7 @@ const MARKS = ["", "!", "?", "!!", "??", "!?", "?!"]; // by NAG
 const MAX_UNDO = 50;
 const MAX_EFFORT = 2; // each step searches longer
 const DEEP = 6; // deeper variations are not indented
+const MAX_REMARK = 80; // characters of a comment among the moves
 
 let games = [];
 let study = null; // one of the games, with its root, and its review if there is one
@@ -48,9 +52,11 @@ const main = document.getElementById("main");
 const view = createBoard(play, (reason) => { trouble.textContent = say(reason); });
 let balance = bar("chess");
 const trouble = element("p", { class: "error", role: "alert" });
-const news = element("p", { role: "status", "aria-live": "polite" });
+const news = element("p", { class: "news", role: "status", "aria-live": "polite" });
+const better = element("p", { class: "better line", hidden: true });
 const lines = element("ol", { class: "lines" });
 const searching = element("p", { class: "searching faint" });
+const evaluation = element("b", { class: "evaluation" });
 const moves = element("div", { class: "moves", tabindex: "0", role: "group", "aria-label": say("moves") });
 const comment = element("p", { class: "comment", tabindex: "0", role: "note", "aria-label": say("comment") });
 const graph = element("div", {});
@@ -70,6 +76,8 @@ const form = element("form", { class: "steps" },
   element("label", { for: "move" }, say("your move")), text,
   element("button", {}, say("play")));
 const thinking = element("input", { id: "thinking", type: "checkbox", checked: true });
+const territory = element("input", { id: "territory", type: "checkbox", checked: true, onchange: () => draw() });
+const territorial = element("label", { class: "switch", hidden: true }, territory, say("territory"));
 const lineCount = element("select", { id: "lines" }, ...[1, 2, 3, 4, 5].map((each) =>
   element("option", { value: each, selected: each === 3 }, String(each))));
 const deeper = element("button", { type: "button", "data-action": "deeper", disabled: true, onclick: () => {
@@ -114,13 +122,7 @@ const editing = element("details", { id: "editing" }, element("summary", {}, say
 
 main.append(element("h1", { class: "hidden-words" }, say("title")), element("div", { class: "study" },
   element("div", { class: "left" }, table,
-    element("div", { class: "steps" }, ...[
-      ["first", () => study.root], ["back", () => here.parent], ["forward", () => here.children[0]],
-      ["last", () => lineFrom(here).at(-1)],
-    ].map(([name, target]) => element("button", { type: "button", onclick: () => go(target()) }, say(name))),
-    element("button", { type: "button", onclick: () => { flipped = !flipped; draw(); if (id) keep(); } }, say("flip")),
-    undoing),
-    trouble, news, form, comment),
+    element("div", { class: "steps", role: "group", "aria-label": playing("replay") }, ...stepButtons(playing, step), undoing)),
   element("div", { class: "right" },
     element("details", { id: "sourcing" }, element("summary", {}, say("open")),
       element("label", { for: "file" }, say("file")), file,
@@ -129,14 +131,27 @@ main.append(element("h1", { class: "hidden-words" }, say("title")), element("div
         element("button", { type: "button", class: "main", onclick: () => load(source.value) }, say("load")),
         element("button", { type: "button", onclick: () => load(EXAMPLE.text) }, say("start position")))),
     choosing, title, opening,
-    element("p", { class: "steps" }, thinking, element("label", { for: "thinking" }, say("search")),
-      element("label", { for: "lines" }, say("lines")), lineCount, deeper, threatening),
-    lines, searching, moves, editing,
+    element("p", { class: "steps" }, element("label", { class: "switch" }, thinking, say("search")),
+      element("label", { for: "lines" }, say("lines")), lineCount, deeper, threatening, territorial),
+    element("p", { class: "found" }, evaluation, searching), lines,
+    trouble, news, better, comment, moves, progress, graph, form,
     element("div", { class: "steps" }, judge,
-      element("label", { for: "nodes", class: "hidden-words" }, say("care")), nodes, record,
+      element("label", { for: "nodes", class: "hidden-words" }, say("care")), nodes), learning, tallies, editing,
+    element("div", { class: "steps" }, record,
       action("copy game", () => attempt(async () => copy((await exported()).text))), copying,
-      linking, setting),
-    progress, graph, learning, tallies)));
+      linking, setting))));
+
+stepByWheel(view.node, step);
+
+function step(name) {
+  if (name === "flip") {
+    flipped = !flipped;
+    draw();
+    if (id) keep();
+  } else {
+    go({ first: study.root, previous: here.parent, next: here.children[0], last: lineFrom(here).at(-1) }[name]);
+  }
+}
 
 const wire = channel("/analyse/channel", heard);
 const sent = (node) => gameTo(study, node);
@@ -145,8 +160,9 @@ const mainMoves = () => lineFrom(study.root).map((node) => node.played).join();
 const mainEnd = () => lineFrom(study.root).at(-1);
 const inMainLine = (node) => lineFrom(study.root)[node.ply] === node;
 const reviewed = (node) => (node.parent && inMainLine(node) ? study.review?.moves[node.ply - 1] : null);
-const worded = (move) => (study.game === "chess" ? localSan(move) : move);
-const named = (node, full) => numbered(node.parent, node.move, node.ply - 1, full);
+const worded = (move) => localMove(playing, study.game, move);
+const named = (node, full) =>
+  numbered(node.parent, study.game === "chess" ? node.move : worded(node.move), node.ply - 1, full);
 
 /** Return the commands in a comment, such as [%clk 0:01:00], which are not shown. */
 function commands(node) {
@@ -199,8 +215,9 @@ function show(which, number = 0) {
   study.undo ??= [];
   progress.hidden = true;
   const fresh = bar(study.game);
-  copying.hidden = study.game !== "chess";
+  copying.hidden = opening.hidden = study.game !== "chess";
   threatening.hidden = isBoardGame();
+  territorial.hidden = study.game !== "go";
   balance.node.replaceWith(fresh.node);
   balance = fresh;
   const known = study.players.some((name) => name !== "?");
@@ -268,10 +285,10 @@ async function opened(packed) {
   }
 }
 
-/** Return the text of a game of the play page, or "", with the visitor's player number, or null. */
+/** Return the text of a game of the pages Play or Watch, or "", with the visitor's player number, or null. */
 async function recorded(game) {
   try {
-    const { side, text: own } = await ask(game);
+    const { side = null, text: own } = await ask(game);
     return { side, recordedText: own ?? await (await fetch(`${game}/record`)).text() };
   } catch {
     trouble.textContent = say("not kept");
@@ -291,7 +308,9 @@ async function restore() {
   } else {
     games = [];
     let problem = asked.has("study") ? say("not kept") : "";
-    const game = asked.has("game") && `/games/${encodeURIComponent(asked.get("game"))}`;
+    const watched = asked.get("watched")?.split("/").map(encodeURIComponent);
+    const own = asked.has("game") && `/games/${encodeURIComponent(asked.get("game"))}`;
+    const game = own || (watched && `/watch/${watched[0]}/games/${watched[1]}`);
     trouble.textContent = "";
     const plain = (key) => asked.get(key)?.replaceAll("_", " ");
     const { side, recordedText = "" } = game ? await recorded(game) : {};
@@ -345,15 +364,20 @@ function listMoves() {
   showSigns();
 }
 
-/** Return the elements of a line and of its variations. siblings: its first move, and the others. */
-function listed(siblings, depth) {
+/**
+ * Return the elements of a line and of its variations. siblings: its first move, and the others;
+ * full: whether the first move of Black needs a number.
+ */
+function listed(siblings, depth, full = true) {
   const made = [];
-  for (let full = true; siblings.length; siblings = siblings[0].children) {
+  for (; siblings.length; siblings = siblings[0].children) {
     const [node, ...others] = siblings;
-    made.push(moveButton(node, full));
-    full = Boolean(others.length);
+    const remark = remarkOn(node);
+    made.push(moveButton(node, full), ...remark);
+    full = Boolean(others.length || remark.length);
     for (const other of others) {
-      const inner = [moveButton(other, true), ...listed(other.children, depth + 1)];
+      const own = remarkOn(other);
+      const inner = [moveButton(other, true), ...own, ...listed(other.children, depth + 1, Boolean(own.length))];
       made.push(...(depth < DEEP ? [element("div", { class: "variation" }, ...inner)] : ["(", ...inner, ")"]));
     }
   }
@@ -363,24 +387,45 @@ function listed(siblings, depth) {
 function moveButton(node, full) {
   const made = element("button", { type: "button", onclick: () => go(node) }, named(node, full),
     element("span", { class: "sign" }));
-  if (shownComment(node)) made.classList.add("commented");
   buttons.set(node, made);
   return made;
+}
+
+/** Return the beginning of the comment on a move, if there is one. */
+function remarkOn(node) {
+  const remark = shownComment(node);
+  if (!remark) return [];
+  return [element("span", { class: "remark" }, remark.length > MAX_REMARK ? `${remark.slice(0, MAX_REMARK).trimEnd()}…` : remark)];
 }
 
 function showSigns() {
   for (const [node, button] of buttons) {
     const judged = reviewed(node);
     const own = (node.nags ?? []).map((nag) => MARKS[nag] ?? "").join("");
-    button.querySelector(".sign").textContent = own || (SIGNS[judged?.grade] ?? "");
+    const sign = button.querySelector(".sign");
+    sign.textContent = own || (SIGNS[judged?.grade] ?? "");
+    sign.className = `sign ${Object.keys(SIGNS).find((grade) => SIGNS[grade] === sign.textContent) ?? ""}`;
     button.title = judged?.grade ? explained(judged) : "";
   }
 }
 
-function explained(judged) {
-  return say(judged.grade) + ": " + say("gives away", {
-    loss: Math.round(100 * judged.loss), better: judged.line.slice(0, 6).map(worded).join(" "),
-  });
+const explained = (judged) => say(`grade ${judged.grade}`, { loss: Math.round(100 * judged.loss) });
+
+/** Return the moves of a line after a node, as buttons that play them. Only the first is reached by Tab. */
+function playable(line, node) {
+  const plies = study.game === "chess" ? pliesBefore(node.fen) : null;
+  const texts = plies === null ? line.map(worded) : numberedLine(line, plies);
+  return texts.map((written, place) => element("button", { type: "button", class: "move", tabindex: place ? -1 : 0,
+    onclick: () => playLine(node, line.slice(0, place + 1)) }, written));
+}
+
+/** Play moves after a node: those that are not in the tree become a variation. */
+async function playLine(node, line) {
+  if (here !== node) go(node);
+  for (const move of line) {
+    const before = here;
+    if (await play(move) === false || here.parent !== before) return;
+  }
 }
 
 const sideName = (side) => say(study.game === "chess" ? ["White", "Black"][side] : ["Black", "White"][side]);
@@ -411,10 +456,12 @@ function drawCourse() {
     (move) => `${worded(move.move)}: ${say(move.grade)}`));
   const names = [study.players[0], study.players[1]].map((name, place) =>
     (name === "?" ? sideName(place) : name));
-  const heads = ["player", "count", "inaccuracies", "mistakes", "blunders", "mean loss"];
+  const heads = [["player"], ["count"], ["inaccuracies", "?!"], ["mistakes", "?"], ["blunders", "??"], ["mean loss"]];
   if (tallies.hidden) return;
   tallies.append(element("table", {},
-    element("thead", {}, element("tr", {}, ...heads.map((head) => element("th", { scope: "col" }, say(head))))),
+    element("thead", {}, element("tr", {}, ...heads.map(([head, sign]) => (sign
+      ? element("th", { scope: "col", title: say(head) }, sign, element("span", { class: "hidden-words" }, say(head)))
+      : element("th", { scope: "col" }, say(head)))))),
     element("tbody", {}, ...review.tallies.map((tally, place) => element("tr", {},
       element("th", { scope: "row" }, names[place]),
       ...[tally.moves, tally.inaccuracies, tally.mistakes, tally.blunders,
@@ -443,6 +490,8 @@ function go(node) {
   const judged = reviewed(node);
   const words = node.parent ? say("after", { move: named(node, true) }) : say("beginning");
   news.textContent = judged?.grade ? `${words} ${explained(judged)}` : words;
+  better.hidden = !judged?.grade || !judged.line.length;
+  better.replaceChildren(...(better.hidden ? [] : [say("better"), ...playable(judged.line.slice(0, 6), node.parent)]));
   drawCourse();
   draw();
   search();
@@ -464,6 +513,7 @@ function search() {
   look += 1;
   clearTimeout(later);
   lines.replaceChildren();
+  evaluation.textContent = "";
   threatening.setAttribute("aria-pressed", threat);
   threatening.disabled = !thinking.checked || reviewing || Boolean(here.check);
   deeper.disabled = true;
@@ -493,8 +543,9 @@ function draw() {
   const side = say(study.game === "chess" ? "White" : "Black");
   balance.show(share, say("balance", { side, share: share == null ? "?" : Math.round(100 * share), score }));
   view.show(here, {
-    movable: "both", flipped, again,
-    owners: found.owners, hints: isBoardGame() ? found.lines[0]?.arrow : found.lines.map((line) => line.arrow), threat,
+    movable: "both", flipped, again, ranked: !threat, threat,
+    owners: territory.checked ? found.owners : [],
+    hints: isBoardGame() ? found.lines[0]?.arrow : found.lines.map((line) => line.arrow),
     label: say("board", { move: here.move ?? say("beginning"), score, fen: here.fen ?? "" }),
   });
   again = false;
@@ -537,14 +588,24 @@ function refused(reason) {
 function showLines(message) {
   found = { lines: message.lines, owners: message.owners ?? [] };
   lines.replaceChildren(...message.lines.map((line) => element("li", {},
-    element("span", { class: "score" }, study.game === "go"
-      ? `${Math.round(100 * line.expected)} % ${scoreText(line)}` : scoreText(line)),
-    ...line.moves.map((move) => element("span", { class: "move" }, `${worded(move)} `)))));
+    element("span", { class: "score" }, evaluationText(line)), ...(threat
+      ? line.moves.map((move) => element("span", { class: "move" }, worded(move))) : playable(line.moves, here)))));
   const best = message.lines[0];
+  evaluation.textContent = best ? evaluationText(best) : "";
   deeper.disabled = !message.done || !best || effort >= MAX_EFFORT;
   searching.textContent = !best ? say("over")
     : `${message.done ? say("done") : say("searching")} ${best.depth ? say("depth", { depth: best.depth }) : ""} ${say("nodes", { nodes: best.nodes.toLocaleString(language) })}`;
   draw();
+}
+
+/** Return an evaluation as text. In Go, it names the leading player, such as B+3.5. */
+function evaluationText(line) {
+  if (study.game !== "go") return scoreText(line);
+  const named = (black) => say(`letter ${black ? "B" : "W"}`);
+  const number = (value) => value.toLocaleString(language, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+  const black = line.expected >= 0.5;
+  const chance = `${named(black)} ${Math.round(100 * (black ? line.expected : 1 - line.expected))} %`;
+  return line.lead == null ? chance : `${named(line.lead >= 0)}+${number(Math.abs(line.lead))} · ${chance}`;
 }
 
 judge.addEventListener("click", () => {
@@ -633,9 +694,11 @@ async function play(move) {
       study: sent(from), ply: from.ply, move,
     })).positions.at(-1);
     trouble.textContent = "";
+    if (here !== from) return false; // the visitor has gone on meanwhile
     const same = known(entry.played);
     if (same) go(same);
     else edit(() => add(from, entry));
+    return true;
   } catch (error) {
     trouble.textContent = say(error.message);
     again = true;
@@ -645,7 +708,7 @@ async function play(move) {
 }
 
 onTypedMove(form, text, () => study.game === "chess", play);
-const chosen = [nodes, thinking, lineCount];
+const chosen = [nodes, thinking, lineCount, territory];
 restoreChoices("analyse", chosen);
 for (const control of chosen) control.addEventListener("change", () => keepChoices("analyse", chosen));
 thinking.addEventListener("change", () => { search(); draw(); });
@@ -656,12 +719,15 @@ file.addEventListener("change", async () => {
   if (given) load({ file: await base64Of(given) });
 });
 document.addEventListener("keydown", (event) => {
-  if (!isStepKey(event)) return;
-  const target = { ArrowLeft: here.parent, ArrowRight: here.children[0], Home: study.root,
-    End: lineFrom(here).at(-1) }[event.key];
-  if (!target) return;
+  const name = stepOf(event);
+  if (name) step(name);
+  else if (!isStepKey(event)) return;
+  else if (event.key === "l") thinking.click();
+  else if (event.key === "x") threatening.click();
+  else if (event.key === " " && event.target.tagName !== "BUTTON" && found.lines[0] && !threat) {
+    playLine(here, found.lines[0].moves.slice(0, 1));
+  } else return;
   event.preventDefault();
-  go(target);
 });
 addEventListener("popstate", restore);
 

@@ -22,6 +22,7 @@ const MODULES = { // loaded when needed
  * - flipped: whether to turn the board round.
  * - hints: suggested moves, best first: pairs of squares, Go points, or cells.
  * - threat: whether the hints are threats.
+ * - ranked: whether suggested Go points are numbered.
  * - owners: the ownership of each Go point, rows from the top.
  * - label: the position for screen readers.
  */

@@ -4,7 +4,9 @@ import { createBoard } from "./board.js";
 import { channel } from "./channel.js";
 import { captures, onBoard } from "./material.js";
 import { lastNumbered, numberedLine, onTypedMove, pliesBefore, score, worded as localMove } from "./notation.js";
-import { ask, element, isStepKey, language, markStep, remembered, withLevel } from "./site.js";
+import {
+  ask, element, language, markStep, remembered, stepButtons, stepOf, withLevel,
+} from "./site.js";
 import { play as playSound, soundOf } from "./sounds.js";
 
 // On a touch screen, a tap on a point of a Go board is confirmed: fingers are wider than points.
@@ -40,10 +42,7 @@ export async function showGame(main, id, say) {
     button("resign", resign),
     button("try again", () => act({ do: "again" })));
   const steps = element("div", { class: "steps", role: "group", "aria-label": say("replay") },
-    ...[["first", "|◀"], ["previous", "◀"], ["next", "▶"], ["last", "▶|"]].map(([key, sign]) =>
-      element("button", { type: "button", "aria-label": say(key), "data-step": key,
-        onclick: () => stepTo(key) }, sign)),
-    element("button", { type: "button", "data-action": "flip", onclick: flip }, say("flip")),
+    ...stepButtons(say, (key) => stepTo(key)),
     element("a", { href: `/games/${id}/record` }, say("download")));
   const table = element("div", { class: "table", hidden: true }, // until the game is known
     element("div", { class: "left" }, players[1], board.node, players[0]),
@@ -208,7 +207,8 @@ export async function showGame(main, id, say) {
 
   const stepTo = (key) => {
     const at = target ?? state.ply;
-    step({ first: 0, previous: at - 1, next: at + 1, last: state.ply }[key]);
+    if (key === "flip") flip();
+    else step({ first: 0, previous: at - 1, next: at + 1, last: state.ply }[key]);
   };
 
   /** Draw the shown position. again: put back a piece whose move was refused. */
@@ -358,7 +358,9 @@ export async function showGame(main, id, say) {
     const detail = points ? `${say(`letter ${winner}`)}+${Number(points).toLocaleString(language)}`
       : state.detail && say(state.detail);
     const byRules = state.reason === "end of the game" && say.named(draw ? "draw of" : "end of", state.game);
-    if (!byRules || byRules === state.game) return [say(`end ${state.reason}`), detail].filter(Boolean).join(", ");
+    if (!byRules || byRules === state.game) {
+      return state.reason === "end of the game" && detail || [say(`end ${state.reason}`), detail].filter(Boolean).join(", ");
+    }
     const men = state.board.rows ? ["black", "white"].map((each) => onBoard(state.board.rows, each)) : [];
     const words = byRules.replace("{most}", Math.max(...men)).replace("{least}", Math.min(...men));
     return state.game === "go" && detail ? `${words}, ${detail}` : words;
@@ -454,8 +456,8 @@ export async function showGame(main, id, say) {
     return false; // the answer comes later
   });
   document.addEventListener("keydown", (event) => {
-    const key = { ArrowLeft: "previous", ArrowRight: "next", Home: "first", End: "last" }[event.key];
-    if (!key || !state || !isStepKey(event)) return;
+    const key = stepOf(event);
+    if (!key || !state) return;
     event.preventDefault();
     stepTo(key);
   });

@@ -60,7 +60,7 @@ export function savedGames(names, name, say) {
         element("td", {}, element("a", { href: `/play/${each.id}` }, variant(each) ?? name(each.game))),
         element("td", {}, withLevel(each.opponent, each.level, say)),
         element("td", {}, String(each.game === "chess" ? Math.ceil(each.moves / 2) : each.moves)),
-        element("td", {}, say(`result ${each.outcome}`), " ", each.result
+        element("td", {}, say(`outcome ${each.outcome}`), " ", each.result
           ? each.game === "chess" ? score(each.result) : ""
           : element("a", { href: `/play/${each.id}` }, say("continue"))),
         element("td", {}, when.format(new Date(each.changed * 1000))),

@@ -7,7 +7,10 @@ import { element, shape } from "./site.js";
 
 export const COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ";
 const CELL = 10;
+const GO_MARGIN = 4; // with the coordinates
+// The star points of a board: on the outer lines and, on large boards, between them.
 const STARS = { 9: [2, 4, 6], 13: [3, 6, 9], 19: [3, 9, 15] };
+const SIDE_STARS = 19;
 const STONES = { X: "black", O: "white" };
 const FAR = 1000;
 const OPPOSITE = { ArrowUp: "ArrowDown", ArrowDown: "ArrowUp", ArrowLeft: "ArrowRight", ArrowRight: "ArrowLeft" };
@@ -90,13 +93,14 @@ function go(svg, cell, pressed) {
   }
 }
 
-/** Keep the focus when the board is redrawn. */
+/** Keep the focus when the board is redrawn. After a click, it stays invisible. */
 export function replace(holder, svg) {
   const old = holder.querySelector("rect.press:focus");
+  const focusVisible = Boolean(old?.matches(":focus-visible"));
   holder.replaceChildren(svg);
   if (!old) return;
   const same = buttonAt(svg, old.dataset) ?? svg.querySelector(".press");
-  if (same) same.focus();
+  if (same) same.focus({ focusVisible });
 }
 
 /**
@@ -106,32 +110,33 @@ export function replace(holder, svg) {
  * move is played only when its point is pressed a second time, or the button below the board.
  */
 export function goBoard(holder, view, options, say, play, refuse) {
-  const { movable, flipped, hints = [], threat, owners = [], label, dispute, confirm, editing } = options;
+  const { movable, flipped, hints = [], threat, ranked, owners = [], label, dispute, confirm, editing } = options;
   const [rows, columns] = [view.rows.length, view.rows[0].length];
-  const svg = drawing(rows, columns, label ?? say("board"), 7, flipped);
+  const svg = drawing(rows, columns, label ?? say("board"), GO_MARGIN, flipped);
   svg.classList.add("go");
-  svg.append(shape("rect", { class: "wood", x: -7, y: -7, width: columns * CELL + 14,
-    height: rows * CELL + 14 }));
+  svg.append(shape("rect", { class: "wood", x: -GO_MARGIN, y: -GO_MARGIN, width: columns * CELL + 2 * GO_MARGIN,
+    height: rows * CELL + 2 * GO_MARGIN }));
   const middle = (place) => place * CELL + CELL / 2;
-  const mark = (x, y, text) => {
-    const made = shape("text", { class: "mark", x, y, "aria-hidden": "true" });
-    made.append(text);
-    svg.append(made);
-  };
+  const write = (x, y, text, kind = "mark") =>
+    svg.append(shape("text", { class: kind, x, y, "aria-hidden": "true" }, text));
   const disc = (row, column, kind, r) =>
     shape("circle", { class: kind, cx: middle(column), cy: middle(row), r });
   let lines = "";
   for (let row = 0; row < rows; row++) {
     lines += `M${middle(0)} ${middle(row)}H${middle(columns - 1)}`;
-    mark(-3, middle(row) + 1.2, String(rows - row));
+    for (const x of [-1.4, columns * CELL + 1.4]) write(x, middle(row) + 1, String(rows - row));
   }
   for (let column = 0; column < columns; column++) {
     lines += `M${middle(column)} ${middle(0)}V${middle(rows - 1)}`;
-    mark(middle(column), -2, COLUMNS[column]);
+    for (const y of [-0.6, rows * CELL + 2.4]) write(middle(column), y, COLUMNS[column]);
   }
   svg.append(shape("path", { class: "lines", d: lines }));
-  for (const row of STARS[rows] ?? []) {
-    for (const column of STARS[columns] ?? []) svg.append(disc(row, column, "star", 1));
+  const [down, right] = [STARS[rows] ?? [], STARS[columns] ?? []];
+  for (const row of down) {
+    for (const column of right) {
+      const beside = (row === down[1]) !== (column === right[1]); // at a side, not in a corner or the middle
+      if (!beside || (rows >= SIDE_STARS && columns >= SIDE_STARS)) svg.append(disc(row, column, "star", 1));
+    }
   }
   const dead = new Set(view.dead);
   const legal = view.legal && new Set(view.legal);
@@ -156,6 +161,7 @@ export function goBoard(holder, view, options, say, play, refuse) {
         "fill-opacity": Math.abs(owner).toFixed(2) }));
     }
     if (ranks.has(name)) svg.append(disc(row, column, threat ? "hint threat" : `hint rank${ranks.get(name)}`, 3));
+    if (ranked && ranks.has(name)) write(middle(column), middle(row) + 1.3, String(ranks.get(name) + 1), "rank");
     const free = sign !== "X" && sign !== "O";
     if (movable && (editing || (free && (legal?.has(name) ?? true)))) {
       const stones = free ? "" : `: ${say(sign === "X" ? "black" : "white")}`;

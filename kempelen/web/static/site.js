@@ -70,6 +70,39 @@ export function isStepKey(event) {
     || /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName));
 }
 
+/** Return the step that a pressed key means: previous, next, first, last, flip, or undefined. */
+export function stepOf(event) {
+  const steps = { ArrowLeft: "previous", ArrowRight: "next", Home: "first", End: "last", f: "flip" };
+  return isStepKey(event) ? steps[event.key] : undefined;
+}
+
+const WHEEL_STEP = 60; // pixels; a notch of a wheel has 100 to 120
+
+/** Call step("next") or step("previous") when the visitor turns the wheel over a node. */
+export function stepByWheel(node, step) {
+  let turned = 0;
+  node.addEventListener("wheel", (event) => {
+    if (event.ctrlKey || !event.deltaY) return; // zooms, or scrolls sideways
+    event.preventDefault();
+    turned = Math.sign(turned) === Math.sign(event.deltaY) ? turned : 0;
+    turned += event.deltaMode ? WHEEL_STEP * Math.sign(event.deltaY) : event.deltaY;
+    if (Math.abs(turned) < WHEEL_STEP) return;
+    step(turned > 0 ? "next" : "previous");
+    turned = 0;
+  }, { passive: false });
+}
+
+/**
+ * Create the buttons that step through moves, and one that flips the board. step(name) gets the name
+ * of a step; say: the texts of the page Play.
+ */
+export function stepButtons(say, step) {
+  const signs = { first: "|◀", previous: "◀", next: "▶", last: "▶|" };
+  return [...Object.entries(signs).map(([name, sign]) => element("button", { type: "button",
+    "aria-label": say(name), title: say(name), "data-step": name, onclick: () => step(name) }, sign)),
+  element("button", { type: "button", "data-action": "flip", title: say("flip"), onclick: () => step("flip") }, say("flip"))];
+}
+
 /**
  * Load the texts of a page. Returns say(key, values), which returns a text with its {placeholders}
  * replaced. say.named(kind, name) returns the text of the key "kind name", or the name without one.

@@ -10,17 +10,30 @@ function done(request) {
   });
 }
 
-/** Open an object store. Each has a database of its own: a new version would wait for other tabs. */
-async function open(database, store, mode) {
+const connections = {}; // by object store
+
+/** Open a database with one object store: a new version of another store would wait for other tabs. */
+async function connect(database, store) {
   const request = indexedDB.open(database, 1);
   request.onupgradeneeded = () => {
     request.result.createObjectStore(store, { keyPath: "id" }).createIndex("changed", "changed");
   };
-  return (await done(request)).transaction(store, mode).objectStore(store);
+  const opened = await done(request);
+  opened.onclose = () => delete connections[store]; // the visitor has cleared the data
+  return opened;
+}
+
+/** Return an object store for a transaction, or connect to it without a mode. */
+async function open(database, store, mode) {
+  connections[store] ??= connect(database, store);
+  return mode && (await connections[store]).transaction(store, mode).objectStore(store);
 }
 
 const studies = (mode) => open("kempelen", "studies", mode);
 const puzzles = (mode) => open("kempelen-puzzles", "puzzles", mode);
+
+// What is saved just before the visitor leaves the page must not wait for a connection.
+for (const all of [studies, puzzles]) all();
 
 /** Save an entry under its id. The oldest entries are deleted. */
 async function put(all, entry, kept) {

@@ -5,7 +5,7 @@ import { createBoard } from "./board.js";
 import { channel } from "./channel.js";
 import { bar, expectedScore, numbered, numberedLine, scoreText, signed, worded } from "./notation.js";
 import { course, curves } from "./graph.js";
-import { ask, element, isStepKey, markStep, shape, words } from "./site.js";
+import { ask, element, markStep, shape, stepButtons, stepByWheel, stepOf, words } from "./site.js";
 
 const [say, played] = await Promise.all([words("watch"), words("play")]);
 const main = document.getElementById("main");
@@ -52,6 +52,12 @@ function ending(game) {
 function numberedMoves({ plies_before: plies, rolls }, kind, moves, at = 0) {
   if (plies != null) return numberedLine(moves, plies + at);
   return moves.map((move, place) => `${at + place + 1}. ${worded(played, kind, move, rolls.includes(at + place))}`);
+}
+
+/** Return the title of a tournament: its name, with the players if there are two. */
+function titled(name, players, place) {
+  const title = name || say("nameless", { number: place });
+  return players?.length === 2 ? `${title}: ${players.join(" – ")}` : title;
 }
 
 /** Return a drawing of a position with the names of the players. White is at the bottom. */
@@ -110,7 +116,7 @@ class Board {
     this.history = history;
     const { written } = history;
     if (this.moves) {
-      this.moves.replaceChildren(...numberedMoves(history, this.kind(), written).map((move) => element("span", {}, `${move} `)));
+      this.moves.replaceChildren(...numberedMoves(history, this.kind(), written).flatMap((move) => [element("span", {}, move), " "]));
       this.moves.scrollTop = this.moves.scrollHeight;
     }
     const scores = written.map((_, place) => {
@@ -216,7 +222,7 @@ async function showTournament() {
 
   function showStatus() {
     const now = state.status ?? {};
-    heading.textContent = now.name ?? say("title");
+    heading.textContent = now.name ? titled(now.name, now.players) : say("title");
     document.title = `${only ? `${say("board", { number: only })} · ` : ""}${now.name ?? ""} · Kempelen`;
     status.textContent = say("progress", {
       state: stateText(now, state.runner), played: now.played ?? 0, asked: now.asked ?? 0,
@@ -344,12 +350,13 @@ async function showTournament() {
   async function showReplay() {
     const key = new URLSearchParams(location.hash.slice(1)).get("game");
     replay.hidden = !key || Boolean(only);
-    replayKey = () => false;
+    replayStep = null;
     if (replay.hidden) return;
     try {
       const game = await ask(`/watch/${number}/games/${encodeURIComponent(key)}`);
       replay.replaceChildren(...replayed(game));
       replay.querySelector("h2").focus();
+      replay.scrollIntoView();
     } catch (error) {
       replay.replaceChildren(element("p", { class: "error", role: "alert" }, say(error.message)));
     }
@@ -384,10 +391,13 @@ async function showTournament() {
   await showReplay();
 }
 
-// Steps through the shown finished game by a key; returns whether the key has a meaning.
-let replayKey = () => false;
+// Steps through the shown finished game.
+let replayStep = null;
 document.addEventListener("keydown", (event) => {
-  if (isStepKey(event) && replayKey(event.key)) event.preventDefault();
+  const step = stepOf(event);
+  if (!step || !replayStep) return;
+  event.preventDefault();
+  replayStep(step);
 });
 
 // The big screen: one board without the rest of the page. The address keeps it for a link.
@@ -450,21 +460,19 @@ function replayed(game) {
     markStep(moves, buttons, buttons[at - 1]);
   }
 
-  const steps = element("div", { class: "steps" }, ...[
-    ["first", () => 0], ["back", () => at - 1], ["forward", () => at + 1], ["last one", () => last],
-  ].map(([key, place]) => element("button", { type: "button", onclick: () => go(place()) }, say(key))),
-  element("button", { type: "button", "data-action": "flip", onclick: () => {
-    flipped = !flipped;
-    go(at);
-  } }, played("flip")));
+  replayStep = (step) => {
+    if (step === "flip") flipped = !flipped;
+    go({ first: 0, previous: at - 1, next: at + 1, last, flip: at }[step]);
+  };
+  stepByWheel(view.node, replayStep);
+  const steps = element("div", { class: "steps", role: "group", "aria-label": played("replay") },
+    ...stepButtons(played, replayStep),
+    ...(["chess", "go"].includes(game.game)
+      ? [element("a", { class: "button", href: `/analyse?watched=${number}/${encodeURIComponent(game.key)}` }, played("analyse"))] : []),
+    element("a", { href: `/watch/${number}/games/${encodeURIComponent(game.key)}/record` }, played("download")));
   const grid = element("div", { class: "replay" },
     element("div", {}, element("div", { class: "table" }, balance.node, view.node), steps, said),
     element("div", {}, graph, moves));
-  replayKey = (key) => {
-    const place = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: last }[key];
-    if (place !== undefined) go(place);
-    return place !== undefined;
-  };
   go(last);
   return [element("h2", { tabindex: "-1" }, `${game.white} – ${game.black}  ${game.result}`), grid];
 }
@@ -476,7 +484,7 @@ async function showList() {
     return;
   }
   const items = tournaments.map(({ number: place, name, status }) => element("li", {},
-    element("a", { href: `/watch/${place}` }, name || say("nameless", { number: place })), " ",
+    element("a", { href: `/watch/${place}` }, titled(name, status.players, place)), " ",
     element("span", { class: "faint" }, `${stateText(status, "")} ${status.played ?? 0}/${status.asked ?? 0}`)));
   main.replaceChildren(element("h1", {}, say("title")), items.length
     ? element("ul", {}, ...items)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -21,6 +21,8 @@ from agent.io.sanitize import sanitize_line
 from kempelen.console.settings_codec import SettingsError, decode
 from kempelen.match.config.game_settings import CHESS, GO, GameSettings
 from kempelen.match.live.tournament_views import TournamentView
+from kempelen.match.records.game_record import GameRecord, to_pgn
+from kempelen.match.records.record_formats import to_sgf, to_text
 from kempelen.web.channel import Channel, ChannelGroup, ignore_message
 from kempelen.web.diagrams import (
     SIDES,
@@ -30,10 +32,13 @@ from kempelen.web.diagrams import (
     game_diagrams,
     move_squares,
 )
+from kempelen.web.game_files import PGN_FORM, file_response
 from kempelen.web.pages import Page
 from kempelen.web.responses import AsciiJsonResponse
 from kempelen.web.site_context import SiteContext
 from kempelen.web.watch.live_game import LiveGame
+
+Answer = TypeVar("Answer")
 
 # Polling interval in seconds.
 POLL_INTERVAL_S = 0.1
@@ -138,6 +143,19 @@ class WatchedTournament:
             ],
         }
 
+    def export(self, key: str) -> tuple[str, str]:
+        """Return the suffix and the text of the file of a finished game. Raise ValueError as above.
+
+        Raise SettingsError if the record is damaged.
+        """
+        self._check_game()
+        record = decode(GameRecord, self.spectator.games[key])
+        if self.game.name == CHESS:
+            return "pgn", to_pgn(record, self.name, PGN_FORM)
+        if self.game.name == GO:
+            return "sgf", to_sgf(record, self.game, self.name)
+        return "txt", to_text(record, self.game, self.name)
+
     def _check_game(self) -> None:
         """Raise ValueError if an untrusted source names a game file or a huge board."""
         game = self.game
@@ -238,6 +256,7 @@ class WatchPage(Page):
             self.route("/watch/tournaments", self._list),
             self.route("/watch/{number:number}/games", self._games),
             self.route("/watch/{number:number}/games/{key:str}", self._replay),
+            self.route("/watch/{number:number}/games/{key:str}/record", self._record),
             self.channel_route("/watch/{number:number}/channel", self._serve),
         )
 
@@ -287,12 +306,22 @@ class WatchPage(Page):
         return AsciiJsonResponse({"games": games})
 
     async def _replay(self, request: Request) -> Response:
+        return AsciiJsonResponse(await self._of_game(request, WatchedTournament.replay))
+
+    async def _record(self, request: Request) -> Response:
+        suffix, text = await self._of_game(request, WatchedTournament.export)
+        return file_response(f"kempelen-{request.path_params['key']}", suffix, text)
+
+    async def _of_game(
+        self, request: Request, make: Callable[[WatchedTournament, str], Answer]
+    ) -> Answer:
+        """Make something of a finished game in a thread. Raise HTTPException if that fails."""
         watched = self._find(request.path_params["number"])
         key = request.path_params["key"]
         if watched is None or key not in watched.spectator.games:
             raise HTTPException(404, "tournament or game not found")
         try:
-            return AsciiJsonResponse(await self.run_in_thread(request, watched.replay, key))
+            return await self.run_in_thread(request, make, watched, key)
         except REPLAY_ERRORS as error:
             text = Message("could not replay game {}: {}", key, library_message(error))
             raise HTTPException(

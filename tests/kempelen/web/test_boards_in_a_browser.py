@@ -15,6 +15,7 @@ from tests.waiting import until
 pytest.importorskip("selenium")
 
 from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.actions.wheel_input import ScrollOrigin
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.select import Select
 
@@ -123,7 +124,7 @@ def move(browser: Browser, start: str, end: str) -> None:
 
 def test_another_move_is_added_as_a_variation(browser: Browser, served: Served) -> None:
     analyse(browser, served, PGN)
-    main_line = ["1. e4", "e5", "2. Nf3", "d6", "3. Bc4", "Bg4", "4. h3"]
+    main_line = ["1. e4", "e5", "2. Nf3", "2... d6", "3. Bc4", "Bg4", "4. h3"]
     shown = moves(browser)
     assert [move for move in shown if move in main_line] == main_line
     assert moves(browser, ".variation button") == ["2... Nc6", "3. Bb5", "a6"]
@@ -146,7 +147,7 @@ def test_variations_can_be_promoted_deleted_and_undone(browser: Browser, served:
     assert not browser.find("[data-action=promote]").is_enabled()
     browser.find("[data-action=delete]").click()
     assert "3. Bb5" not in moves(browser)
-    assert current(browser).startswith("Nc6")
+    assert current(browser).startswith("2... Nc6")
     browser.find("[data-action=undo]").click()
     browser.find("[data-action=undo]").click()
     assert moves(browser, ".variation button") == ["2... Nc6", "3. Bb5", "a6"]
@@ -232,10 +233,10 @@ def test_position_in_the_address_is_analysed(browser: Browser, served: Served) -
     assert current(browser) == "3. Bb5"
     browser.driver.refresh()
     browser.wait("return document.querySelector('.moves [aria-current]')")
-    assert piece_at(browser, "b5") == "white bishop"
+    assert until(lambda: piece_at(browser, "b5") == "white bishop")
     browser.open(f"{served.base}/analyse?fen=nonsense")
     browser.wait("return document.querySelector('[role=alert]').textContent")
-    assert piece_at(browser, "e2") == "white pawn"
+    assert until(lambda: piece_at(browser, "e2") == "white pawn")
     browser.complaints()  # of the status 422
 
 
@@ -263,6 +264,67 @@ def test_analysis_board_shows_legal_moves_and_can_be_dragged_on(
     assert browser.run(f"{box}.width > 0.7 * innerHeight")
     assert browser.run(f"{box}.bottom <= innerHeight")
     assert browser.barriers() == []
+
+
+def test_line_of_the_engine_is_played_by_a_click(browser: Browser, served: Served) -> None:
+    browser.open(f"{served.base}/analyse")
+    line = "document.querySelector('.lines li:nth-child(2)')"
+    browser.wait(f"return {line}?.querySelectorAll('.move').length >= 4")
+    browser.find("#thinking").click()  # so that the line stays
+    assert until(lambda: not browser.find_all(".lines li"))
+    browser.find("#thinking").click()
+    browser.wait(f"return {line}?.querySelectorAll('.move').length >= 4")
+    texts = browser.run(
+        f"const all = [...{line}.querySelectorAll('.move')].slice(0, 3);"
+        "const texts = all.map((each) => each.textContent); all[2].click(); return texts"
+    )
+    assert [text.split(". ")[0] for text in texts] == ["1", texts[1], "2"]
+    browser.wait("return document.querySelectorAll('.moves button').length === 3")
+    assert moves(browser) == texts
+    assert until(lambda: current(browser) == texts[2])
+
+
+def test_keys_of_the_analysis_board(browser: Browser, served: Served) -> None:
+    analyse(browser, served, PGN)
+    browser.wait("return document.querySelector('.lines .move')")
+    browser.press("f")
+    browser.wait("return document.querySelector('.orientation-black')")
+    browser.press("x")
+    browser.wait("return document.querySelector('[data-action=threat]').ariaPressed === 'true'")
+    browser.wait("return document.querySelector('.lines span.move')")  # threats are not played
+    browser.press("l")
+    browser.wait("return !document.querySelector('.lines li')")
+    assert not browser.find("#thinking").is_selected()
+    browser.press("l")
+    browser.press(Keys.END)
+    browser.wait("return document.querySelector('.lines button.move')")
+    before = len(moves(browser))
+    browser.press(Keys.SPACE)
+    browser.wait("return document.querySelectorAll('.moves button').length > arguments[0]", before)
+    typed = browser.find("#move")
+    typed.send_keys("f")
+    assert typed.get_attribute("value") == "f"
+    assert browser.find_all(".orientation-black")
+
+
+def test_wheel_over_the_board_steps_through_the_moves(browser: Browser, served: Served) -> None:
+    analyse(browser, served, PGN)
+    browser.press(Keys.HOME)
+    for turn, words in ((120, "After 1. e4."), (120, "After 1... e5."), (-120, "After 1. e4.")):
+        origin = ScrollOrigin.from_element(browser.find("cg-board"))
+        ActionChains(browser.driver).scroll_from_origin(origin, 0, turn).perform()
+        assert until(lambda words=words: browser.find(".news").text == words)
+
+
+def test_comments_are_shown_among_the_moves(browser: Browser, served: Served) -> None:
+    long = "a very long comment " * 20
+    text = f"1. e4 {{natural}} e5 (1... c5 {{Sicilian}} 2. Nf3 d6) 2. Nf3 {{{long}}} *"
+    analyse(browser, served, text)
+    assert [each.text for each in browser.find_all(".moves .remark")] == [
+        "natural", "Sicilian", f"{long[:80].strip()}…",
+    ]  # fmt: skip
+    # After a comment or a variation, Black's move has its number; inside a variation it has none.
+    assert moves(browser) == ["1. e4", "1... e5", "1... c5", "2. Nf3", "d6", "2. Nf3"]
 
 
 def test_promotion_can_be_cancelled_and_chosen_in_analysis(
@@ -554,7 +616,7 @@ def test_end_of_a_game_offers_analysis_rematch_and_new_game(
 
 def test_opening_is_named(browser: Browser, served: Served) -> None:
     analyse(browser, served, PGN)
-    go(browser, "d6")
+    go(browser, "2... d6")
     browser.wait("return document.querySelector('.opening').textContent.includes('Philidor')")
     assert browser.find(".opening").text.startswith("C41")
 
@@ -621,7 +683,7 @@ def test_spanish_page_uses_spanish_letters_of_the_pieces(browser: Browser, serve
 def test_unknown_address_shows_a_page_with_navigation(browser: Browser, served: Served) -> None:
     browser.open(f"{served.base}/nowhere")
     assert browser.find("h1").text == "404"
-    assert browser.find("main p").text == "Not Found"
+    assert browser.find("main p").text == "page not found"
     assert browser.barriers() == []
     browser.complaints()  # of the status 404
     browser.find("nav a").click()
@@ -683,3 +745,14 @@ def test_lessons_follow_the_theme(browser: Browser, served: Served, theme: str) 
         assert dark == str(theme == "dark").lower()
         if page is None:
             assert (shade == "none") == (theme == "light")
+
+
+@pytest.mark.parametrize(("size", "stars"), [(7, 0), (9, 5), (13, 5), (19, 9), ("9x13", 5)])
+def test_star_points_of_go_boards(
+    browser: Browser, served: Served, size: int | str, stars: int
+) -> None:
+    browser.open(f"{served.base}/play/{served.begin(game='go', options={'size': size})}")
+    browser.wait("return document.querySelector('svg.go .lines')")
+    assert len(browser.find_all("svg.go .star")) == stars
+    edges = [9, 13] if isinstance(size, str) else [size, size]
+    assert len(browser.find_all("svg.go .mark")) == 2 * sum(edges)

@@ -133,6 +133,8 @@ def test_territory_and_points_are_shown_and_stones_disputed_by_clicks(
     )
     dead.click()
     browser.wait("return !document.querySelector('svg.go .stone.dead')")
+    # The point keeps the focus, but the ring is for the keyboard.
+    assert not browser.find_all("svg.go .press:focus-visible")
     assert not browser.find_all("svg.go .own.white")
     status(browser, "N+15,5" if spanish else "B+15.5")
     browser.driver.refresh()  # the server keeps the decision
@@ -175,8 +177,6 @@ def test_tap_on_a_point_is_confirmed_on_a_phone(
         browser.wait("return document.querySelector('.confirm')")
         assert browser.fits()
         assert browser.barriers() == []
-        # The move and the answer are drawn on the board.
-        browser.wait("return document.querySelectorAll('.cg-shapes line').length === 2")
         assert browser.find("main").get_attribute("data-ply") == "0"
         tap(browser, "rect.press[aria-label=D4]")
         browser.wait("return document.querySelector('svg.go').dataset.chosen === 'D4'")
@@ -245,7 +245,7 @@ def test_clock_warns_of_little_time(browser: Browser, served: Served, spanish: b
     game = served.begin(game="chess", base=9.0)
     show(browser, served, f"{served.base}/play/{game}", spanish)
     browser.wait("return document.querySelectorAll('.clock.low').length === 2")
-    words = "Le queda poco tiempo." if spanish else "You have little time left."
+    words = "Te queda poco tiempo." if spanish else "You have little time left."
     browser.wait(
         "return [...document.querySelectorAll('[role=status]')]"
         ".some((each) => each.textContent === arguments[0])",
@@ -480,11 +480,13 @@ def test_blunder_is_taken_back_or_played_anyway(
         browser.wait("return document.querySelector('.warning')")
         words = browser.find(".warning").text
         assert words == (
-            "Dxf7+ parece un error grave: su rival puede responder Rxf7. Captura la dama."
+            "Dxf7+ parece un error grave: tu rival puede responder Rxf7. Captura la dama."
             if spanish
             else "Qxf7+ looks like a blunder: your opponent can answer Kxf7. It takes the queen."
         )
         assert browser.barriers() == []
+        # The move and the answer are drawn on the board.
+        browser.wait("return document.querySelectorAll('.cg-shapes line').length === 2")
         assert browser.find("main").get_attribute("data-ply") == "0"
         browser.find(f"[data-answer='{answer}']").click()
         browser.wait("return !document.querySelector('.warning')")

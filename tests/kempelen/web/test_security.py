@@ -56,6 +56,19 @@ def test_every_response_has_security_headers(served: Served) -> None:
         assert headers["Cache-Control"] in ("no-cache", "no-store")
 
 
+@pytest.mark.parametrize(
+    ("language", "words"), [("en", "page not found"), ("es", "No existe esa página.")]
+)
+def test_unknown_page_is_explained_with_navigation(
+    served: Served, language: str, words: str
+) -> None:
+    headers = {"Accept": "text/html", "Accept-Language": language}
+    status, _, text = served.ask("GET", "/nothing", **headers)
+    assert status == 404
+    assert words in text
+    assert 'href="/analyse"' in text
+
+
 UPGRADE = {
     "Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
     "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA==",

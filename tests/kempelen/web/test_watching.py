@@ -1,5 +1,6 @@
 """Tournaments on the page: joining late, finished games, damaged sources."""
 
+import io
 import json
 import sqlite3
 import time
@@ -10,6 +11,7 @@ from typing import Any
 from unittest.mock import Mock
 
 import chess
+import chess.pgn
 import pytest
 from websockets.sync.client import connect
 
@@ -97,6 +99,17 @@ def test_tournament_games_are_listed_and_replayed(served: Served) -> None:
     assert replay["positions"][-1]["move"]
     for path in ("/watch/1/games/none", "/watch/2/games", "/watch/9/games/1.1-2.1.1"):
         assert got(served, path, 404)["error"]
+
+
+def test_finished_game_is_downloaded(served: Served) -> None:
+    status, headers, text = served.ask("GET", "/watch/1/games/1.1-2.1.1/record")
+    assert status == 200
+    assert headers["Content-Disposition"] == 'attachment; filename="kempelen-1.1-2.1.1.pgn"'
+    game = chess.pgn.read_game(io.StringIO(text))
+    assert game is not None
+    assert [move.uci() for move in game.mainline_moves()] == ["d2d4", "d7d5", "e2e4", "e7e5"]
+    assert (game.headers["White"], game.headers["Result"]) == (SCRIPT, "1-0")
+    assert got(served, "/watch/1/games/none/record", 404)["error"]
 
 
 def test_late_viewer_receives_full_state(served: Served) -> None:
