@@ -238,6 +238,8 @@ TOO_LONG = [
     "python benchmarks/nodes.py --evaluation handcrafted",
     "python benchmarks/perft.py",
     "python benchmarks/sgf_readers.py --node-modules node_modules",
+    "python benchmarks/variant_rules.py --pyffish FOLDER",
+    "python benchmarks/variants.py --fairy FILE",
     "python benchmarks/startup.py --beside FOLDER",
     "python benchmarks/startup.py --no-cold --beside FOLDER",
     "scripts/generate_mates.py",
@@ -369,6 +371,10 @@ ELSEWHERE = {
         "tests/kempelen/training/test_go_network.py::test_commands_play_games_and_train_on_them"
     ),
     "kempelen train selfplay FILE --variant crazyhouse": (
+        "tests/kempelen/training/test_variant_network.py::"
+        "test_commands_play_games_and_train_on_them"
+    ),
+    "kempelen train tune variant": (
         "tests/kempelen/training/test_variant_network.py::"
         "test_commands_play_games_and_train_on_them"
     ),
