@@ -33,7 +33,7 @@ class SlowParser:
     def __init__(self) -> None:
         self.called, self.release = threading.Event(), threading.Event()
 
-    def __call__(self, data: Any) -> Any:
+    def __call__(self, data: Any, *offers: Any) -> Any:
         self.called.set()
         assert self.release.wait(PATIENCE)
         raise AnalysisError("missing study")

@@ -217,7 +217,7 @@ def test_pending_step_page_requests_are_limited(tmp_path: Path) -> None:
         ]
         refused = next(as_completed(asked, 60)).result()
         free.set()
-        assert (refused[0], "vuelva a intentarlo" in refused[2]) == (503, True)
+        assert (refused[0], "vuelve a intentarlo" in refused[2]) == (503, True)
         assert sorted(each.result()[0] for each in asked) == [200] * MAX_WAITING + [503]
 
 

@@ -129,8 +129,8 @@ def test_go_on_rectangular_board_can_be_played_by_clicks(browser: Browser, serve
     assert len(browser.find_all(".stone.black")) == 2
     box = "const {width, height} = document.querySelector('svg.go .wood').getBoundingClientRect();"
     ratio = browser.run(f"{box} return height / width")
-    assert ratio == pytest.approx(144 / 104, rel=0.01)
-    assert browser.run("return document.querySelectorAll('svg.go .star').length") == 9
+    assert ratio == pytest.approx(138 / 98, rel=0.01)
+    assert browser.run("return document.querySelectorAll('svg.go .star').length") == 5
     browser.run("document.querySelector('[data-action=resign]')?.click()")
     assert browser.barriers() == []
     assert browser.complaints() == []
