@@ -201,8 +201,7 @@ def test_flipped_go_board_is_played_where_it_is_pressed(browser: Browser, served
     browser.press(Keys.ARROW_RIGHT)
     assert browser.run("return document.activeElement.ariaLabel") == "D5"
     browser.press(Keys.ARROW_UP, Keys.ENTER)
-    browser.wait("return document.querySelectorAll('.moves li').length >= 1")
-    assert browser.find(".moves li").text == "D4"
+    browser.wait("return document.querySelector('.moves li')?.innerText.trim() === 'D4'")
 
 
 # Coordinates
