@@ -38,6 +38,7 @@ from kempelen.match.review.move_annotation import (
     expected_from_info,
 )
 from kempelen.match.review.parsed_game import (
+    CLOSE_TIMEOUT,
     MAX_VARIATION_LENGTH,
     ParsedGame,
     verification_limits,
@@ -45,8 +46,6 @@ from kempelen.match.review.parsed_game import (
 
 # Maximum number of moves in a game with its variations.
 MAX_TREE_MOVES = 2000
-# Seconds to wait until cancelled searches have ended.
-CLOSE_TIMEOUT = 5.0
 
 FindGame = Callable[[str], GameType | None]
 
@@ -148,12 +147,6 @@ class ParsedBoardGame(ParsedGame):
         result = sanitize_name(self.result) or "?"
         event = sanitize_line(self.event)
         return {"event": event, "first": first, "second": second, "result": result}
-
-    def notation(
-        self, lines: Sequence[Sequence[str]]
-    ) -> Iterator[tuple[int, str, tuple[str, ...]]]:
-        for number, (text, line) in enumerate(zip(self.moves, lines, strict=True), 1):
-            yield number, text, tuple(line)
 
     def annotated(self, known: AnalysisFile, annotator: str) -> str:
         """Return the game in JSON.

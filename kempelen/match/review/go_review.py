@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +26,7 @@ from kempelen.match.review.move_annotation import (
     human_annotator,
 )
 from kempelen.match.review.parsed_game import (
+    CLOSE_TIMEOUT,
     MAX_VARIATION_LENGTH,
     ParsedGame,
     verification_limits,
@@ -63,8 +64,6 @@ MARKS = {
 }
 # Properties of move quality. A review replaces those of earlier reviews.
 QUALITY_PROPERTIES = ("BM", "DO", "TE", "IT")
-# Seconds to wait until cancelled searches have ended.
-CLOSE_TIMEOUT = 5.0
 
 
 @dataclass(frozen=True)
@@ -105,12 +104,6 @@ class ParsedGoGame(ParsedGame):
     def root_property(self, name: str) -> str:
         """Return a property of the first node, or "" if it is missing."""
         return self.tree.get(name) if self.tree else ""
-
-    def notation(
-        self, lines: Sequence[Sequence[str]]
-    ) -> Iterator[tuple[int, str, tuple[str, ...]]]:
-        for number, (text, line) in enumerate(zip(self.moves, lines, strict=True), 1):
-            yield number, text, tuple(line)
 
     def annotated(self, known: AnalysisFile, annotator: str) -> str:
         """Return the game in SGF.

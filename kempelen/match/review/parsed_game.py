@@ -22,6 +22,8 @@ from kempelen.match.review.move_annotation import (
 
 # Maximum length, in plies, of a variation that is added to a game.
 MAX_VARIATION_LENGTH = 10
+# Seconds to wait until cancelled searches have ended.
+CLOSE_TIMEOUT = 5.0
 # Mistakes and blunders are verified: the positions before and after them are searched again, with
 # the limits multiplied by this factor.
 VERIFICATION_FACTOR = 10
@@ -45,7 +47,7 @@ def _is_verified(found: PositionEval | None, limits: TimeControl) -> bool:
 
 
 class ParsedGame(ABC):
-    """A parsed game of chess or Go.
+    """A parsed game.
 
     `number` is the position of the game in its file, from 1. `moves` are in the engine's notation.
     Player 0 is White in chess and Black in Go, even if the other player moves first.
@@ -74,14 +76,16 @@ class ParsedGame(ABC):
     def titles(self) -> dict[str, str]:
         """Return the fields `event`, `first`, `second` and `result` of the review."""
 
-    @abstractmethod
     def notation(
         self, lines: Sequence[Sequence[str]]
     ) -> Iterator[tuple[int, str, tuple[str, ...]]]:
         """Yield the move number, the move and its better line for each move, in notation for users.
 
-        `lines` contains the better lines in the engine's notation.
+        `lines` contains the better lines in the engine's notation, which is that of users except in
+        chess.
         """
+        for number, (text, line) in enumerate(zip(self.moves, lines, strict=True), 1):
+            yield number, text, tuple(line)
 
     @abstractmethod
     def annotated(self, known: AnalysisFile, annotator: str) -> str:
