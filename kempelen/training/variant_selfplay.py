@@ -15,7 +15,11 @@ from pathlib import Path
 import chess
 
 from agent.chess.parts import variant_part
-from agent.chess.search.selfplay_settings import OpeningsError, SelfPlaySettings
+from agent.chess.search.selfplay_settings import (
+    MAX_OPENING_ATTEMPTS,
+    OpeningsError,
+    SelfPlaySettings,
+)
 from agent.chess.variants import variant_module
 from agent.games.variants import board_class, variant_outcome
 from agent.io.file_lock import lock_or_raise
@@ -24,8 +28,6 @@ from agent.kernel.scores import MATE_BOUND
 from agent.limits import Limits, Mate
 from kempelen.training.workers import GamesError, LocalProcesses
 
-_MAX_OPENING_ATTEMPTS = 1000  # to find an opening that does not end or decide the game
-_MATE_SCORE = MATE_BOUND
 _RESULTS = {1: "1", 0: "0.5", -1: "0"}
 Game = list[str]
 
@@ -53,13 +55,13 @@ class VariantSelfPlay:
     def play(self, number: int) -> Game:
         """Return the lines of game `number`. Raise OpeningsError if no opening is playable."""
         generator = random.Random(f"{self._plan.seed}/{number}")
-        for _ in range(_MAX_OPENING_ATTEMPTS):
+        for _ in range(MAX_OPENING_ATTEMPTS):
             self._search.new_game()
             game = self._play(generator)
             if game is not None:
                 return game
         raise OpeningsError(
-            f"openings: {_MAX_OPENING_ATTEMPTS} attempts all ended or decided the game; "
+            f"openings: {MAX_OPENING_ATTEMPTS} attempts all ended or decided the game; "
             "use fewer random plies"
         )
 
@@ -107,7 +109,7 @@ class VariantSelfPlay:
         """Return the best move and its score for the side to move."""
         *_, last = self._search.search(board, Limits(nodes=self._rules.nodes))
         if isinstance(last.score, Mate):
-            return last.pv[0], _MATE_SCORE if last.score.moves > 0 else -_MATE_SCORE
+            return last.pv[0], MATE_BOUND if last.score.moves > 0 else -MATE_BOUND
         return last.pv[0], last.score.value
 
     def _result(self, board: chess.Board) -> int | None:
@@ -125,7 +127,7 @@ class VariantSelfPlay:
 
 def _is_quiet(board: chess.Board, move: chess.Move, score: int) -> bool:
     quiet = not board.is_capture(move) and not move.promotion and not board.is_check()
-    return quiet and abs(score) < _MATE_SCORE
+    return quiet and abs(score) < MATE_BOUND
 
 
 def create_player(plan: VariantSelfPlayPlan) -> VariantSelfPlay:

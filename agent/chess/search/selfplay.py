@@ -23,7 +23,11 @@ from agent.chess.board.records import FIFTY_MOVES, Worker, frame_at, position_at
 from agent.chess.evaluation.evaluators import make_evaluator
 from agent.chess.evaluation.loading import DEFAULT, load
 from agent.chess.search.aspiration import aspiration_search
-from agent.chess.search.selfplay_settings import OpeningsError, SelfPlaySettings
+from agent.chess.search.selfplay_settings import (
+    MAX_OPENING_ATTEMPTS,
+    OpeningsError,
+    SelfPlaySettings,
+)
 from agent.evaluation_types import Evaluation
 from agent.kernel.decorators import entry_point, kernel
 from agent.kernel.intrinsics import U64, Bits, int64, multiply_high
@@ -35,7 +39,6 @@ from agent.kernel.transposition_table import GENERATIONS
 _HARD_LIMIT = 20  # multiple of the soft node limit
 _NO_LIMIT = 1 << 62
 _REJECTED = -1
-_MAX_OPENING_ATTEMPTS = 1000  # to find an opening that does not end or decide the game
 
 
 @record
@@ -207,7 +210,7 @@ class SelfPlay:
         generator = random.Random(f"{self._seed}/{number}")
         for name, value in dataclasses.asdict(self._rules).items():
             setattr(self._play, name, value)
-        for _ in range(_MAX_OPENING_ATTEMPTS):
+        for _ in range(MAX_OPENING_ATTEMPTS):
             opening = self._draw_opening(generator)
             self._play.random = U64(generator.getrandbits(64))
             self._prepare(opening)
@@ -219,7 +222,7 @@ class SelfPlay:
                 positions: npt.NDArray[np.void] = self._kept[:count].copy()
                 return positions
         raise OpeningsError(
-            f"openings: {_MAX_OPENING_ATTEMPTS} attempts all ended or decided the game; "
+            f"openings: {MAX_OPENING_ATTEMPTS} attempts all ended or decided the game; "
             "use other openings or fewer random plies"
         )
 

@@ -1,5 +1,7 @@
 from dataclasses import dataclass
 
+MAX_OPENING_ATTEMPTS = 1000  # to find an opening that does not end or decide the game
+
 
 class OpeningsError(Exception):
     """Raised if every opening ends or decides the game."""
