@@ -26,7 +26,7 @@ def feature_index(perspective: Any, half: Any, side: Any, kind: Any, square: Any
 def pocket_index(side: Any, kind: Any) -> Any:
     """Return the input index for a piece in a pocket of crazyhouse, of own (0) or enemy pieces (1).
 
-    These inputs belong to pawns on the first rank, where there are none.
+    It is an input of a pawn on the first rank, which no position uses.
     """
     return KINDS * side * _SQUARES + kind
 

@@ -9,14 +9,15 @@ from pathlib import Path
 
 from agent.chess.evaluation.nnue_format import NetworkError, NnueNetwork, read, read_neuron_count
 from agent.evaluation_types import SHIPPED_NETWORK
+from agent.games.variants import STANDARD
 
-# The variants in which the network of standard chess is sound.
-STANDARD_NETWORK_VARIANTS = ("kingofthehill", "3check")
+# Chess, and the variants in which its network is sound.
+_USERS_OF_STANDARD_NETWORK = (STANDARD, "kingofthehill", "3check")
 
 
 def has_own_network(variant: str) -> bool:
     """Return whether the network of a variant is one that corrects its evaluation."""
-    return variant not in STANDARD_NETWORK_VARIANTS
+    return variant not in _USERS_OF_STANDARD_NETWORK
 
 
 def network_path(variant: str) -> Path:
