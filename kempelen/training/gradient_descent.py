@@ -7,7 +7,6 @@ because the last bit of the exponential function may differ.
 
 import itertools
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +22,7 @@ from kempelen.training.gradients import (
     Optimizer,
     aligned_rows,
 )
-from kempelen.training.network_settings import Target
+from kempelen.training.network_settings import Target, win_probability
 
 # Number of slices of a batch, which is the maximum number of threads.
 MAX_SLICES = 8
@@ -39,12 +38,6 @@ def training_targets(positions: Packed, target: Target) -> npt.NDArray[np.float6
         target.result_share * results + (1 - target.result_share) * score_targets
     )
     return mixed
-
-
-def win_probability(centipawns: npt.NDArray[Any], target: Target) -> npt.NDArray[np.float64]:
-    """Convert centipawns to win probabilities, 1 / (1 + exp(-centipawns / target.scale))."""
-    probabilities: npt.NDArray[np.float64] = 0.5 + 0.5 * np.tanh(centipawns / target.scale / 2)
-    return probabilities
 
 
 class GradientDescent:

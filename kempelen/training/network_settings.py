@@ -3,6 +3,9 @@
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from agent.chess.evaluation.nnue_format import BUCKET_COUNTS, NEURON_COUNTS
 from kempelen.training.checkpoint_file import TrainingError
 
@@ -51,6 +54,12 @@ class Target:
     result_share: float
     scale: float
     trace_decay: float = 0.0
+
+
+def win_probability(centipawns: npt.NDArray[Any], target: Target) -> npt.NDArray[np.float64]:
+    """Convert centipawns to win probabilities, 1 / (1 + exp(-centipawns / target.scale))."""
+    probabilities: npt.NDArray[np.float64] = 0.5 + 0.5 * np.tanh(centipawns / target.scale / 2)
+    return probabilities
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,11 +28,11 @@ from kempelen.training.adamw import cosine_rate
 from kempelen.training.checkpoint import Checkpoint
 from kempelen.training.checkpoint_file import TrainingError
 from kempelen.training.dataset_blocks import Packed
-from kempelen.training.gradient_descent import GradientDescent, training_targets, win_probability
+from kempelen.training.gradient_descent import GradientDescent, training_targets
 from kempelen.training.gradients import Floats, NetworkShape, aligned_rows
 from kempelen.training.manifests import origins, with_opening_counts
 from kempelen.training.network_data import DataFile, TrainingData
-from kempelen.training.network_settings import Target, TrainingSettings
+from kempelen.training.network_settings import Target, TrainingSettings, win_probability
 from kempelen.training.streamed_positions import StreamedPositions
 
 LICENCE = "GPL-3.0-or-later"

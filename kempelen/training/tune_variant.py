@@ -83,7 +83,7 @@ def _train(arguments: Namespace) -> int:
     )
 
     variant = parse_variant(arguments.variant)
-    if variant not in VARIANTS[1:] or not has_own_network(variant):
+    if not has_own_network(variant):
         raise TrainingError("{}: uses the network of chess (see `kempelen train fit`)", variant)
     require_writable([arguments.output], [arguments.file], TrainingError, regular=True)
     load_kernels(variant_part(variant))

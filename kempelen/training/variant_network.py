@@ -20,14 +20,16 @@ from agent.evaluation_types import HANDCRAFTED
 from agent.games.variants import board_class
 from kempelen.training import adamw
 from kempelen.training.checkpoint_file import TrainingError
+from kempelen.training.network_settings import Target, win_probability
 
 Floats = npt.NDArray[np.float32]
 
 # Sums of at most 64 pieces fit into 16 bits, and output weights into their integers.
 _MAX_INPUT_WEIGHT, _MAX_OUTPUT_WEIGHT = 1.9, 1.95
+# One game in this many is held out.
+_HELD_OUT = 10
 _MAX_ACTIVE = 64  # pieces on the board and in the pockets
 _FINAL_RATE_SHARE = 0.02
-_HELD_OUT = 10  # one game of so many
 
 
 @dataclass(frozen=True)
@@ -143,7 +145,6 @@ class VariantTrainer:
         self._squares = [np.zeros_like(each) for each in self.parameters]
         self._step = 0
         self._best = self.parameters
-        self.losses: list[tuple[float, float]] = []
 
     @property
     def positions(self) -> int:
@@ -170,11 +171,11 @@ class VariantTrainer:
                 self._update(gradients)
                 total += loss / self.epoch_steps
                 report(self._step)
-            self.losses.append((total, self.loss(self.validation)))
-            if self.losses[-1][1] < lowest:
-                lowest = self.losses[-1][1]
+            validation_loss = self.loss(self.validation)
+            if validation_loss < lowest:
+                lowest = validation_loss
                 self._best = [each.copy() for each in self.parameters]
-            yield self.losses[-1]
+            yield total, validation_loss
 
     def network(self, manifest: dict[str, Any]) -> NnueNetwork:
         """Return the network of the epoch with the lowest loss of held-out games."""
@@ -204,10 +205,12 @@ class VariantTrainer:
         sums = (active @ inputs + biases).reshape(count, 2 * neurons)
         clipped = np.clip(sums, 0, 1)
         scores = batch.values + SCORE_SCALE * ((clipped * clipped) @ outputs + output_bias)
-        predicted = _sigmoid(scores / settings.scale)
-        targets = (1 - settings.result_share) * _sigmoid(batch.scores / settings.scale)
+        target = Target(settings.result_share, settings.scale)
+        predicted = win_probability(scores, target).astype(np.float32)
+        targets = (1 - settings.result_share) * win_probability(batch.scores, target)
         targets += settings.result_share * batch.results
-        return predicted - targets, predicted, active, sums, clipped
+        errors = (predicted - targets).astype(np.float32)
+        return errors, predicted, active, sums, clipped
 
     def gradients(self, batch: VariantPositions) -> tuple[list[Floats], float]:
         """Return the gradients of the parameters for a batch, and its loss."""
@@ -243,7 +246,3 @@ class VariantTrainer:
             )
             limit = _MAX_INPUT_WEIGHT if number < 2 else _MAX_OUTPUT_WEIGHT
             np.clip(parameters, -limit, limit, out=parameters)
-
-
-def _sigmoid(numbers: Floats) -> Floats:
-    return (0.5 + 0.5 * np.tanh(numbers / 2)).astype(np.float32)
