@@ -96,7 +96,7 @@ def test_request_of_gone_visitor_is_not_run(
 ) -> None:
     release, read = threading.Event(), []
 
-    def load(text: str, report: Any) -> list[Any]:
+    def load(text: str, *_: Any) -> list[Any]:
         read.append(text)
         assert release.wait(PATIENCE)
         return []
