@@ -52,6 +52,10 @@ class GameClock:
         self._started = None
 
     @property
+    def running(self) -> bool:
+        return self._started is not None
+
+    @property
     def elapsed(self) -> float:
         """The time since `start`, or 0 if the clock is not running."""
         return 0.0 if self._started is None else time.monotonic() - self._started

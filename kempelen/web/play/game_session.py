@@ -135,6 +135,7 @@ class GameSession:
             "about": _about(saved.setup, board),
             "base": saved.setup.base,
             "clocks": [round(seconds, 2) for seconds in self._times()] or None,
+            "running": [clock.running for clock in self._clocks],
             "thinking": self._search_task is not None,
             "compiling": is_compiling(self._opponent),
             "trouble": self._error,
@@ -504,6 +505,8 @@ class GameSession:
             raise
         self._opponent = opponent
         self._start_clock()
+        if self._clocks and self._clocks[self.board.mover].running:  # no page knows this yet
+            self.subscribers.broadcast(self.state())
         return opponent
 
     def _request(self, seconds: float, board: PlayedGame | None = None) -> SearchRequest:
@@ -534,19 +537,23 @@ class GameSession:
     def _start_clock(self) -> None:
         """Run the clock of the player to move, and check it when it reaches zero.
 
-        The clock does not run while the opponent is starting or has failed.
+        The clock runs from the player's second move on. It does not run while the opponent is
+        starting or has failed.
         """
         if self._flag_timer is not None:
             self._flag_timer.cancel()
         mover = self.board.mover
         ready = mover == self.saved.setup.side or self._opponent is not None
-        if self._clocks and ready:
+        if self._clocks and ready and mover in self.board.movers:
             self._clocks[mover].start()
             self._flag_timer = self._call_later(self._times()[mover] + 0.02, self._check_flag)
 
     def _stop_clock(self, mover: int) -> None:
-        """Deduct the elapsed time from a player's clock. A player without time left loses."""
-        if not self._clocks:
+        """Deduct the elapsed time from a player's clock. A player without time left loses.
+
+        The first move takes no time, and adds no increment.
+        """
+        if not self._clocks or not self._clocks[mover].running:
             return
         clock = self._clocks[mover]
         if clock.flagged:

@@ -430,7 +430,7 @@ export async function showGame(main, id, say) {
     const elapsed = (performance.now() - clockAt) / 1000;
     for (const shownClock of main.querySelectorAll(".clock")) {
       const player = Number(shownClock.dataset.player);
-      const runs = !state.result && state.mover === player;
+      const runs = !state.result && state.running[player];
       const left = Math.max(0, state.clocks[player] - (runs ? elapsed : 0));
       // As long as on lichess: an eighth of the time, between 10 and 60 seconds.
       const short = left < Math.min(60, Math.max(10, state.base / 8));

@@ -92,10 +92,10 @@ def site(tmp_path: Path) -> SiteContext:
     )
 
 
-def make_session(site: SiteContext, **setup: Any) -> GameSession:
+def make_session(site: SiteContext, *moves: str, **setup: Any) -> GameSession:
     chosen = {"game": "tic-tac-toe", **setup}
     return GameSession(
-        SavedGame("game", ANONYMOUS, GameSetup(**chosen)), site, Archive(site.database)
+        SavedGame("game", ANONYMOUS, GameSetup(**chosen), list(moves)), site, Archive(site.database)
     )
 
 
@@ -229,14 +229,46 @@ async def test_clock_does_not_run_while_opponent_starts(
         return opponent
 
     monkeypatch.setattr(game_session, "start_opponent", invite)
-    session = make_session(site, side=1, base=0.3)
+    session = make_session(site, "a1", "b1", side=1, base=0.3)
     page = Page()
     visit = attend(session, page)
-    await eventually(lambda: bool(session.saved.moves) or session.saved.game_result is not None)
+    await eventually(lambda: len(session.saved.moves) > 2 or session.saved.game_result is not None)
     assert session.saved.game_result is None
     page.leave()
     await visit
     await session.suspend()
+
+
+async def test_clocks_run_from_second_moves_on(
+    site: SiteContext, opponents: list[SlowOpponent]
+) -> None:
+    session = make_session(site, side=0, base=60.0, increment=2.0)
+    page = Page()
+    visit = attend(session, page)
+    await eventually(lambda: len(page.sent) > 1)
+    assert session.state()["running"] == [False, False]
+    page.do("move", move="a1")
+    await eventually(lambda: bool(opponents) and opponents[0].searching.is_set())
+    assert session.state()["running"] == [False, False]
+    opponents[0].released.set()
+    await eventually(lambda: len(session.saved.moves) == 2)
+    assert session.saved.times == [60.0, 60.0]  # without the increment
+    assert session.state()["running"] == [True, False]
+    page.leave()
+    await visit
+    await session.suspend()
+    saved = Archive(site.database).find("game")
+    assert saved is not None
+    resumed = GameSession(saved, site, Archive(site.database))  # as after a restart
+    page = Page()
+    visit = attend(resumed, page)
+    await eventually(lambda: resumed.state()["running"] == [True, False])
+    page.do("back")
+    await eventually(lambda: not resumed.saved.moves)
+    assert resumed.state()["running"] == [False, False]
+    page.leave()
+    await visit
+    await resumed.suspend()
 
 
 async def test_clock_does_not_run_while_opponent_is_unavailable(
@@ -246,7 +278,7 @@ async def test_clock_does_not_run_while_opponent_is_unavailable(
         raise EngineError("unavailable")
 
     monkeypatch.setattr(game_session, "start_opponent", invite)
-    session = make_session(site, side=1, base=0.2)
+    session = make_session(site, "a1", "b1", side=1, base=0.2)
     page = Page()
     visit = attend(session, page)
     await eventually(lambda: bool(session.state()["trouble"]))
