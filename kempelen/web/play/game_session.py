@@ -63,6 +63,8 @@ class GameSession:
         self._opponent: Opponent | None = None
         self._search_task: asyncio.Task[None] | None = None
         self._hint_task: asyncio.Task[None] | None = None
+        self._check_task: asyncio.Task[None] | None = None
+        self._hint_wanted = False  # after the check of a move
         self._flag_timer: asyncio.TimerHandle | None = None
         self._suspend_timer: asyncio.TimerHandle | None = None
         self._background_tasks: set[asyncio.Task[None]] = set()  # references keep tasks alive
@@ -81,7 +83,8 @@ class GameSession:
     @property
     def idle(self) -> bool:
         """Whether there are no viewers, no search, no running opponent and no unsaved moves."""
-        searching = self._search_task or self._hint_task  # a checked move is played later
+        # A checked move is played later.
+        searching = self._search_task or self._hint_task or self._check_task
         return not (self._watchers or searching or self._opponent or self._unsaved)
 
     async def serve(self, channel: Channel) -> None:
@@ -251,13 +254,15 @@ class GameSession:
         if over:
             return False
         await self._cancel_hint()
-        self._hint_task = asyncio.create_task(self._check_move(list(self.saved.moves), written))
+        self._check_task = asyncio.create_task(self._check_move(list(self.saved.moves), written))
         return True
 
     async def _cancel_hint(self) -> None:
-        hint, self._hint_task = self._hint_task, None
-        if hint is not None:
-            await cancel_all({hint})
+        """Cancel the searches for a hint and for a blunder."""
+        tasks = {task for task in (self._hint_task, self._check_task) if task is not None}
+        self._hint_task = self._check_task = None
+        self._hint_wanted = False
+        await cancel_all(tasks)
 
     async def _take_back(self, message: Mapping[str, Any]) -> None:
         side = self.saved.setup.side
@@ -318,8 +323,22 @@ class GameSession:
 
     async def _give_hint(self, message: Mapping[str, Any]) -> None:
         self._require_turn()
-        if self._hint_task is None:
+        if self._check_task is not None:
+            self._hint_wanted = True
+        elif self._hint_task is None:
             self._hint_task = asyncio.create_task(self._send_hint(list(self.saved.moves)))
+
+    async def _give_wanted_hint(self) -> None:
+        """Give the hint that was requested during the check of a move, or say why not."""
+        wanted, self._hint_wanted = self._hint_wanted, False
+        if not wanted or self.saved.game_result is not None:
+            return
+        try:
+            await self._give_hint({})
+        except ValueError:
+            self.subscribers.broadcast(
+                {"kind": "error", "text": "no hint, because the move has been played"}
+            )
 
     async def _send_hint(self, moves: Sequence[str]) -> None:
         """Send a hint to all pages, unless the moves of the game no longer equal `moves`."""
@@ -369,15 +388,16 @@ class GameSession:
             warning = await self._find_refutation(moves, move)
         except Exception:  # noqa: BLE001 - a game can be played without warnings
             warning = None
-        self._hint_task = None
         async with self._lock:
-            ended = self.deleted or self.saved.game_result is not None
-            if ended or moves != self.saved.moves:
+            self._check_task = None
+            if self.deleted or self.saved.game_result is not None:
                 return
-            if warning is not None:
-                self.subscribers.broadcast(warning)
-            else:
-                await self._move({"move": move, "ply": len(moves)})
+            if moves == self.saved.moves:
+                if warning is not None:
+                    self.subscribers.broadcast(warning)
+                else:
+                    await self._move({"move": move, "ply": len(moves)})
+            await self._give_wanted_hint()
 
     async def _find_refutation(self, moves: Sequence[str], move: str) -> dict[str, Any] | None:
         """Return the warning if a move is a blunder, otherwise None."""

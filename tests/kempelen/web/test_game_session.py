@@ -471,6 +471,40 @@ async def test_blunder_is_played_only_after_the_warning(
     await session.suspend()
 
 
+@pytest.mark.parametrize("blunder", [True, False])
+async def test_hint_requested_during_the_check_of_a_move_is_given_after_it(
+    site: SiteContext,
+    opponents: list[SlowOpponent],
+    monkeypatch: pytest.MonkeyPatch,
+    blunder: bool,
+) -> None:
+    engine, started, release = Scores({0: 0.0, 1: 0.9 * blunder}), asyncio.Event(), asyncio.Event()
+
+    async def advise(setup: GameSetup, board: Any, site: SiteContext) -> Scores:
+        started.set()
+        await release.wait()
+        return engine
+
+    monkeypatch.setattr(game_session, "start_hint_engine", advise)
+    session, page = make_session(site, side=0), Page()
+    visit = attend(session, page)
+    page.do("move", move="a1", ply=0, check=True)
+    await started.wait()
+    page.do("hint")
+    await eventually(lambda: session._hint_wanted)
+    release.set()
+    if blunder:
+        await eventually(lambda: heard(page, "hint"))
+        assert heard(page, "blunder")
+    else:
+        await eventually(lambda: heard(page, "error"))
+        assert "hint" in heard(page, "error")[0]["text"]
+        assert session.saved.moves == ["a1"]
+    page.leave()
+    await visit
+    await session.suspend()
+
+
 @pytest.mark.parametrize("outcomes", [{0: 0.0, 1: 0.1}, {}])
 async def test_good_move_is_played_after_the_check_and_a_failed_check_does_not_matter(
     site: SiteContext,
