@@ -7,7 +7,7 @@ static/words/NAME.json.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Any, TypeVar
 
@@ -19,6 +19,7 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 
 from kempelen.web.channel import Channel, serve_channel
 from kempelen.web.site_context import SiteContext
+from protocols.tasks import cancel_all
 
 Result = TypeVar("Result")
 NO_LIMIT = nullcontext()
@@ -38,6 +39,22 @@ async def require_connected(request: Request) -> None:
     await request.body()  # is_disconnected would consume it
     if await request.is_disconnected():
         raise HTTPException(408)
+
+
+async def run_while_connected(request: Request, work: Coroutine[Any, Any, Result]) -> Result:
+    """Return the result of a coroutine. If the visitor disconnects, cancel it.
+
+    Raise HTTPException if the visitor is gone.
+    """
+    await request.body()  # the next message says that the visitor has disconnected
+    task, gone = asyncio.ensure_future(work), asyncio.ensure_future(request.receive())
+    try:
+        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
+            raise HTTPException(408)
+        return task.result()
+    finally:
+        await cancel_all({task, gone})
 
 
 class Page:

@@ -52,7 +52,7 @@ from kempelen.web.analyse.live_analysis import (
 )
 from kempelen.web.channel import Channel
 from kempelen.web.layout import request_language
-from kempelen.web.pages import NO_LIMIT, Page, require_connected
+from kempelen.web.pages import NO_LIMIT, Page, run_while_connected
 from kempelen.web.responses import AsciiJsonResponse, json_object
 from kempelen.web.site_context import SiteContext
 from kempelen.web.visitor_locks import VisitorLocks
@@ -130,16 +130,16 @@ class AnalysePage(Page):
             game = add_move(study, ply, move, self._offers)
             return game["positions"][-1], parse_game(game, self._offers)
 
+        async def search(game: AnalysedGame) -> None:
+            limits = TimeControl(nodes=DEFAULT_NODES[type(game)], patience=SEARCH_TIMEOUT_S)
+            lock = self._judge_locks.lock(self.site.client_key(request))
+            async with lock, self._judge_limit:
+                await self.review(game, limits, known, since=len(game.moves) - 1)
+
         known = AnalysisFile(None, "")
         try:
             position, played = await self.run_in_thread(request, play)
-            limits = TimeControl(nodes=DEFAULT_NODES[type(played)], patience=SEARCH_TIMEOUT_S)
-            async with (
-                self._judge_locks.lock(self.site.client_key(request)),
-                self._judge_limit,
-            ):
-                await require_connected(request)
-                await self.review(played, limits, known, since=len(played.moves) - 1)
+            await run_while_connected(request, search(played))
         except (AnalysisError, SettingsError) as error:
             raise HTTPException(422, str(error)) from None
         judged = await asyncio.to_thread(lambda: played.review(known).moves[-1])

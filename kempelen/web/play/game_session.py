@@ -115,6 +115,8 @@ class GameSession:
         finally:
             self._watchers -= 1
             if not self._watchers:
+                if self._hint_task is not None:
+                    self._hint_task.cancel()
                 self._suspend_timer = self._call_later(
                     IDLE_OPPONENT_TIMEOUT_S, self._suspend_unless_watched
                 )

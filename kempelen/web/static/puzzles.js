@@ -22,6 +22,7 @@ let stage = "try"; // or "judge", "good", "bad", "solution"
 let shown = null; // the drawn position
 let loaded = false;
 let number = 0; // of the last request; earlier answers are ignored
+let judging = new AbortController(); // ends the search for an earlier puzzle
 
 const main = document.getElementById("main");
 const view = createBoard(attempt, (reason) => { trouble.textContent = say(reason); });
@@ -82,6 +83,7 @@ function restart(chosen) {
 /** Show a puzzle to be tried, or the summary. */
 function begin(which) {
   number += 1;
+  judging.abort();
   puzzle = which;
   stage = "try";
   verdict.textContent = trouble.textContent = "";
@@ -208,10 +210,12 @@ async function attempt(move) {
 /** Judge a move as the review did. The best move and that of the game need no search. */
 async function judge(move) {
   const asked = { study: puzzle.game, ply: puzzle.ply, move };
-  const position = (await ask("/analyse/move", asked)).positions.at(-1);
+  judging = new AbortController();
+  const { signal } = judging;
+  const position = (await ask("/analyse/move", asked, "POST", signal)).positions.at(-1);
   if (position.move === puzzle.best) return { position, loss: 0, grade: "" };
   if (position.played === puzzle.played) return { position, loss: puzzle.loss, grade: "mistake" };
-  return ask("/analyse/judge", asked);
+  return ask("/analyse/judge", asked, "POST", signal);
 }
 
 async function showSolution() {

@@ -116,9 +116,10 @@ export async function words(page) {
 }
 
 /** Request a JSON object from the server; throws an Error with the server's message. */
-export async function ask(path, body, method = "POST") {
+export async function ask(path, body, method = "POST", signal = undefined) {
   const options = body === undefined ? {} : {
     method,
+    signal,
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify(body),
   };

@@ -319,6 +319,26 @@ async def test_hint_engine_counts_towards_engine_limit(
     await visit
 
 
+async def test_search_for_a_hint_ends_when_the_last_page_leaves(
+    site: SiteContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = SlowOpponent("b2")
+
+    async def advise(setup: GameSetup, board: Any, site: SiteContext) -> SlowOpponent:
+        return engine
+
+    monkeypatch.setattr(game_session, "start_hint_engine", advise)
+    session, page = make_session(site, side=0), Page()
+    visit = attend(session, page)
+    page.do("hint")
+    await engine.searching.wait()
+    page.leave()
+    await visit
+    await eventually(lambda: engine.closed)
+    assert engine.ending.is_set()
+    await session.suspend()
+
+
 async def test_hint_for_changed_position_is_discarded(
     site: SiteContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:

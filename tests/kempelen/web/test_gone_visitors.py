@@ -1,10 +1,12 @@
 """The server notices at once that a page is gone, even while it handles the page's messages."""
 
+import asyncio
 import json
 import socket
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +93,37 @@ def test_last_move_before_the_page_closes_is_played(served: Served) -> None:
     again.close()
 
 
+@contextmanager
+def posting(served: Served, path: str, body: dict[str, Any]) -> Iterator[None]:
+    """Send a request, and disconnect at the end of the block without reading the answer."""
+    data = json.dumps(body).encode()
+    head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{served.port}\r\n"
+    with socket.create_connection(("127.0.0.1", served.port)) as visitor:
+        visitor.sendall(f"{head}Content-Length: {len(data)}\r\n\r\n".encode() + data)
+        yield
+
+
+def test_search_of_gone_visitor_is_cancelled(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started, cancelled = threading.Event(), threading.Event()
+
+    async def analyse(*_: Any, **__: Any) -> None:
+        started.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            cancelled.set()
+            raise
+
+    monkeypatch.setattr(analysing, "analyse_chess", analyse)
+    study = {"game": "chess", "start": None, "moves": []}
+    with posting(served, "/analyse/judge", {"study": study, "ply": 0, "move": "e4"}):
+        assert started.wait(PATIENCE)
+        assert not cancelled.is_set()
+    assert cancelled.wait(PATIENCE)
+
+
 def test_request_of_gone_visitor_is_not_run(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -108,10 +141,7 @@ def test_request_of_gone_visitor_is_not_run(
     with ThreadPoolExecutor() as pool:
         asked = [pool.submit(served.ask, "POST", "/analyse/load", {"text": "first"})]
         assert until(lambda: read)
-        body = b'{"text": "gone"}'
-        head = f"Host: 127.0.0.1:{served.port}\r\nContent-Length: {len(body)}\r\n\r\n"
-        with socket.create_connection(("127.0.0.1", served.port)) as visitor:
-            visitor.sendall(b"POST /analyse/load HTTP/1.1\r\n" + head.encode() + body)
+        with posting(served, "/analyse/load", {"text": "gone"}):
             assert until(lambda: requests() == 2)
         asked.append(pool.submit(served.ask, "POST", "/analyse/load", {"text": "last"}))
         assert until(lambda: requests() == 3)
