@@ -32,6 +32,9 @@ COMMANDS = frozenset(
 )
 
 
+# The options that define the rules, in lower case.
+VARIANT, CHESS960 = "uci_variant", "uci_chess960"
+
 # Limits of a search. Without any of them, it runs until `stop`.
 LIMITS = frozenset("wtime btime depth nodes mate movetime".split())  # noqa: SIM905
 
@@ -208,12 +211,20 @@ class UciProxy(ChessProxy[UciSearch]):
         return lines
 
     def _set_option(self, line: str, rest: str) -> bool:
-        """Store an option. Return False if it must not be replayed, for example a button."""
+        """Store an option. Return False if it must not be replayed.
+
+        That is the case for buttons, and for unknown variants, which servers reject.
+        """
         with suppress(UciError):
             option = parse_set_option(rest)
-            if option.value is not None:
-                self._keep_setting(self._options, option.name.lower(), line)
-                return True
+            name, value = option.name.lower(), option.value
+            if value is None or (name == VARIANT and find_variant(value) is None):
+                return False
+            before = _rules(self._options)
+            self._keep_setting(self._options, name, line)
+            if _rules(self._options).variant != before.variant:
+                self._position = ""  # the server has replaced it
+            return True
         return False
 
     def _go(self, line: str, go: GoCommand, now: float) -> None:
@@ -245,10 +256,18 @@ class UciProxy(ChessProxy[UciSearch]):
         return [info_string(f"ready, but without a server: {reason}"), check.answer]
 
     def _answer(self, search: UciSearch, reason: str) -> list[str]:
-        chess960 = "true" in self._options.get("uci_chess960", "").lower().split()
-        variant = find_variant(self._options.get("uci_variant", "").rpartition(" ")[2])
-        rules, root, move = ChessRules(variant or STANDARD, chess960), search.root, None
+        root, move = search.root, None
         if not search.refused:
-            move = self._best_move(search.best, root.fen, rules, root.moves)
+            move = self._best_move(search.best, root.fen, _rules(search.options), root.moves)
         source = "the best known move" if move == search.best else "any legal move"
         return [info_string(f"{reason}; playing {source}"), f"bestmove {move or '(none)'}"]
+
+
+def _rules(options: dict[str, str]) -> ChessRules:
+    """Return the rules that `setoption` commands define, by the names of the options."""
+
+    def value(name: str) -> str:
+        line = options.get(name)
+        return (parse_set_option(split_command(line, COMMANDS)[1]).value if line else "") or ""
+
+    return ChessRules(find_variant(value(VARIANT)) or STANDARD, value(CHESS960).lower() == "true")

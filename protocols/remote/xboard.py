@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from math import inf
 
-from agent.games.variants import STANDARD, ChessRules, find_variant
+from agent.games.variants import STANDARD, STANDARD_RULES, ChessRules, find_variant
 from protocols.remote.chess_proxy import ChessProxy, PendingCheck, PendingSearch
 from protocols.remote.proxy import NOTHING, OutgoingLines
 from protocols.uci.parsing import read_number
@@ -81,7 +81,10 @@ class XboardProxy(ChessProxy[PendingSearch]):
             # A front end waits two seconds for features. done=0 makes it wait longer.
             return self._forward(line)._replace(frontend=("feature done=0",))
         elif name == "variant":
-            self._variant, self._holdings = line, ""
+            hold = _rules(line) is None
+            if not hold:
+                self._variant, self._board, self._holdings = line, "", ""
+                self._moves.clear()
         elif name == "holding":  # during a game it has no effect
             self._holdings = self._holdings if self._moves else line
         elif name == "option":
@@ -197,11 +200,17 @@ class XboardProxy(ChessProxy[PendingSearch]):
 
     def _answer(self, search: PendingSearch, reason: str) -> list[str]:
         fen = self._board.partition(" ")[2].strip() or None
-        name = self._variant.rpartition(" ")[2]
-        rules = ChessRules(find_variant(name) or STANDARD, chess960=name == FISCHERANDOM)
+        rules = _rules(self._variant) or STANDARD_RULES
         move = self._best_move(search.best, fen, rules, self._moves)
         if move is None:
             return [f"# {reason}; no legal move"]
         self._moves.append(move)
         self._forced = True
         return [f"# {reason}; playing the best known or any legal move", f"move {move}"]
+
+
+def _rules(line: str) -> ChessRules | None:
+    """Return the rules that a `variant` command sets, or None if a server rejects it."""
+    name = line.strip().partition(" ")[2].strip()
+    variant = STANDARD if name == FISCHERANDOM else find_variant(name)
+    return None if variant is None else ChessRules(variant, chess960=name == FISCHERANDOM)

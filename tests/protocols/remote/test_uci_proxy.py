@@ -190,6 +190,29 @@ def test_move_without_server_is_legal_in_the_variant(variant, fen, heard, answer
     assert move in answer.split()
 
 
+def test_unknown_variant_is_forwarded_and_changes_nothing():
+    known = "setoption name UCI_Variant value King of the Hill"
+    unknown = "setoption name UCI_Variant value losers"
+    position = "position fen 7k/8/8/8/8/4K3/8/8 w - - 0 1"
+    proxy = talk(known, position)
+    assert proxy.on_frontend_line(unknown, 0.0).server == (unknown,)
+    assert again(proxy) == ["uci", known, "isready", position]
+    proxy.on_disconnected(0.0)
+    assert proxy.on_frontend_line(unknown, 0.0) == NOTHING
+    # The next server names it, after the replayed commands.
+    assert list(proxy.on_connected(0.0).server) == ["uci", known, "isready", position, unknown]
+    proxy.on_frontend_line("go movetime 10", 0.0)
+    proxy.on_disconnected(0.0)
+    answer = proxy.on_timeout(0.1, "no server").frontend[-1]
+    assert answer in ("bestmove e3e4", "bestmove e3d4")  # the hill
+
+
+def test_position_of_another_variant_is_not_replayed():
+    variant = "setoption name UCI_Variant value atomic"
+    assert again(talk("position startpos moves e2e4", variant)) == ["uci", variant, "isready"]
+    assert again(talk(variant, "position startpos moves e2e4", variant))[-1].startswith("position")
+
+
 def test_stop_without_server_is_answered_immediately():
     proxy = talk("position startpos", "go infinite", up=False)
     proxy.on_frontend_line("stop", 5.0)

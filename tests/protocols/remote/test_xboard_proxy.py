@@ -90,6 +90,31 @@ def test_holdings_are_replayed_with_their_position():
     assert position[1] not in again(talk(*start, *position, position[0]))
 
 
+def test_unknown_variant_is_forwarded_and_changes_nothing():
+    proxy = talk("new", "variant king of the hill", "force", "usermove e2e4")
+    assert proxy.on_frontend_line("variant losers", 0.0).server == ("variant losers",)
+    replayed = ["new", "variant king of the hill", "force", "usermove e2e4", f"ping {SYNC_PING}"]
+    assert again(proxy) == replayed
+    proxy.on_disconnected(0.0)
+    assert proxy.on_frontend_line("variant losers", 0.0) == NOTHING
+    assert list(proxy.on_connected(0.0).server) == [*START, *replayed, "variant losers"]
+
+
+def test_variant_replaces_the_game():
+    moves = ("force", "setboard 4k3/8/8/8/8/8/8/4K2R w K - 0 1", "usermove h1h2")
+    variant = "variant crazyhouse"
+    assert again(talk("new", *moves, variant)) == ["new", variant, "force", f"ping {SYNC_PING}"]
+
+
+def test_move_without_server_is_legal_in_the_variant():
+    proxy = talk("new", "variant king of the hill", "setboard 7k/8/8/8/8/4K3/8/8 w - - 0 1")
+    proxy.on_frontend_line("st 1", 0.0)
+    proxy.on_frontend_line("go", 0.0)
+    proxy.on_disconnected(0.0)
+    answer = proxy.on_timeout(9.0, "no server").frontend[-1]
+    assert answer in ("move e3e4", "move e3d4")
+
+
 def test_engine_to_move_resumes_with_remaining_time():
     proxy = talk("new", "level 0 1 0", "time 6000", "otim 5500", "usermove e2e4")
     assert again(proxy, 1.5) == [
