@@ -107,8 +107,8 @@ def _sizes(game_type: GameType) -> dict[str, tuple[int, int]]:
 def check_chess(data: Mapping[str, Any]) -> dict[str, Any]:
     """Check a position of chess or of a variant.
 
-    Return its FEN without impossible castling and en passant rights, the possible rights, and its
-    faults. Raise SetupError if its FEN is invalid.
+    Return its variant, its FEN without impossible castling and en passant rights, the possible
+    rights, and its faults. Raise SetupError if its FEN is invalid, or its variant unknown.
     """
     fen, variant = data.get("fen"), data.get("variant", STANDARD)
     if not isinstance(fen, str) or len(fen) > MAX_FEN_LENGTH:
@@ -135,6 +135,7 @@ def check_chess(data: Mapping[str, Any]) -> dict[str, Any]:
     board.ep_square = target if target in targets else None
     faults = position_faults(board) if board.occupied else "empty"
     return {
+        "variant": rules.variant,
         "fen": board.fen(en_passant="fen"),
         "castling": castling,
         "passing": list(map(chess.square_name, targets)),

@@ -94,11 +94,9 @@ function editChess() {
   let orientation = "white";
   let counters = "0 1";
   let possible = { castling: [], passing: [] };
-  const variant = element("select", { id: "variant", onchange: () => {
-    show();
-    read(choices.variants[variant.value]);
-  } }, ...Object.keys(choices.variants).map((name) => element("option", { value: name }, played(`variant ${name}`))));
-  variant.value = asked.get("variant") in choices.variants ? asked.get("variant") : "chess";
+  const variant = element("select", { id: "variant", onchange: () => read(choices.variants[variant.value]) },
+    ...Object.keys(choices.variants).map((name) => element("option", { value: name }, played(`variant ${name}`))));
+  const requested = asked.get("variant") ?? "chess"; // the server knows other names too
   const holder = element("div", { class: "chess", role: "img", "aria-label": say("board") });
   const overlay = element("div", { class: "overlay", hidden: true });
   board.replaceChildren(element("div", { class: "chess-frame" }, holder), overlay);
@@ -215,8 +213,10 @@ function editChess() {
   }
 
   /** Check a FEN, and show it. */
-  function read(text, shown = false) {
-    return check({ fen: text, variant: variant.value }, (found) => {
+  function read(text, shown = false, name = variant.value) {
+    return check({ fen: text, variant: name }, (found) => {
+      variant.value = found.variant;
+      show();
       const [placement, turn, rightsLeft, target, ...rest] = found.fen.split(" ");
       const [pieces, hand = ""] = placement.split("[");
       possible = found;
@@ -243,7 +243,8 @@ function editChess() {
 
   choose("move");
   show();
-  read(asked.get("fen")?.replaceAll("_", " ") ?? choices.variants[variant.value]);
+  read(asked.get("fen")?.replaceAll("_", " ") ?? choices.variants[requested] ?? choices.variants.chess,
+    false, requested);
 }
 
 /**

@@ -88,6 +88,9 @@ export async function showStart(main, say) {
     if (chess && choices.variants.length > 1) {
       const named = choices.variants.map((each) => [each, say(`variant ${each}`)]);
       named.splice(1, 0, ["chess960", say("chess960")]);
+      const requested = asked.get("variant");
+      // The server names an unknown variant.
+      if (requested && !named.some(([each]) => each === requested)) named.push([requested, requested]);
       add("variant", select(named, asked.get("variant") ?? "chess"), ({ value }) =>
         (value === "chess960" ? { chess960: true } : { variant: value }));
     }

@@ -15,7 +15,7 @@ from starlette.routing import BaseRoute
 
 from agent.games import catalogue
 from agent.games.fen import board_from_fen
-from agent.games.variants import STANDARD, ChessRules, find_variant
+from agent.games.variants import STANDARD, ChessRules, parse_variant
 from agent.io.message import Message, library_message
 from agent.io.sanitize import sanitize_line
 from kempelen.console.settings_codec import SettingsError, decode
@@ -207,13 +207,12 @@ class WatchedTournament:
     def _live_game(self, board: str, part: Mapping[str, Any]) -> LiveGame:
         """Return the game on a board, after its moves so far."""
         game = [part.get(name) for name in ("pair", "game", "fen", "variant")]
-        variant = _variant(part)
         moves = list(map(str, part.get("moves", ())))
         old, live = self._live_games.get(board, (None, None))
         try:
             if live is None or old != game or live.received != moves[: len(live.received)]:
                 self._check_game()
-                live = LiveGame(self.game, str(part.get("fen", "")), variant)
+                live = LiveGame(self.game, str(part.get("fen", "")), _variant(part))
             known = len(live.received)
             live.extend(moves if self.spectator.trusted else moves[: known + self._to_replay])
             self._to_replay -= len(live.received) - known
@@ -353,7 +352,8 @@ def _from_white(found: Mapping[str, Any], side: str) -> dict[str, Any]:
 
 
 def _variant(record: Mapping[str, Any]) -> str:
-    return find_variant(str(record.get("variant", STANDARD))) or STANDARD
+    """Return the variant of a game of chess. Raise ValueError if it is unknown."""
+    return parse_variant(str(record.get("variant", STANDARD)))
 
 
 def _marked_squares(game: str, last: Sequence[str]) -> list[str]:

@@ -24,7 +24,8 @@ def checked(served: Served, status: int = 200, **position: Any) -> dict[str, Any
 
 def test_legal_position_has_no_faults(served: Served) -> None:
     assert checked(served, fen=START) == {
-        "fen": START, "castling": ["K", "Q", "k", "q"], "passing": [], "faults": [], "over": False,
+        "variant": "chess", "fen": START, "castling": ["K", "Q", "k", "q"], "passing": [],
+        "faults": [], "over": False,
     }  # fmt: skip
 
 
@@ -93,7 +94,13 @@ VARIANT_FENS = {
 @pytest.mark.parametrize(("variant", "fen"), VARIANT_FENS.items())
 def test_position_of_a_variant_is_checked(served: Served, variant: str, fen: str) -> None:
     found = checked(served, fen=fen, variant=variant)
-    assert (found["fen"], found["faults"]) == (fen, [])
+    assert (found["variant"], found["fen"], found["faults"]) == (variant, fen, [])
+
+
+def test_unknown_variant_is_named(served: Served) -> None:
+    assert checked(served, fen=START, variant="King of the Hill")["variant"] == "kingofthehill"
+    error = checked(served, 422, fen=START, variant="losers")["error"]
+    assert error.startswith("variant: unknown 'losers' (expected one of: chess, crazyhouse, ")
 
 
 @pytest.mark.parametrize(

@@ -340,6 +340,22 @@ def test_pockets_and_checks_of_variants_are_edited(browser: Browser, served: Ser
     assert browser.run(fields) == [START.replace(" 0 1", " 3+1 0 1"), "3check"]
 
 
+def test_unknown_variant_is_named(browser: Browser, served: Served) -> None:
+    browser.open(f"{served.base}/editor?fen={START.replace(' ', '_')}&variant=losers")
+    browser.wait("return document.querySelector('.faults')?.textContent")
+    assert fault(browser).startswith("variant: unknown 'losers' (expected one of: chess, ")
+    assert not browser.find("[data-action=play]").is_enabled()
+    edit(browser, served, f"?fen={START.replace(' ', '_')}&variant=koth")
+    assert browser.find("#variant").get_attribute("value") == "kingofthehill"
+    browser.open(f"{served.base}/play?game=chess&variant=losers")
+    browser.wait("return document.querySelector('#field-variant')")
+    browser.find("form.start button").click()
+    browser.wait("return document.querySelector('form.start .error').textContent")
+    error = browser.find("form.start .error").text
+    assert error.startswith("variant: invalid value (expected one of: chess, ")
+    browser.complaints()  # that the server has rejected both
+
+
 # The tools of the analysis
 
 

@@ -363,6 +363,23 @@ def test_each_viewer_receives_curve_points_once(ledger: str) -> None:
     assert watched.changes() == {}
 
 
+def test_game_of_unknown_variant_is_not_replayed(ledger: str) -> None:
+    moves = ["e2e4", "e7e5"]
+    board = {
+        "board": 1, "pair": "1-2", "game": 1, "white": "A", "black": "B", "variant": "losers",
+        "fen": chess.STARTING_FEN, "moves": moves, "position": chess.STARTING_FEN,
+    }  # fmt: skip
+    spectator = LedgerView(ledger)
+    spectator.poll()
+    spectator.state.snapshots["boards/1"] = board
+    watched = WatchedTournament(spectator)
+    assert watched.state()["state"]["history/1"]["written"] == moves
+    (key, *_) = spectator.games
+    spectator.games[key]["variant"] = "losers"
+    with pytest.raises(ValueError, match=r"variant: unknown 'losers' \(expected one of: chess"):
+        watched.replay(key)
+
+
 def test_long_game_of_a_broker_is_replayed_over_several_polls() -> None:
     moves = ["g1f3", "g8f6", "f3g1", "f6g8"] * (MAX_REPLAYED // 4 + 1)
     board = {
