@@ -7,6 +7,7 @@ import threading
 
 import pytest
 
+from agent.chess.parts import OPTIONAL_PARTS
 from tests import in_process
 from tests.protocols.server.credentials import certified, tokens  # noqa: F401
 from tests.support import factory_fixture
@@ -17,6 +18,12 @@ from tests.waiting import PATIENCE
 def warm_cache():
     """Compile the kernel into the cache."""
     assert in_process.run("warmup").returncode == 0
+
+
+@pytest.fixture(scope="session")
+def warm_variants(warm_cache):
+    """Compile the kernels of the variants of chess into the cache too."""
+    assert in_process.run("warmup", *OPTIONAL_PARTS).returncode == 0
 
 
 class EngineProcess:

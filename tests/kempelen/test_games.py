@@ -10,6 +10,7 @@ import pytest
 from agent.games.variants import VARIANTS, board_class
 from tests.external import program
 
+MAX_PLIES = 600
 COMMAND = [sys.executable, "-m", "kempelen.cli", "uci"]
 
 
@@ -89,20 +90,34 @@ def test_whole_chess960_self_play_game_has_legal_moves(engine):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("variant", VARIANTS[1:])
-def test_whole_game_of_variant_has_legal_moves(engine, variant):
+def test_whole_game_of_variant_has_legal_moves_and_a_result(warm_variants, engine, variant):
+    """One side has a clock and ponders. The other makes the expected move, or the best of three."""
     board = board_class(variant)()
-    clocks = {"white_clock": 1, "black_clock": 1, "white_inc": 0.02, "black_inc": 0.02}
-    while not board.is_game_over(claim_draw=True) and board.ply() < 240:
-        limit = chess.engine.Limit(**clocks) if board.ply() % 2 else chess.engine.Limit(nodes=300)
-        played = engine.play(board, limit, game=variant, ponder=board.ply() % 4 == 1)
-        assert played.move in board.legal_moves
-        board.push(played.move)
-    assert board.ply() > 4
+    ours = bool(VARIANTS.index(variant) % 2)
+    limit = chess.engine.Limit(white_clock=1, black_clock=1, white_inc=0.02, black_inc=0.02)
+    expected, hits = None, 0
+    while (outcome := board.outcome(claim_draw=True)) is None:
+        if board.turn == ours:
+            played = engine.play(board, limit, game=variant, ponder=True)
+            move, expected = played.move, played.ponder
+        elif expected and board.ply() % 4 < 2:
+            move, hits = expected, hits + 1
+        else:
+            found = engine.analyse(board, chess.engine.Limit(nodes=300), game=variant, multipv=3)
+            moves = [line["pv"][0] for line in found]
+            assert len(set(moves)) == min(3, board.legal_moves.count())
+            assert all(move in board.legal_moves for move in moves)
+            move = moves[0]
+        assert move in board.legal_moves
+        board.push(move)
+        assert board.ply() < MAX_PLIES
+    assert hits
+    assert outcome.result() in ("1-0", "0-1", "1/2-1/2")
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("variant", VARIANTS[1:])
-def test_lines_of_variant_are_distinct_and_levels_play(engine, variant):
+def test_lines_of_variant_are_distinct_and_levels_play(warm_variants, engine, variant):
     board = board_class(variant)()
     lines = engine.analyse(board, chess.engine.Limit(depth=3), multipv=3)
     assert len({line["pv"][0] for line in lines}) == 3

@@ -211,8 +211,9 @@ def test_cold_engine_moves_while_a_child_process_compiles(start_engine, tmp_path
 
 
 @pytest.mark.thorough
-def test_short_uci_fuzz_run_passes(warm_cache):
-    script = Path(__file__).parents[2] / "benchmarks" / "uci_fuzz.py"
-    command = [sys.executable, script, "--lines", "2000", "--timeout", "120"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=180)
+@pytest.mark.parametrize(("name", "lines"), [("uci_fuzz.py", 2000), ("variant_fuzz.py", 1000)])
+def test_short_uci_fuzz_run_passes(warm_variants, name, lines):
+    script = Path(__file__).parents[2] / "benchmarks" / name
+    command = [sys.executable, script, "--lines", str(lines), "--timeout", "120"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
