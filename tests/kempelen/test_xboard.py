@@ -19,6 +19,8 @@ from kempelen.match.game.game_result import Termination
 from tests.kempelen.match.support import play, settings
 
 COMMAND = [sys.executable, "-m", "kempelen.cli", "xboard"]
+# The variants of the engine that xboard knows.
+XBOARD_VARIANTS = ("normal", "fischerandom", "crazyhouse", "atomic", "giveaway", "3check")
 
 
 def test_nothing_heavy_is_imported_before_the_features_are_sent():
@@ -68,13 +70,14 @@ def test_pending_move_is_sent_after_end_of_input(start_engine, warm_cache, last)
 
 @pytest.mark.thorough
 @pytest.mark.needs("xboard", "xvfb-run")
-def test_whole_game_is_played_in_xboard(warm_cache, tmp_path, thorough):
-    """One side is detected by its first line. With --thorough they ponder, and play Chess960."""
+@pytest.mark.parametrize("variant", XBOARD_VARIANTS)
+def test_whole_game_is_played_in_xboard(warm_variants, tmp_path, variant):
+    """One side is detected by its first line. Both ponder."""
     engine = tmp_path / "engine"
     engine.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m kempelen.cli "$@"\n')
     engine.chmod(0o755)
     game_file, log = tmp_path / "game.pgn", tmp_path / "xboard.debug"
-    more = "-ponder -variant fischerandom" if thorough else "-xponder -depth 3"
+    more = f"-ponder -variant {variant}"
     match = [*f"-cp -mg 1 -tc 0:02 -inc 0.02 -animateMoving false {more}".split()]
     match += ["-fcp", f"{engine} xboard", "-scp", str(engine), "-sgf", str(game_file)]
     match += ["-popupExitMessage", "false", "-debug", "-nameOfDebugFile", str(log)]
@@ -95,6 +98,7 @@ def test_whole_game_is_played_in_xboard(warm_cache, tmp_path, thorough):
     with game_file.open() as file:
         game = chess.pgn.read_game(file)
     assert game.errors == []
+    assert variant in (game.headers.get("Variant", "normal"), game.board().xboard_variant)
     assert "Kempelen" in game.headers["White"]
     assert "Kempelen" in game.headers["Black"]
     assert game.headers["Result"] in ("1-0", "0-1", "1/2-1/2")
