@@ -51,6 +51,11 @@ class SearchResult(Generic[Move]):
         """The best move, or None if the game is over."""
         return self.pv[0] if self.pv else None
 
+    @property
+    def rank(self) -> tuple[float, float]:
+        """What to sort results by: every win outranks every evaluation."""
+        return copysign(self.decided, self.value), self.value
+
 
 @dataclass(frozen=True, kw_only=True)
 class SearchOptions:
@@ -122,6 +127,8 @@ class Search(ABC, Generic[Move]):
         self._scoring = options.ending
         self._has_terminal_values = self._has_integer_values = False
         self._clear_lead = 0.0
+        # The evaluation at which the expected outcome is half a win. 0 if the scale is unknown.
+        self._outcome_scale: float = getattr(evaluate, "outcome_scale", 0.0)
         # The principal variation found so far at each ply.
         self._pv_table: list[tuple[Move, ...]] = []
 
@@ -141,21 +148,24 @@ class Search(ABC, Generic[Move]):
         is stopped or reaches the node limit.
         """
         was_reset = False
+        last: dict[Move, SearchResult[Move]] = {}
         for depth in range(1, (max_depth or MAX_DEPTH) + 1):
             counts = self.counts
             nodes, hits, counts.seldepth = counts.nodes, counts.table_hits, 0
-            result = self.search(game, depth)
+            found = self._best_lines(game, depth, lines)
             nodes, hits = self.counts.nodes - nodes, self.counts.table_hits - hits
-            if result.pv:
+            for rank, (result, visits) in enumerate(found, 1):
                 yield Info(
                     depth=depth,
                     score=to_cp(result.value),
                     pv=result.pv,
                     seldepth=self.counts.seldepth,
+                    multipv=rank,
                     nodes=self.counts.nodes,
-                    visits=nodes,
-                    expected_outcome=expected_outcome(result.value, result.decided),
+                    visits=visits,
+                    expected_outcome=self._expected_outcome(result, last.get(result.pv[0])),
                 )
+            last = {result.pv[0]: result for result, _ in found}
             # If a search did not reach its horizon, it has visited the whole tree. Table entries of
             # shallower searches are an exception.
             exhausted = self.counts.seldepth < depth
@@ -164,6 +174,40 @@ class Search(ABC, Generic[Move]):
             was_reset = exhausted and nodes > 1
             if was_reset:
                 self.forget()
+
+    def _best_lines(
+        self, game: Game[Move], depth: int, lines: int
+    ) -> list[tuple[SearchResult[Move], int]]:
+        """Return the best lines, from best to worst, with the number of nodes for each.
+
+        Each search leaves out the first moves of the lines found before it.
+        """
+        found: list[tuple[SearchResult[Move], int]] = []
+        chosen, remaining = self.root_moves, self.root_moves or frozenset(game.moves())
+        try:
+            while remaining and len(found) < (lines if self.supports_multipv else 1):
+                nodes = self.counts.nodes
+                result = self.search(game, depth)
+                if not result.pv:
+                    break
+                found.append((result, self.counts.nodes - nodes))
+                self.root_moves = remaining = remaining - {result.pv[0]}
+        finally:
+            self.root_moves = chosen
+        found.sort(key=lambda line: line[0].rank, reverse=True)
+        return found
+
+    def _expected_outcome(
+        self, result: SearchResult[Move], last: SearchResult[Move] | None
+    ) -> float:
+        """Return the expected outcome of a line.
+
+        It is the mean of two iterations, because evaluations favour the player who has moved last.
+        """
+        value = expected_outcome(result.value, result.decided, self._outcome_scale)
+        if result.decided or last is None or last.decided:
+            return value
+        return (value + expected_outcome(last.value, last.decided, self._outcome_scale)) / 2
 
     def current_lines(self, lines: int | None = None) -> Sequence[Info[Move]]:
         """Return up to `lines` best lines so far, if available. Any thread may call this method."""
@@ -250,7 +294,10 @@ class Search(ABC, Generic[Move]):
     def _learned_value(self, outcome: float, ply: int) -> float:
         if abs(outcome) >= 1:
             return self._scoring.value(copysign(1.0, outcome), ply)
-        if abs(outcome) > HALF_WIN:  # the inverse of `expected_outcome`
+        # The inverse of `expected_outcome`.
+        if self._outcome_scale:
+            return self._outcome_scale * outcome / (1 - abs(outcome))
+        if abs(outcome) > HALF_WIN:
             return copysign(HALF_WIN**2 / (1 - abs(outcome)), outcome)
         return outcome
 
@@ -315,11 +362,15 @@ def to_cp(value: float) -> Cp:
     return Cp(round(100 * max(-_MAX_CP, min(_MAX_CP, value))))
 
 
-def expected_outcome(value: float, decided: bool) -> float:
+def expected_outcome(value: float, decided: bool, scale: float = 0.0) -> float:
     """Return the expected outcome for the player to move, from -1 to 1.
 
-    `decided` is true if the value is a utility. Otherwise it is an evaluation on any scale.
+    `decided` is true if the value is a utility. Otherwise it is an evaluation, and `scale` is the
+    evaluation at which half a win is expected. Without a scale, evaluations up to half a win are
+    expected outcomes.
     """
+    if not decided and scale:
+        return value / (scale + abs(value))
     if not decided and abs(value) > HALF_WIN:
         return copysign(1 - HALF_WIN**2 / abs(value), value)
     return max(-1.0, min(1.0, value))

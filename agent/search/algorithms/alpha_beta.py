@@ -54,6 +54,7 @@ class AlphaBeta(Search[Move]):
     name = "alpha-beta"
     options = AlphaBetaOptions
     mover_relative = True
+    supports_multipv = True
 
     def __init__(
         self, evaluate: Callable[[Any], float], options: AlphaBetaOptions = AlphaBetaOptions()
@@ -120,7 +121,7 @@ class AlphaBeta(Search[Move]):
         leaf = self._leaf(game, depth, ply)
         if leaf is not None:
             return leaf
-        if self.table is not None:
+        if self.table is not None and not (self.root_moves and ply == 0):
             return self._probe_table(game, self.table, depth, ply, alpha, beta)
         return self._best(game, self._moves(game, ply), depth, ply, alpha, beta)
 

@@ -37,6 +37,7 @@ class BestNodeSearch(AlphaBeta[Move]):
     name = "bns"
     options = BestNodeOptions
     exact = False
+    supports_multipv = False
     meaning = "lower bound"
 
     def __init__(

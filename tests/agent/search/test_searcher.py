@@ -19,6 +19,7 @@ from agent.kernel.backend import SearchConfig
 from agent.limits import Limits, Overtime, SideClock
 from agent.search.catalogue import algorithms
 from agent.search.defaults import MCTS, default_algorithm, make_search
+from agent.search.search import SearchResult
 from agent.search.searcher import GameSearcher
 from tests.waiting import PATIENCE
 
@@ -281,3 +282,51 @@ def test_node_count_never_falls_during_a_search():
     counts = [info.nodes for info in searcher.search(game, Limits())]
     assert len(counts) > 1
     assert counts == sorted(counts)
+
+
+def searched(name, moves, depth, lines=1):
+    """Return the position after `moves`, and the lines of the last iteration."""
+    game = catalogue.find(name).new()
+    for text in moves.split():
+        game.play(parse_move(game, text))
+    evaluate = catalogue.find(name).evaluate
+    searcher = GameSearcher(make_search("alpha-beta", game, evaluate, seed=1))
+    infos = list(searcher.search(game, Limits(depth=depth), lines))
+    return game, [info for info in infos if info.depth == infos[-1].depth]
+
+
+@pytest.mark.parametrize(("name", "depth"), [("othello", 4), ("checkers", 4), ("tic-tac-toe", 9)])
+def test_alpha_beta_reports_lines_with_the_values_of_their_moves(name, depth):
+    game, lines = searched(name, "", depth, lines=4)
+    moves = [info.pv[0] for info in lines]
+    assert [info.multipv for info in lines] == [1, 2, 3, 4]
+    assert len(set(moves)) == 4
+    values = {}
+    for move in game.moves():
+        searcher = GameSearcher(make_search("alpha-beta", game, catalogue.find(name).evaluate))
+        *_, info = searcher.search(game, Limits(depth=depth, search_moves=(move,)))
+        values[move] = info.score.value
+    assert [info.score.value for info in lines] == sorted(values.values(), reverse=True)[:4]
+    assert [values[move] for move in moves] == [info.score.value for info in lines]
+
+
+def test_alpha_beta_ranks_a_small_win_above_a_high_evaluation():
+    win, lead = SearchResult(2.0, (0,), decided=True), SearchResult(30.0, (1,))
+    loss = SearchResult(-2.0, (2,), decided=True)
+    assert sorted([lead, loss, win], key=lambda result: result.rank) == [loss, lead, win]
+
+
+@pytest.mark.parametrize("depth", [2, 3, 4, 5])
+def test_even_positions_have_even_expectations_at_every_depth(depth):
+    for name in ("othello", "checkers"):
+        _, (info,) = searched(name, "", depth)
+        assert abs(info.expected_outcome) < 0.25, name
+
+
+@pytest.mark.parametrize("depth", [5, 6])
+def test_giving_a_corner_or_a_man_away_loses_as_much_as_a_blunder(depth):
+    opening = "d3 c3 c4 c5 b6 e3 d6 c6 f6"
+    for name, moves, bad in (("othello", opening, "g7"), ("checkers", "11-15 22-17", "12-16")):
+        _, (before,) = searched(name, moves, depth)
+        _, (after,) = searched(name, f"{moves} {bad}", depth)
+        assert before.expected_outcome + after.expected_outcome > 0.3, name
