@@ -22,10 +22,12 @@ from agent.games.stones import PASS
 from agent.io.message import Message
 from agent.io.sanitize import sanitize_line
 from kempelen.match.game.game_result import GameResult, Termination, draw, win
+from kempelen.match.review.move_annotation import MoveQuality
+from kempelen.match.review.parsed_game import VERIFIED_QUALITIES
 from kempelen.web.channel import Channel, ChannelGroup
 from kempelen.web.play.archive import UNKNOWN_TIME, Archive, SavedGame, player_names
 from kempelen.web.play.boards import ChessGame, GoGame, PlayedGame, initial_game, replay_game
-from kempelen.web.play.hints import best_line, explain, is_blunder
+from kempelen.web.play.hints import best_line, explain, move_quality
 from kempelen.web.play.opponents import (
     CHECK_SECONDS,
     HINT_SECONDS,
@@ -240,7 +242,7 @@ class GameSession:
             await self._after_move()
 
     async def _begin_check(self, text: str) -> bool:
-        """Start a search that warns of a blunder before it is played. Return whether it started.
+        """Start a search that warns of a mistake before it is played. Return whether it started.
 
         Raise ValueError if the move is illegal. Games with dice are not checked, and neither are
         moves that end the game.
@@ -260,7 +262,7 @@ class GameSession:
         return True
 
     async def _cancel_hint(self) -> None:
-        """Cancel the searches for a hint and for a blunder."""
+        """Cancel the searches for a hint and for a mistake."""
         tasks = {task for task in (self._hint_task, self._check_task) if task is not None}
         self._hint_task = self._check_task = None
         self._hint_wanted = False
@@ -385,11 +387,12 @@ class GameSession:
             site.engine_quota.release(self.saved.owner)
 
     async def _check_move(self, moves: Sequence[str], move: str) -> None:
-        """Play a move, unless a short search shows that it is a blunder. Then ask the player."""
+        """Play a move, unless a short search shows that it is a mistake. Then ask the player."""
+        warning, error = None, ""
         try:
             warning = await self._find_refutation(moves, move)
-        except Exception:  # noqa: BLE001 - a game can be played without warnings
-            warning = None
+        except Exception as failure:  # noqa: BLE001 - a game can be played without warnings
+            error = Message("move not checked: {}", Message(self._error_text(failure)))
         async with self._lock:
             self._check_task = None
             if self.deleted or self.saved.game_result is not None:
@@ -399,19 +402,29 @@ class GameSession:
                     self.subscribers.broadcast(warning)
                 else:
                     await self._move({"move": move, "ply": len(moves)})
+            if error:
+                self.subscribers.broadcast({"kind": "error", "text": error})
             await self._give_wanted_hint()
 
     async def _find_refutation(self, moves: Sequence[str], move: str) -> dict[str, Any] | None:
-        """Return the warning if a move is a blunder, otherwise None."""
-        for seconds in CHECK_SECONDS:  # the longer search verifies the shorter one
+        """Return the warning if a move is a mistake or a blunder, otherwise None.
+
+        A move without any loss in the first search needs no second one.
+        """
+        quality = MoveQuality.GOOD
+        for seconds in CHECK_SECONDS:
             (board, before), (after, reply) = await self._search(moves, move, seconds=seconds)
-            if before.info is None or reply.info is None:
-                return None
+            if not (before.info and before.info.depth and reply.info and reply.info.depth):
+                continue  # no iteration was completed
             same_mover = board.mover == after.mover
-            if not is_blunder(before.info, reply.info, move, same_mover=same_mover):
+            quality = move_quality(before.info, reply.info, move, same_mover=same_mover)
+            if quality is MoveQuality.GOOD:
                 return None
+        if quality not in VERIFIED_QUALITIES:
+            return None
         return {
             "kind": "blunder",
+            "grade": quality,
             "move": move,
             "text": _written(board, move),
             "ply": len(moves),

@@ -1,4 +1,4 @@
-"""Explain moves to learners: why a hint is good, and whether a move is a blunder.
+"""Explain moves to learners: why a hint is good, and how good a move is.
 
 A reason is a mapping with the `key` of a text of the page, and the values for its placeholders.
 """
@@ -53,10 +53,11 @@ def best_line(board: PlayedGame, info: Info[str] | None) -> list[str]:
     return [position.san_and_push(chess.Move.from_uci(move)) for move in moves]
 
 
-def is_blunder(before: Info[str], after: Info[str], move: str, *, same_mover: bool) -> bool:
-    """Return whether a move is a blunder, by searches before and after it."""
-    loss = move_loss(_evaluate(before), _evaluate(after), move, same_mover)
-    return quality_of_loss(loss) is MoveQuality.BLUNDER
+def move_quality(
+    before: Info[str], after: Info[str], move: str, *, same_mover: bool
+) -> MoveQuality:
+    """Classify a move as a review does, by searches before and after it."""
+    return quality_of_loss(move_loss(_evaluate(before), _evaluate(after), move, same_mover))
 
 
 def _evaluate(info: Info[str]) -> PositionEval:

@@ -35,7 +35,7 @@ from protocols.gtp.session import Settings
 
 ENGINE_NAME = "Kempelen"
 HINT_SECONDS = 1.0
-# Time limits of the search for blunders, and of the search that verifies a blunder.
+# Time limits of the search for mistakes, and of the search that verifies a mistake.
 CHECK_SECONDS = 0.2, 1.0
 # A search counts as hung after its time limit plus this time in seconds.
 SEARCH_TIMEOUT_MARGIN_S = 60.0
@@ -105,7 +105,7 @@ async def _start_game(
 ) -> Opponent:
     algorithm = setup.algorithm or None
     if setup.level is not None and algorithm is None:
-        # A level chooses among several lines, which other searches do not report.
+        # A level chooses among several lines, which cost other searches more.
         compiled = has_compiled_search(find_game_type(setup.game), board.game)
         algorithm = None if compiled else "mcts"
     settings = Settings(

@@ -120,12 +120,12 @@ export async function showGame(main, id, say) {
     if (check) status.textContent = say("checking");
   }
 
-  /** Ask whether to play a move that looks like a blunder. */
+  /** Ask whether to play a move that looks like a mistake or a blunder. */
   function askAboutBlunder() {
-    const { move, text, reply, why } = warnedOf;
+    const { grade, move, text, reply, why } = warnedOf;
     const answer = (key, press) => element("button", { type: "button", "data-answer": key, onclick: press }, say(key));
     choice.replaceChildren(
-      element("p", { class: "warning", role: "alert" }, say("blunder", { move: worded(text), reply: worded(reply) }),
+      element("p", { class: "warning", role: "alert" }, say(grade, { move: worded(text), reply: worded(reply) }),
         why ? ` ${reason(why)}` : ""),
       answer("take it back", () => {
         warnedOf = null;

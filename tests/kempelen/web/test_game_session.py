@@ -543,6 +543,8 @@ async def test_good_move_is_played_after_the_check_and_a_failed_check_does_not_m
     page.do("move", move="a1", ply=0, check=True)
     await eventually(lambda: session.saved.moves == ["a1"])
     assert heard(page, "blunder") == []
+    if not outcomes:
+        await eventually(lambda: "not checked" in heard(page, "error")[-1]["text"])
     page.leave()
     await visit
     await session.suspend()

@@ -6,9 +6,10 @@ import chess
 import pytest
 
 from agent.limits import Cp, Info, Mate
+from kempelen.match.review.move_annotation import MoveQuality
 from kempelen.web.layout import page_words
 from kempelen.web.play.boards import PlayedGame, initial_game
-from kempelen.web.play.hints import best_line, explain, is_blunder
+from kempelen.web.play.hints import best_line, explain, move_quality
 from kempelen.web.play.setup import parse_setup
 from kempelen.web.site_context import SiteResources
 
@@ -112,4 +113,5 @@ def test_reasons_and_endings_have_words_in_both_languages() -> None:
 def test_blunder_is_a_large_loss_of_the_expected_score(
     before: Any, after: Any, same_mover: bool, expected: bool
 ) -> None:
-    assert is_blunder(before, after, "m", same_mover=same_mover) == expected
+    quality = move_quality(before, after, "m", same_mover=same_mover)
+    assert (quality is MoveQuality.BLUNDER) == expected

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import chess
 import chess.pgn
 import pytest
 from websockets.exceptions import ConnectionClosed
@@ -347,6 +348,36 @@ def test_blunder_of_a_learner_is_held_back_until_it_is_confirmed(served: Served)
     while line.game["ply"] == 0:
         line.hear("game")
     assert line.game["board"]["text"][0] == "d3"
+    line.close()
+
+
+@pytest.mark.parametrize(
+    ("moves", "move", "warned"),
+    [
+        ("e4 e5 Nf3 d6", "Nxe5", True),  # a knight for a pawn
+        ("e4 e5 Nf3 Nc6 Bc4 Bc5", "Bxf7+", True),
+        ("d4 d5 Bf4 Nf6", "Bh6", True),
+        ("h4 d5", "Rh3", True),  # a rook for a bishop
+        ("d4 d5", "c4", False),
+        ("e4 e5", "f4", False),
+        ("e4 e5 Nf3 Nc6 Bb5 a6", "Bxc6", False),
+        ("e4 c5 d4 cxd4", "c3", False),
+    ],
+)
+def test_learner_is_warned_of_lost_pieces_but_not_of_gambits(
+    served: Served, moves: str, move: str, warned: bool
+) -> None:
+    board = chess.Board()
+    for text in moves.split():
+        board.push_san(text)
+    line = served.watch(served.begin(game="chess", fen=board.fen(), seconds=0.05))
+    line.turn()
+    line.send(do="move", move=board.parse_san(move).uci(), ply=0, check=True)
+    if warned:
+        assert line.hear("blunder")["text"] == move
+    else:
+        while line.hear("game")["ply"] == 0:
+            pass
     line.close()
 
 
