@@ -238,6 +238,7 @@ TOO_LONG = [
     "python benchmarks/nodes.py --evaluation handcrafted",
     "python benchmarks/perft.py",
     "python benchmarks/sgf_readers.py --node-modules node_modules",
+    "python benchmarks/variant_fuzz.py --lines 20000",
     "python benchmarks/variant_rules.py --pyffish FOLDER",
     "python benchmarks/variants.py --fairy FILE",
     "python benchmarks/startup.py --beside FOLDER",
