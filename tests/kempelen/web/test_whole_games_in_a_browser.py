@@ -13,8 +13,10 @@ pytest.importorskip("selenium")
 
 from selenium.webdriver.common.keys import Keys
 
+from agent.games.variants import VARIANTS
 from tests.browser import Browser
 from tests.kempelen.web.gestures import (
+    click,
     drag,
     focus_by_arrows,
     middle,
@@ -27,6 +29,7 @@ from tests.kempelen.web.gestures import (
 
 pytestmark = pytest.mark.thorough
 
+POCKET_FEN = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/4K3[QRRBBNN] w kq - 0 1"
 GO_MOVES = 8  # afterwards both sides pass
 
 
@@ -79,16 +82,34 @@ def moves_of(name: str) -> list[str]:
 # By drag
 
 
-def test_chess_by_drag(browser: Browser, served: Served) -> None:
-    begin(browser, served, "chess")
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_chess_by_drag(browser: Browser, served: Served, variant: str) -> None:
+    """In crazyhouse, the visitor begins with a pocket, and drops by drag and by clicks in turn."""
+    form = {"variant": variant} | ({"fen": POCKET_FEN} if variant == "crazyhouse" else {})
+    begin(browser, served, "chess", **form)
     chance = random.Random(3)
+    played: list[str] = []
     while not (now := state(browser)).get("result"):
-        move = chance.choice(json.loads(now["legal"]))
-        drag(browser, square(browser, move[:2]), square(browser, move[2:4]))
-        if len(move) > 4:
-            browser.find(f"[data-piece={move[4]}]").click()
+        legal = json.loads(now["legal"])
+        move = chance.choice([each for each in legal if "@" in each] or legal)
+        piece, dropped, target = move.partition("@")
+        if dropped:
+            source = middle(browser, browser.find(f".pocket.bottom [data-drop={piece}]"))
+            if len(played) % 2:
+                click(browser, source)
+                click(browser, square(browser, target))
+            else:
+                drag(browser, source, square(browser, target))
+        else:
+            drag(browser, square(browser, move[:2]), square(browser, move[2:4]))
+            if len(move) > 4:
+                browser.find(f"[data-piece={move[4]}]").click()
         wait_for_another_ply(browser, now["ply"])
+        played.append(move)
     assert re.search("You won|You lost|Draw", browser.find(".status").text)
+    assert any("@" in move for move in played) == (variant == "crazyhouse")
+    moves = browser.find_all(".moves li")
+    assert len(moves) in (2 * len(played), 2 * len(played) - 1)
 
 
 def test_checkers_by_drag(browser: Browser, served: Served) -> None:
