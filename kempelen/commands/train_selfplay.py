@@ -215,7 +215,7 @@ def _variant(arguments: Namespace) -> str | None:
     try:
         variant = parse_variant(arguments.variant)
     except ValueError as error:
-        raise SettingsError(f"--variant: {error}") from None
+        raise SettingsError(str(error)) from None
     if variant == STANDARD:
         return None
     for name in (

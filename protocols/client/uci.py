@@ -47,6 +47,8 @@ INFO_FIELDS = INFO_NUMBERS | {
     *("pv", "score", "string", "wdl", "currmove", "currmovenumber", "currline", "refutation"),
 }
 
+VARIANT_OPTION = "UCI_Variant"
+
 InfoCallback = Callable[[Info[str]], None]
 
 
@@ -56,7 +58,7 @@ def options_for_rules(rules: ChessRules) -> dict[str, str | int | float | bool]:
     if rules.chess960:
         options["UCI_Chess960"] = True
     if rules.variant != STANDARD:
-        options["UCI_Variant"] = rules.variant
+        options[VARIANT_OPTION] = rules.variant
     return options
 
 

@@ -24,7 +24,7 @@ from protocols.client.engine import Settings
 from protocols.client.gtp import GtpClient
 from protocols.client.in_process import InProcessChessClient
 from protocols.client.process import EngineNotFoundError, IoLog, find_program
-from protocols.client.uci import UciClient, options_for_rules
+from protocols.client.uci import VARIANT_OPTION, UciClient, options_for_rules
 from protocols.client.xboard import XboardClient
 from protocols.mqtt import topics
 from protocols.session_context import STANDALONE, SessionContext
@@ -196,7 +196,15 @@ def check_game_supported(settings: EngineSettings, game: GameSettings) -> None:
 
 
 def check_engine(settings: EngineSettings, game: GameSettings | None = None) -> None:
-    """Raise SettingsError if the engine does not exist or does not play `game` (default: chess)."""
+    """Raise SettingsError if the engine does not exist or does not play `game` (default: chess).
+
+    Its options must not include a variant, which follows from the game that is played.
+    """
+    if any(name.lower() == VARIANT_OPTION.lower() for name in settings.options):
+        name = settings.name or settings.command
+        raise SettingsError(
+            f"engine {name}: option {VARIANT_OPTION}: must not be set (use variant)"
+        )
     protocol_spec(settings).check(settings, game or GameSettings())
 
 

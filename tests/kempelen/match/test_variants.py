@@ -11,6 +11,7 @@ from kempelen.console.settings_codec import SettingsError, encode
 from kempelen.match.config.engine_settings import EngineProtocol
 from kempelen.match.config.settings import Adjudication, OpeningSettings, parse_settings
 from kempelen.match.config.time_control import TimeControl
+from kempelen.match.engines.engine_protocols import check_engine
 from kempelen.match.game.game_result import Termination
 from kempelen.match.game.openings import opening_selector
 from kempelen.match.game.referee import ChessReferee, chess_result
@@ -40,6 +41,15 @@ def test_alias_of_variant_is_the_same_variant():
 def test_variant_that_cannot_be_played_is_rejected(changes, message):
     with pytest.raises(SettingsError, match=message):
         settings(engine(), engine(), **changes)
+
+
+@pytest.mark.parametrize("option", ["UCI_Variant", "uci_variant"])
+@pytest.mark.parametrize("protocol", [EngineProtocol.UCI, EngineProtocol.AGENT])
+def test_variant_among_the_options_of_an_engine_is_rejected(option, protocol):
+    chosen = engine(protocol=protocol, options={option: "atomic"}, name="A")
+    expected = r"engine A: option UCI_Variant: must not be set \(use variant\)"
+    with pytest.raises(SettingsError, match=expected):
+        check_engine(chosen)
 
 
 def test_program_without_variants_is_rejected():
