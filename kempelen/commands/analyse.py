@@ -276,12 +276,17 @@ def _print(reviews: Sequence[GameReview]) -> None:
 
 def _totals(reviews: Sequence[GameReview]) -> PlainTable:
     plural = [f"{grade}s".replace("ys", "ies") for grade in BAD_QUALITIES]
-    table = PlainTable("game", "player", "moves", *plural, "mean loss", box=None)
+    heads = ("game", "player", "moves", *plural, "mean loss", "ACPL", "accuracy")
+    table = PlainTable(*heads, box=None)
     for review in reviews:
         for name, tally in zip((review.first, review.second), review.tallies, strict=True):
             counts = (tally.moves, tally.inaccuracies, tally.mistakes, tally.blunders)
-            mean = "" if tally.loss is None else f"{100 * tally.loss:.1f} %"
-            table.add_row(str(review.number), sanitize_line(name), *map(str, counts), mean)
+            means = (
+                "" if tally.loss is None else f"{100 * tally.loss:.1f} %",
+                "" if tally.centipawn_loss is None else f"{tally.centipawn_loss:.0f}",
+                "" if tally.accuracy is None else f"{tally.accuracy:.0f} %",
+            )
+            table.add_row(str(review.number), sanitize_line(name), *map(str, counts), *means)
     return table
 
 

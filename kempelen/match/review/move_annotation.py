@@ -10,7 +10,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from math import exp
+from math import exp, sqrt
+from statistics import fmean
 from typing import Any
 
 from agent.io.sanitize import sanitize_line
@@ -33,6 +34,12 @@ class MoveQuality(StrEnum):
 # (UCI_ShowWDL) is steeper: it would turn slips in the opening into blunders.
 LOG_ODDS_PER_CENTIPAWN = 0.00368208
 MAX_CENTIPAWNS = 10_000  # keeps exp() from overflowing
+# Lichess counts a lost centipawn only up to this evaluation, which is also that of a mate.
+MAX_COUNTED_CENTIPAWNS = 1000
+# The accuracy of a move that loses a number of percent of expected score, from the same page.
+ACCURACY_SCALE, ACCURACY_DECAY, ACCURACY_OFFSET = 103.1668, 0.04354, -3.1669
+# The weight of a move is the standard deviation, in percent, of the expected scores around it.
+MIN_VOLATILITY, MAX_VOLATILITY = 0.5, 12.0
 
 # Minimum loss of expected score for each classification.
 LOSS_THRESHOLDS = (
@@ -75,7 +82,8 @@ class ReviewedMove:
     """A move with the evaluation after it and its classification.
 
     The evaluation is from the point of view of player 0. `best` and `line` are the best move and
-    line in the notation for users. `loss` is the loss of expected score, or None if it is unknown.
+    line in the notation for users. `loss` is the loss of expected score, and `centipawn_loss` that
+    of centipawns in chess. They are None if they are unknown.
     """
 
     ply: int
@@ -89,6 +97,7 @@ class ReviewedMove:
     mate: int | None = None
     lead: float | None = None
     loss: float | None = None
+    centipawn_loss: int | None = None
     grade: MoveQuality = MoveQuality.GOOD
 
 
@@ -96,7 +105,8 @@ class ReviewedMove:
 class MoveStats:
     """The number of moves of a player, in total and by classification.
 
-    `loss` is the mean loss of expected score, or None without moves.
+    `loss` is the mean loss of expected score, `centipawn_loss` that of centipawns in chess, and
+    `accuracy` that of Lichess, from 0 to 100. They are None without moves.
     """
 
     moves: int
@@ -104,6 +114,8 @@ class MoveStats:
     mistakes: int
     blunders: int
     loss: float | None
+    centipawn_loss: float | None
+    accuracy: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +173,25 @@ def move_loss(before: PositionEval, after: PositionEval, move: str, same_mover: 
     return max(0.0, round(before.expected - remaining, 4))
 
 
+def centipawn_loss(
+    before: PositionEval, after: PositionEval, move: str, same_mover: bool
+) -> int | None:
+    """Return the centipawns lost by a move, under the conditions of `move_loss`."""
+    own, remaining = _counted_centipawns(before), _counted_centipawns(after)
+    if own is None or remaining is None:
+        return None
+    if before.line and before.line[0] == move:
+        return 0
+    return max(0, own - (remaining if same_mover else -remaining))
+
+
+def _counted_centipawns(position_eval: PositionEval) -> int | None:
+    limit = MAX_COUNTED_CENTIPAWNS
+    if position_eval.mate is not None:
+        return limit if position_eval.mate > 0 else -limit
+    return None if position_eval.cp is None else max(-limit, min(limit, position_eval.cp))
+
+
 def with_hindsight(
     evals: Sequence[PositionEval | None], moves: Sequence[str], movers: Sequence[int]
 ) -> list[PositionEval | None]:
@@ -202,18 +233,64 @@ def quality_of_loss(loss: float | None) -> MoveQuality:
     return next((grade for minimum, grade in LOSS_THRESHOLDS if loss >= minimum), MoveQuality.GOOD)
 
 
-def move_stats(moves: Sequence[ReviewedMove]) -> tuple[MoveStats, MoveStats]:
-    return _player_stats(moves, FIRST), _player_stats(moves, SECOND)
+def move_accuracy(loss: float) -> float:
+    """Return the accuracy, from 0 to 100, of a move that loses `loss` of expected score."""
+    accuracy = ACCURACY_SCALE * exp(-ACCURACY_DECAY * 100 * loss) + ACCURACY_OFFSET
+    return max(0.0, min(100.0, accuracy))
 
 
-def _player_stats(moves: Sequence[ReviewedMove], player: int) -> MoveStats:
-    reviewed = [move for move in moves if move.player == player and move.loss is not None]
+def move_stats(
+    moves: Sequence[ReviewedMove], start: float | None = None
+) -> tuple[MoveStats, MoveStats]:
+    """Return the statistics of both players. `start` is the `GameReview.start` of the game."""
+    weights = _volatilities([start, *(move.expected for move in moves)])
+    first, second = (_player_stats(moves, weights, player) for player in (FIRST, SECOND))
+    return first, second
+
+
+def _volatilities(expected: Sequence[float | None]) -> list[float]:
+    """Return the weight of each move in the accuracy, from the expected score of each position."""
+    size = max(2, min(8, (len(expected) - 1) // 10))
+    weights = []
+    for ply in range(len(expected) - 1):
+        start = max(0, ply + 2 - size)
+        known = [100 * value for value in expected[start : start + size] if value is not None]
+        mean = fmean(known) if known else 0.0
+        deviation = sqrt(fmean((value - mean) ** 2 for value in known)) if known else 0.0
+        weights.append(max(MIN_VOLATILITY, min(MAX_VOLATILITY, deviation)))
+    return weights
+
+
+def _game_accuracy(losses: Sequence[float], weights: Sequence[float]) -> float:
+    """Return the mean of the weighted mean and the harmonic mean of the accuracies of moves."""
+    accuracies = list(map(move_accuracy, losses))
+    harmonic = len(accuracies) / sum(1 / max(1.0, accuracy) for accuracy in accuracies)
+    return (fmean(accuracies, weights) + harmonic) / 2
+
+
+def _player_stats(
+    moves: Sequence[ReviewedMove], weights: Sequence[float], player: int
+) -> MoveStats:
+    own = [
+        (move, weight)
+        for move, weight in zip(moves, weights, strict=True)
+        if move.player == player and move.loss is not None
+    ]
+    reviewed = [move for move, _ in own]
     inaccuracies, mistakes, blunders = (
         sum(move.grade is grade for move in reviewed) for grade in BAD_QUALITIES
     )
     losses = [move.loss or 0.0 for move in reviewed]
-    mean = sum(losses) / len(losses) if losses else None
-    return MoveStats(len(reviewed), inaccuracies, mistakes, blunders, mean)
+    centipawns = [loss for move in reviewed if (loss := move.centipawn_loss) is not None]
+    return MoveStats(
+        len(reviewed),
+        inaccuracies,
+        mistakes,
+        blunders,
+        fmean(losses) if losses else None,
+        fmean(centipawns) if centipawns else None,
+        _game_accuracy(losses, [weight for _, weight in own]) if losses else None,
+    )
 
 
 def first_player_view(

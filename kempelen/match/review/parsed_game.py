@@ -13,6 +13,7 @@ from kempelen.match.review.move_annotation import (
     MoveQuality,
     PositionEval,
     ReviewedMove,
+    centipawn_loss,
     first_player_view,
     move_loss,
     move_stats,
@@ -142,10 +143,12 @@ class ParsedGame(ABC):
         moves = []
         for ply, (number, text, line) in enumerate(texts):
             before, after, player = evals[ply], evals[ply + 1], self.mover(ply)
-            loss = None
+            loss = lost_centipawns = None
             if before is not None and after is not None:
                 same_mover = self.mover(ply + 1) == player
                 loss = move_loss(before, after, self.moves[ply], same_mover)
+                if self.game == "chess":
+                    lost_centipawns = centipawn_loss(before, after, self.moves[ply], same_mover)
             moves.append(
                 ReviewedMove(
                     ply=ply + 1,
@@ -155,15 +158,17 @@ class ParsedGame(ABC):
                     best=line[0] if line else "",
                     line=line,
                     loss=loss,
+                    centipawn_loss=lost_centipawns,
                     grade=quality_of_loss(loss),
                     **first_player_view(after, self.mover(ply + 1)),  # type: ignore[arg-type]
                 )
             )
+        start = first_player_view(evals[0], self.mover(0)).get("expected")
         return GameReview(
             game=self.game,
             number=self.number,
-            start=first_player_view(evals[0], self.mover(0)).get("expected"),
+            start=start,
             moves=tuple(moves),
-            tallies=move_stats(moves),
+            tallies=move_stats(moves, start),
             **self.titles(),
         )

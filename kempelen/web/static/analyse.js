@@ -9,7 +9,7 @@ import { createBoard } from "./board.js";
 import { keep as keepChoices, restore as restoreChoices } from "./choices.js";
 import { channel } from "./channel.js";
 import {
-  bar, fenQuery, numbered, numberedLine, onTypedMove, pliesBefore, scoreText, worded as localMove,
+  bar, fenQuery, fixed, numbered, numberedLine, onTypedMove, pliesBefore, scoreText, worded as localMove,
 } from "./notation.js";
 import { course } from "./graph.js";
 import { ask, element, isStepKey, language, markStep, stepButtons, stepByWheel, stepOf, words } from "./site.js";
@@ -456,7 +456,8 @@ function drawCourse() {
     (move) => `${worded(move.move)}: ${say(move.grade)}`));
   const names = [study.players[0], study.players[1]].map((name, place) =>
     (name === "?" ? sideName(place) : name));
-  const heads = [["player"], ["count"], ["inaccuracies", "?!"], ["mistakes", "?"], ["blunders", "??"], ["mean loss"]];
+  const heads = [["player"], ["count"], ["inaccuracies", "?!"], ["mistakes", "?"], ["blunders", "??"],
+    study.game === "chess" ? ["ACPL", "ACPL"] : ["mean loss"], ["accuracy"]];
   if (tallies.hidden) return;
   tallies.append(element("table", {},
     element("thead", {}, element("tr", {}, ...heads.map(([head, sign]) => (sign
@@ -465,9 +466,10 @@ function drawCourse() {
     element("tbody", {}, ...review.tallies.map((tally, place) => element("tr", {},
       element("th", { scope: "row" }, names[place]),
       ...[tally.moves, tally.inaccuracies, tally.mistakes, tally.blunders,
-        tally.loss == null ? "" : `${(100 * tally.loss).toFixed(1)} %`]
+        study.game === "chess" ? fixed(tally.centipawn_loss) : percent(tally.loss && 100 * tally.loss, 1), percent(tally.accuracy)]
         .map((cell) => element("td", {}, String(cell))))))));
 }
+  const percent = (value, digits) => (value == null ? "" : `${fixed(value, digits)} %`);
 
 function go(node) {
   if (!node) return;
@@ -605,7 +607,7 @@ function evaluationText(line) {
   const number = (value) => value.toLocaleString(language, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
   const black = line.expected >= 0.5;
   const chance = `${named(black)} ${Math.round(100 * (black ? line.expected : 1 - line.expected))} %`;
-  return line.lead == null ? chance : `${named(line.lead >= 0)}+${number(Math.abs(line.lead))} · ${chance}`;
+  return line.lead == null ? chance : `${named(line.lead >= 0)}+${fixed(Math.abs(line.lead), 1)} · ${chance}`;
 }
 
 judge.addEventListener("click", () => {

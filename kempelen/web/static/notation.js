@@ -111,6 +111,12 @@ export function score(result) {
   return result.replaceAll("1/2", "½");
 }
 
+/** Return a number with a number of digits after the decimal mark, in the page's language; null as "". */
+export function fixed(value, digits = 0) {
+  return value == null ? ""
+    : value.toLocaleString(language, { minimumFractionDigits: digits, maximumFractionDigits: digits });
+}
+
 /** Return a rounded number with its sign. Zero has none. */
 export function signed(value, digits) {
   const text = value.toFixed(digits), rounded = Number(text);

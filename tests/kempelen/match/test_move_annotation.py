@@ -1,5 +1,7 @@
 """Move annotations of given evaluations, without an engine."""
 
+from dataclasses import replace
+
 import pytest
 
 from agent.limits import Cp, Mate
@@ -7,9 +9,11 @@ from kempelen.match.review.move_annotation import (
     MoveQuality,
     PositionEval,
     ReviewedMove,
+    centipawn_loss,
     eval_from_score,
     expected_score,
     first_player_view,
+    move_accuracy,
     move_loss,
     move_stats,
     quality_of_loss,
@@ -86,3 +90,44 @@ def test_tallies_exclude_unjudged_moves():
     assert (first.moves, first.loss, first.blunders) == (1, 0.0, 0)
     assert (second.moves, second.loss, second.blunders) == (1, 0.3, 1)
     assert move_stats([])[0].loss is None
+    assert move_stats([])[0].accuracy is None
+
+
+def test_centipawn_loss_is_limited_to_ten_pawns():
+    won, lost = eval_from_score(Mate(3), ("a",), 9, 100), eval_from_score(Cp(1500), (), 9, 100)
+    assert centipawn_loss(won, lost, "b", same_mover=False) == 2000
+    assert centipawn_loss(won, lost, "b", same_mover=True) == 0
+    assert centipawn_loss(won, lost, "a", same_mover=False) == 0  # the engine's best move
+    assert centipawn_loss(won, PositionEval(0.5), "b", same_mover=False) is None
+
+
+@pytest.mark.parametrize(("loss", "accuracy"), [(0.0, 100), (0.05, 79.8), (0.5, 8.5), (1.0, 0)])
+def test_accuracy_of_move_follows_lichess(loss, accuracy):
+    assert move_accuracy(loss) == pytest.approx(accuracy, abs=0.1)
+
+
+def test_accuracy_of_game_is_mean_of_weighted_and_harmonic_mean():
+    values = [(0.0, 0.5), (0.0, 0.5), (0.2, 0.3), (0.0, 0.3)]
+    moves = [
+        ReviewedMove(ply + 1, ply // 2 + 1, ply % 2, "x", loss=loss, expected=expected)
+        for ply, (loss, expected) in enumerate(values)
+    ]
+    first, second = move_stats(moves, 0.5)
+    # Windows of two positions: the weights of the first player's moves are 0.5 and 10.
+    bad = move_accuracy(0.2)
+    weighted, harmonic = (0.5 * 100 + 10 * bad) / 10.5, 2 / (1 / 100 + 1 / bad)
+    assert first.accuracy == pytest.approx((weighted + harmonic) / 2)
+    assert second.accuracy == pytest.approx(100, abs=0.001)
+
+
+def test_accuracy_weighs_moves_by_up_to_eight_positions():
+    expected = [0.5] * 40 + [0.9] * 40
+    moves = [
+        ReviewedMove(ply + 1, ply + 1, 0, "x", loss=0.1 if ply in (20, 46) else 0.0, expected=value)
+        for ply, value in enumerate(expected)
+    ]
+    late, early = (
+        move_stats([*moves[:ply], replace(moves[ply], loss=0.0), *moves[ply + 1 :]], 0.5)[0]
+        for ply in (20, 46)
+    )
+    assert late.accuracy < early.accuracy  # the evaluation changes near the later move

@@ -1,6 +1,7 @@
 """A running tournament, and the analysis page, in a real browser."""
 
 import asyncio
+import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -163,6 +164,13 @@ def test_chess_game_is_analysed_in_browser(
     assert "$4" in written
     signs = browser.run("return [...document.querySelectorAll('.sign')].map((e) => e.textContent)")
     assert signs[9] == "??"
+    heads, cells = (
+        [each.text for each in browser.find_all(f"table {name}")]
+        for name in ("thead th", "tbody td")
+    )
+    assert [head.splitlines()[0] for head in heads[-2:]] == ["ACPL", "accuracy"]
+    assert int(cells[-2]) > 100  # Black is mated
+    assert 0 < int(cells[-1].removesuffix(" %")) < 90
     browser.find_all(".moves button")[0].click()
     assert browser.find(".comment").text == SCRIPT
     browser.find("#move").send_keys("d5\n")
@@ -209,6 +217,9 @@ def test_go_game_is_analysed_in_spanish_and_dark_theme(browser: Browser, served:
     judge(browser)
     browser.wait("return document.querySelector('.course circle.blunder')")
     browser.wait("return document.querySelector('progress').hidden")
+    heads = [each.text for each in browser.find_all("table thead th")]
+    assert heads[-2:] == ["pérdida media", "precisión"]
+    assert re.fullmatch(r"\d+,\d %", browser.find_all("table tbody td")[4].text)
     check(browser)
     browser.open(f"{served.base}/watch/1")
     browser.wait("return document.querySelectorAll('table tbody tr').length === 2")
