@@ -28,7 +28,7 @@ const MARKS = ["", "!", "?", "!!", "??", "!?", "?!"]; // by NAG
 const MAX_UNDO = 50;
 const MAX_EFFORT = 2; // each step searches longer
 const DEEP = 6; // deeper variations are not indented
-const MAX_REMARK = 80; // characters of a comment among the moves
+const MAX_REMARK = 400; // characters of a comment among the moves
 
 let games = [];
 let study = null; // one of the games, with its root, and its review if there is one
@@ -368,6 +368,7 @@ function listMoves() {
  * Return the elements of a line and of its variations. siblings: its first move, and the others;
  * full: whether the first move of Black needs a number.
  */
+  moves.classList.toggle("pairs", study.game === "chess");
 function listed(siblings, depth, full = true) {
   const made = [];
   for (; siblings.length; siblings = siblings[0].children) {
@@ -385,8 +386,9 @@ function listed(siblings, depth, full = true) {
 }
 
 function moveButton(node, full) {
-  const made = element("button", { type: "button", onclick: () => go(node) }, named(node, full),
-    element("span", { class: "sign" }));
+  const plies = study.game === "chess" ? pliesBefore(node.parent.fen) : 0;
+  const made = element("button", { type: "button", class: plies % 2 ? "by-black" : "by-white", onclick: () => go(node) },
+    named(node, full), element("span", { class: "sign" }));
   buttons.set(node, made);
   return made;
 }

@@ -317,14 +317,43 @@ def test_wheel_over_the_board_steps_through_the_moves(browser: Browser, served: 
 
 
 def test_comments_are_shown_among_the_moves(browser: Browser, served: Served) -> None:
-    long = "a very long comment " * 20
+    long = "a very long comment " * 21
     text = f"1. e4 {{natural}} e5 (1... c5 {{Sicilian}} 2. Nf3 d6) 2. Nf3 {{{long}}} *"
     analyse(browser, served, text)
     assert [each.text for each in browser.find_all(".moves .remark")] == [
-        "natural", "Sicilian", f"{long[:80].strip()}…",
+        "natural", "Sicilian", f"{long[:400].strip()}…",
     ]  # fmt: skip
     # After a comment or a variation, Black's move has its number; inside a variation it has none.
     assert moves(browser) == ["1. e4", "1... e5", "1... c5", "2. Nf3", "d6", "2. Nf3"]
+
+
+def test_main_line_has_two_columns_with_blocks_between_the_rows(
+    browser: Browser, served: Served
+) -> None:
+    text = "1. e4 e5 (1... c5 2. Nf3 {Open} d6) 2. Nf3 {natural} Nc6 3. Bb5 a6 *"
+    analyse(browser, served, text)
+    check_columns(browser)
+    with browser.on_a_phone():
+        check_columns(browser)
+        assert browser.fits()
+    assert browser.barriers() == []
+
+
+def check_columns(browser: Browser) -> None:
+    """Check the layout of e4 e5, a variation, Nf3, a comment, Nc6, Bb5 and a6."""
+    boxes = browser.run(
+        "return [...document.querySelectorAll('.moves > *')].map((each) => {"
+        "const { left, top, width } = each.getBoundingClientRect();"
+        "return [Math.round(left), Math.round(top), width]; })"
+    )
+    white, black = boxes[0][0], boxes[1][0]
+    assert white < black
+    lefts = [white, black, None, white, None, black, white, black]
+    for box, left in zip(boxes, lefts, strict=True):
+        assert left in (None, box[0])
+    tops = sorted({box[1] for box in boxes})
+    assert [tops.index(box[1]) for box in boxes] == [0, 0, 1, 2, 3, 4, 5, 5]
+    assert min(boxes[2][2], boxes[4][2]) > 1.8 * boxes[0][2]  # the full width
 
 
 def test_promotion_can_be_cancelled_and_chosen_in_analysis(
