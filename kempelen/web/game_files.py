@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from starlette.responses import Response
 
+from kempelen.match.game.game_result import GameResult, Termination
 from kempelen.match.records.game_record import PgnFormat
 
 PGN_FORM = PgnFormat(clocks=True)
+UNFINISHED = GameResult("*", Termination.RULES, "the game goes on")
 _MEDIA_TYPES = {
     "pgn": "application/vnd.chess-pgn",
     "sgf": "application/x-go-sgf",

@@ -270,6 +270,7 @@ class MatchGame:
                 black=record.black,
                 fen=record.fen,
                 variant=record.variant,
+                chess960=record.chess960,
                 moves=record.opening,
                 position=str(self._referee.game),
                 turn=SIDES[self._referee.turn],

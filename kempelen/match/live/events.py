@@ -60,6 +60,7 @@ class GameStarted:
     white_clock: float | None
     black_clock: float | None
     variant: str = STANDARD
+    chess960: bool = False
 
 
 @dataclass(frozen=True, slots=True)

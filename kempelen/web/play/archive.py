@@ -25,7 +25,7 @@ from kempelen.match.records.ledger import DECODE_ERRORS
 from kempelen.match.records.record_formats import to_text
 from kempelen.match.review.board_review import line_tree, make_board_game
 from kempelen.web.database import Database
-from kempelen.web.game_files import PGN_FORM
+from kempelen.web.game_files import PGN_FORM, UNFINISHED
 from kempelen.web.play.boards import BoardGame, GoGame, PlayedGame
 from kempelen.web.play.setup import CHESS, GO, GameSetup, find_setup_game
 from kempelen.web.site_context import SiteResources
@@ -224,7 +224,7 @@ def export_game(game: SavedGame, board: PlayedGame, words: Mapping[str, str]) ->
 
     `words` are the texts of the page in the visitor's language, for the players' names.
     """
-    game_result = game.game_result or GameResult("*", Termination.RULES, "the game goes on")
+    game_result = game.game_result or UNFINISHED
     white, black = player_names(game, board, words)
     base = game.setup.base
     time_control = "-" if base is None else f"{base:.10g}+{game.setup.increment:.10g}"

@@ -1,9 +1,9 @@
 // The analysis page: the move tree of a game, live analysis, and the review of a whole game.
 //
 // The address names the game: ?study= in the store of this browser, ?game= a game of the page Play,
-// ?watched= a game of the page Watch, ?fen=, ?sgf=, ?board= a board game with its ?position=, or #text=
-// the compressed game of a link. Otherwise, the part after # is the game of
-// a file and the number of the shown node.
+// ?watched= a game of the page Watch, ?running= the game on one of its boards, ?fen=, ?sgf=, ?board= a
+// board game with its ?position=, or #text= the compressed game of a link. Otherwise, the part after #
+// is the game of a file and the number of the shown node.
 
 import { createBoard } from "./board.js";
 import { keep as keepChoices, restore as restoreChoices } from "./choices.js";
@@ -285,11 +285,17 @@ async function opened(packed) {
   }
 }
 
-/** Return the text of a game of the pages Play or Watch, or "", with the visitor's player number, or null. */
-async function recorded(game) {
+/**
+ * Return the text of a game of the pages Play or Watch, or "", with the visitor's player number, or null.
+ * isOwn: whether it is of the page Play.
+ */
+async function recorded(game, isOwn) {
   try {
-    const { side = null, text: own } = await ask(game);
-    return { side, recordedText: own ?? await (await fetch(`${game}/record`)).text() };
+    const { side = null, text: own } = isOwn ? await ask(game) : {};
+    if (own != null) return { side, recordedText: own };
+    const answer = await fetch(`${game}/record`);
+    if (!answer.ok) throw new Error(answer.statusText);
+    return { side, recordedText: await answer.text() };
   } catch {
     trouble.textContent = say("not kept");
     return { side: null, recordedText: "" };
@@ -308,12 +314,13 @@ async function restore() {
   } else {
     games = [];
     let problem = asked.has("study") ? say("not kept") : "";
-    const watched = asked.get("watched")?.split("/").map(encodeURIComponent);
+    const [watched, running] = ["watched", "running"].map((key) => asked.get(key)?.split("/").map(encodeURIComponent));
     const own = asked.has("game") && `/games/${encodeURIComponent(asked.get("game"))}`;
-    const game = own || (watched && `/watch/${watched[0]}/games/${watched[1]}`);
+    const game = own || (watched && `/watch/${watched[0]}/games/${watched[1]}`)
+      || (running && `/watch/${running[0]}/board/${running[1]}`);
     trouble.textContent = "";
     const plain = (key) => asked.get(key)?.replaceAll("_", " ");
-    const { side, recordedText = "" } = game ? await recorded(game) : {};
+    const { side, recordedText = "" } = game ? await recorded(game, Boolean(own)) : {};
     const given = await opened(packed) || (plain("fen") ?? asked.get("sgf")
       ?? (asked.has("board") ? { board: asked.get("board"), position: plain("position") } : recordedText));
     if (given) await load(asked.has("fen") && !packed ? { text: given, variant: asked.get("variant") } : given, false, packed);
@@ -324,6 +331,7 @@ async function restore() {
   }
   show(games[Number(which)] ? Number(which) : 0, Number(number));
   if (linked) go(nodeAt(hash.get("at") ?? ""));
+  else if (asked.has("running") && !location.hash) go(mainEnd());
 }
 
 /** Change the tree: change() returns the node to be shown. */
@@ -360,6 +368,7 @@ function changed(mainLine, target) {
 
 function listMoves() {
   buttons.clear();
+  moves.classList.toggle("pairs", study.game === "chess");
   moves.replaceChildren(...listed(study.root.children, 0));
   showSigns();
 }
@@ -368,7 +377,6 @@ function listMoves() {
  * Return the elements of a line and of its variations. siblings: its first move, and the others;
  * full: whether the first move of Black needs a number.
  */
-  moves.classList.toggle("pairs", study.game === "chess");
 function listed(siblings, depth, full = true) {
   const made = [];
   for (; siblings.length; siblings = siblings[0].children) {
@@ -461,6 +469,7 @@ function drawCourse() {
   const heads = [["player"], ["count"], ["inaccuracies", "?!"], ["mistakes", "?"], ["blunders", "??"],
     study.game === "chess" ? ["ACPL", "ACPL"] : ["mean loss"], ["accuracy"]];
   if (tallies.hidden) return;
+  const percent = (value, digits) => (value == null ? "" : `${fixed(value, digits)} %`);
   tallies.append(element("table", {},
     element("thead", {}, element("tr", {}, ...heads.map(([head, sign]) => (sign
       ? element("th", { scope: "col", title: say(head) }, sign, element("span", { class: "hidden-words" }, say(head)))
@@ -471,7 +480,6 @@ function drawCourse() {
         study.game === "chess" ? fixed(tally.centipawn_loss) : percent(tally.loss && 100 * tally.loss, 1), percent(tally.accuracy)]
         .map((cell) => element("td", {}, String(cell))))))));
 }
-  const percent = (value, digits) => (value == null ? "" : `${fixed(value, digits)} %`);
 
 function go(node) {
   if (!node) return;
@@ -606,7 +614,6 @@ function showLines(message) {
 function evaluationText(line) {
   if (study.game !== "go") return scoreText(line);
   const named = (black) => say(`letter ${black ? "B" : "W"}`);
-  const number = (value) => value.toLocaleString(language, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
   const black = line.expected >= 0.5;
   const chance = `${named(black)} ${Math.round(100 * (black ? line.expected : 1 - line.expected))} %`;
   return line.lead == null ? chance : `${named(line.lead >= 0)}+${fixed(Math.abs(line.lead), 1)} · ${chance}`;

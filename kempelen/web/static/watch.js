@@ -8,6 +8,7 @@ import { course, curves } from "./graph.js";
 import { ask, element, markStep, shape, stepButtons, stepByWheel, stepOf, words } from "./site.js";
 
 const [say, played] = await Promise.all([words("watch"), words("play")]);
+const ANALYSED = ["chess", "go"]; // games that the page Analyse can open
 const main = document.getElementById("main");
 const [, , number, , only] = location.pathname.split("/");
 const live = element("p", { class: "hidden-words", role: "status", "aria-live": "polite" });
@@ -48,6 +49,9 @@ function ending(game) {
   return game.detail || (game.termination ? say(`end ${game.termination}`) : "");
 }
 
+/** Return whether a game has ended by checkmate: the result is shown instead of the score. */
+const isMated = (game) => game.termination === "checkmate";
+
 /** Return moves of a running game with their numbers. at: the number of moves before them. */
 function numberedMoves({ plies_before: plies, rolls }, kind, moves, at = 0) {
   if (plies != null) return numberedLine(moves, plies + at);
@@ -78,10 +82,13 @@ class Board {
     this.graph = element("div", { class: "evaluations" });
     this.moves = large
       ? element("p", { class: "moves", tabindex: "0", role: "group", "aria-label": say("moves") }) : null;
+    this.analysing = element("a", { "data-action": "analyse", href: `/analyse?running=${number}/${name}`, hidden: true },
+      played("analyse"));
     const actions = element("p", { class: "actions" },
       element("button", { type: "button", "data-action": "flip", onclick: () => this.flip() }, played("flip")),
       large ? element("button", { type: "button", "data-action": "screen", onclick: () => showScreen(!onScreen()) },
-        say("big screen")) : element("a", { href: `/watch/${number}/board/${name}` }, say("in large", { number: name })));
+        say("big screen")) : element("a", { href: `/watch/${number}/board/${name}` }, say("in large", { number: name })),
+      this.analysing);
     this.players = element("div", { class: "players" },
       this.sides.black.node, element("div", { class: "table" }, this.balance.node, this.view.node), this.sides.white.node);
     const panel = element("div", { class: "panel" }, large ? this.title : null, this.sides.black.line, this.graph,
@@ -149,9 +156,9 @@ class Board {
         element("span", { class: "hidden-words" }, say(side.colour)), ` ${name}`);
       side.who.title = name;
       const said = board[`${side.colour}_said`];
-      side.score.textContent = said ? `${scoreText(said)} ${say("depth", { depth: said.depth ?? "?" })}` : "";
+      side.score.textContent = said && !isMated(board) ? `${scoreText(said)} ${say("depth", { depth: said.depth ?? "?" })}` : "";
       const moves = said?.ply ? numberedMoves(this.history, this.kind(), said.line, said.ply - 1) : [];
-      side.line.replaceChildren(element("b", {}, scoreText(said ?? {})), ` ${moves.join(" ")}`);
+      side.line.replaceChildren(element("b", {}, isMated(board) ? "" : scoreText(said ?? {})), ` ${moves.join(" ")}`);
       side.line.hidden = !moves.length;
       side.node.classList.toggle("turn", this.turn === side.colour);
     }
@@ -161,8 +168,9 @@ class Board {
     // The search of the next move, once it has a score, or the last move.
     const searched = board[`${this.turn}_said`];
     const score = searched?.ply > written.length ? searched : this.score;
-    this.balance.show(expectedScore(score), say("evaluation", { score: scoreText(score) }));
-    this.news.textContent = end || last;
+    this.balance.show(expectedScore(score), say("evaluation", { score: isMated(board) ? board.result : scoreText(score) }));
+    this.news.textContent = end || (this.large ? "" : last); // the large board has a list of moves
+    this.analysing.hidden = !written.length || !ANALYSED.includes(this.kind());
     Object.assign(this, { last, end });
     this.draw();
     if (this.large && last !== this.said) {
@@ -450,12 +458,14 @@ function replayed(game) {
     const position = game.positions[at];
     const info = game.said[at - 1 - game.book];
     const words = at ? name(at - 1, true) : say("start");
-    const score = info ? `${scoreText(info)} ${clockText(info.clock)}` : at && at <= game.book ? say("book") : "";
+    const mated = at === last && isMated(game);
+    const value = mated ? game.result : scoreText(info);
+    const score = info ? `${mated ? "" : value} ${clockText(info.clock)}` : at && at <= game.book ? say("book") : "";
     said.textContent = `${words} ${score}${at === last ? ` · ${game.result} ${ending(game)}` : ""}`;
     view.show(withPlayers(position, game), { flipped, label: `${game.white} – ${game.black}. ${words}` });
-    balance.show(scores[at - 1]?.expected, say("evaluation", { score: scoreText(info) }));
+    balance.show(scores[at - 1]?.expected, say("evaluation", { score: value }));
     if (scores.some(({ expected }) => expected != null)) {
-      graph.replaceChildren(course("chess", 0.5, scores, at, say("evaluation graph", { score: scoreText(info) }), go));
+      graph.replaceChildren(course("chess", 0.5, scores, at, say("evaluation graph", { score: value }), go));
     }
     markStep(moves, buttons, buttons[at - 1]);
   }
@@ -467,7 +477,7 @@ function replayed(game) {
   stepByWheel(view.node, replayStep);
   const steps = element("div", { class: "steps", role: "group", "aria-label": played("replay") },
     ...stepButtons(played, replayStep),
-    ...(["chess", "go"].includes(game.game)
+    ...(ANALYSED.includes(game.game)
       ? [element("a", { class: "button", href: `/analyse?watched=${number}/${encodeURIComponent(game.key)}` }, played("analyse"))] : []),
     element("a", { href: `/watch/${number}/games/${encodeURIComponent(game.key)}/record` }, played("download")));
   const grid = element("div", { class: "replay" },

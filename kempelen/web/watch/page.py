@@ -15,10 +15,10 @@ from starlette.routing import BaseRoute
 
 from agent.games import catalogue
 from agent.games.fen import board_from_fen
-from agent.games.variants import STANDARD, ChessRules, parse_variant
+from agent.games.variants import STANDARD, ChessRules, board_class, parse_variant
 from agent.io.message import Message, library_message
 from agent.io.sanitize import sanitize_line
-from kempelen.console.settings_codec import SettingsError, decode
+from kempelen.console.settings_codec import SettingsError, decode, encode
 from kempelen.match.config.game_settings import CHESS, GO, GameSettings
 from kempelen.match.live.tournament_views import TournamentView
 from kempelen.match.records.game_record import GameRecord, to_pgn
@@ -32,7 +32,7 @@ from kempelen.web.diagrams import (
     game_diagrams,
     move_squares,
 )
-from kempelen.web.game_files import PGN_FORM, file_response
+from kempelen.web.game_files import PGN_FORM, UNFINISHED, file_response
 from kempelen.web.pages import Page
 from kempelen.web.responses import AsciiJsonResponse
 from kempelen.web.site_context import SiteContext
@@ -105,6 +105,10 @@ class WatchedTournament:
         self._sent = parts
         return new
 
+    def has(self, key: str) -> bool:
+        """Return whether `key` is that of a finished game, or the name of a board's snapshot."""
+        return key in self.spectator.games or key in self.spectator.state.snapshots
+
     def games(self, before: int) -> list[dict[str, Any]]:
         """Return at most MAX_LISTED finished games with numbers below `before`, newest first."""
         records = list(self.spectator.games.items())[:before]
@@ -148,8 +152,20 @@ class WatchedTournament:
 
         Raise SettingsError if the record is damaged.
         """
+        return self._write(decode(GameRecord, self.spectator.games[key]))
+
+    def export_board(self, board: str) -> tuple[str, str]:
+        """Return the file of the game on a board, with the moves so far. Raise errors as above."""
+        part = self.spectator.state.snapshots[board]
+        names = ("pair", "game", "white", "black", "variant", "chess960")
+        known = {name: part[name] for name in names if name in part}
+        known["fen"] = part.get("fen") or board_class(_variant(part)).starting_fen
+        result = part if part.get("result") else encode(UNFINISHED)
+        known |= {name: result.get(name, "") for name in ("result", "termination", "detail")}
+        return self._write(decode(GameRecord, known | {"opening": part.get("moves"), "moves": ()}))
+
+    def _write(self, record: GameRecord) -> tuple[str, str]:
         self._check_game()
-        record = decode(GameRecord, self.spectator.games[key])
         if self.game.name == CHESS:
             return "pgn", to_pgn(record, self.name, PGN_FORM)
         if self.game.name == GO:
@@ -256,6 +272,7 @@ class WatchPage(Page):
             self.route("/watch/{number:number}/games", self._games),
             self.route("/watch/{number:number}/games/{key:str}", self._replay),
             self.route("/watch/{number:number}/games/{key:str}/record", self._record),
+            self.route("/watch/{number:number}/board/{board:number}/record", self._board_record),
             self.channel_route("/watch/{number:number}/channel", self._serve),
         )
 
@@ -305,19 +322,26 @@ class WatchPage(Page):
         return AsciiJsonResponse({"games": games})
 
     async def _replay(self, request: Request) -> Response:
-        return AsciiJsonResponse(await self._of_game(request, WatchedTournament.replay))
+        key = request.path_params["key"]
+        return AsciiJsonResponse(await self._of_game(request, WatchedTournament.replay, key))
 
     async def _record(self, request: Request) -> Response:
-        suffix, text = await self._of_game(request, WatchedTournament.export)
-        return file_response(f"kempelen-{request.path_params['key']}", suffix, text)
+        key = request.path_params["key"]
+        suffix, text = await self._of_game(request, WatchedTournament.export, key)
+        return file_response(f"kempelen-{key}", suffix, text)
+
+    async def _board_record(self, request: Request) -> Response:
+        board = request.path_params["board"]
+        key = f"boards/{board}"
+        suffix, text = await self._of_game(request, WatchedTournament.export_board, key)
+        return file_response(f"kempelen-board-{board}", suffix, text)
 
     async def _of_game(
-        self, request: Request, make: Callable[[WatchedTournament, str], Answer]
+        self, request: Request, make: Callable[[WatchedTournament, str], Answer], key: str
     ) -> Answer:
-        """Make something of a finished game in a thread. Raise HTTPException if that fails."""
+        """Make something of a game or a board in a thread. Raise HTTPException if that fails."""
         watched = self._find(request.path_params["number"])
-        key = request.path_params["key"]
-        if watched is None or key not in watched.spectator.games:
+        if watched is None or not watched.has(key):
             raise HTTPException(404, "tournament or game not found")
         try:
             return await self.run_in_thread(request, make, watched, key)

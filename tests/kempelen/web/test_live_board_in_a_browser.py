@@ -116,6 +116,35 @@ def test_moves_lines_and_graph_of_a_running_game(browser: Browser, live: Live) -
     assert browser.barriers() == []
 
 
+def test_running_game_is_analysed_from_its_last_move(browser: Browser, live: Live) -> None:
+    live.chess(5)
+    browser.open(f"{live.served.base}/watch/1/board/1")
+    browser.wait("return document.querySelectorAll('.large .moves span').length === 5")
+    assert text(browser, ".panel > p:not(.line, .moves, .actions)") == ""  # the list has the move
+    browser.find("[data-action=analyse]").click()
+    browser.wait("return document.querySelector('.moves [aria-current]')?.textContent === '3. Bb5'")
+    assert text(browser, "h2") == "Ann \N{EN DASH} Bob *"
+    assert browser.barriers() == []
+
+
+def test_checkmate_is_shown_as_the_result(browser: Browser, live: Live) -> None:
+    position = chess.Board()
+    moves = ["f2f3", "e7e5", "g2g4", "d8h4"]
+    for move in moves:
+        position.push_uci(move)
+    said = {"ply": 4, "depth": 9, "cp": None, "mate": 1, "nodes": 100, "pv": moves[-1:]}
+    live.write(
+        1, "chess", moves, fen=chess.STARTING_FEN, position=position.fen(),
+        scores=[None, None, None, [None, -1]], black_said=said, result="0-1",
+        termination="checkmate",
+    )  # fmt: skip
+    browser.open(f"{live.served.base}/watch/1/board/1")
+    browser.wait("return document.querySelector('.large .moves span')")
+    assert "0-1 checkmate" in text(browser, ".panel")
+    assert "#" not in text(browser, ".large .players") + text(browser, ".panel .line")
+    assert browser.run("return document.querySelector('.bar').ariaLabel").endswith(": 0-1")
+
+
 def test_big_screen_shows_the_board_alone(browser: Browser, live: Live) -> None:
     live.chess(6)
     page = f"{live.served.base}/watch/1/board/1"

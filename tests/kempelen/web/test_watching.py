@@ -143,6 +143,13 @@ def test_running_board_is_sent_to_viewer(served: Served, ledger: str) -> None:
             "type": "chess", "fen": board["position"], "last": ["e2", "e4"],
         }  # fmt: skip
         assert shown["moves"] == 1
+        headers, text = served.ask("GET", "/watch/1/board/3/record")[1:]
+        assert headers["Content-Disposition"] == 'attachment; filename="kempelen-board-3.pgn"'
+        game = chess.pgn.read_game(io.StringIO(text))
+        assert game is not None
+        assert [move.uci() for move in game.mainline_moves()] == ["e2e4"]
+        assert (game.headers["White"], game.headers["Result"]) == ("A", "*")
+        assert got(served, "/watch/1/board/4/record", 404)["error"]
         assert shown["turn"] == "black"
         assert "position" not in shown
         place.unlink()
