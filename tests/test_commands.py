@@ -228,6 +228,7 @@ TOO_LONG = [
     "python benchmarks/learned.py tic-tac-toe --steps 40 --random-plies 0 --folder learned",
     "python benchmarks/learned.py tic-tac-toe --size 4 --steps 40 --random-plies 0 "
     "--folder learned",
+    "python benchmarks/game_levels.py connect-four othello checkers go",
     "python benchmarks/levels.py",
     "python benchmarks/levels.py --own 1315 1090 810 600",
     "python benchmarks/many_sessions.py",

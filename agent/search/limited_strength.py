@@ -158,9 +158,9 @@ GAME_LEVELS = (
     GameLevel(200, 400, 800, 12),
     GameLevel(200, 150, 400, 6),
     GameLevel(250, 80, 200),
-    GameLevel(500, 40, 100),
-    GameLevel(2000, 20, 50),
-    GameLevel(8000, 10, 25),
+    GameLevel(1000, 30, 80),
+    GameLevel(6000, 12, 30),
+    GameLevel(40_000, 5, 12),
 )
 
 

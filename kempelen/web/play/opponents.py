@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Protocol
 
-from agent.backends import has_compiled_search
 from agent.chess.engine.settings import SEARCHES
+from agent.game import ChanceGame
 from agent.games.go_rules import DEFAULT_RULES
 from agent.io.command_line import split_command_line
+from agent.search.defaults import MCTS
 from kempelen.web.play.boards import GoGame, PlayedGame
 from kempelen.web.play.setup import (
     CHESS,
     GameSetup,
     builtin_evaluations,
-    find_game_type,
     is_go,
 )
 from kempelen.web.site_context import SiteContext
@@ -104,10 +104,8 @@ async def _start_game(
     setup: GameSetup, board: PlayedGame, site: SiteContext, advises: bool
 ) -> Opponent:
     algorithm = setup.algorithm or None
-    if setup.level is not None and algorithm is None:
-        # A level chooses among several lines, which cost other searches more.
-        compiled = has_compiled_search(find_game_type(setup.game), board.game)
-        algorithm = None if compiled else "mcts"
+    if setup.level is not None and algorithm is None and isinstance(board.game, ChanceGame):
+        algorithm = MCTS  # a level chooses among several lines, and expectiminimax reports one
     settings = Settings(
         game=setup.game,
         options=setup.options,
