@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agent.chess.board.packed_position import packed_dtype
-from agent.chess.evaluation.nnue_features import MAX_PIECES
+from agent.chess.evaluation.nnue_format import MAX_PIECES
 from agent.io.files import open_file
 from kempelen.training.dataset_blocks import (
     Block,

@@ -29,7 +29,6 @@ from agent.chess.board.packed_position import (
 from agent.chess.board.packing import packed_type
 from agent.chess.board.records import KING, ROOK
 from agent.chess.evaluation.nnue_features import (
-    MAX_PIECES,
     board_half,
     feature_index,
     output_bucket,
@@ -37,6 +36,7 @@ from agent.chess.evaluation.nnue_features import (
 from agent.chess.evaluation.nnue_format import (
     ALIGNMENT,
     INPUTS,
+    MAX_PIECES,
     NEURON_SCALE,
     SCORE_SCALE,
     WEIGHT_SCALE,

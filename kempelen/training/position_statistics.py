@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agent.chess.board.packed_position import BLACK_TO_MOVE
-from agent.chess.evaluation.nnue_features import MAX_PIECES
+from agent.chess.evaluation.nnue_format import MAX_PIECES
 from kempelen.training.dataset import Dataset
 from kempelen.training.dataset_blocks import Packed
 from kempelen.training.packed_positions import game_plies, piece_counts

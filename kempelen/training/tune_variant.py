@@ -1,13 +1,14 @@
-"""`kempelen train tune variant`: train the network that corrects a variant's evaluation."""
+"""`kempelen train tune variant`: train the network of a variant."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent.evaluation_types import SHIPPED_NETWORK
 from agent.games.variants import VARIANTS, parse_variant
 from agent.io.write_checks import require_writable
 from kempelen import __version__
@@ -47,6 +48,12 @@ def configure(parser: ArgumentParser) -> None:
             f"--{name}", type=kind, default=default, help=f"{help_text} (default: {default:g})"
         )
     parser.add_argument(
+        "--initial",
+        type=Path,
+        metavar="FILE",
+        help="network to start from (default: that of chess in 3check, or else a new one)",
+    )
+    parser.add_argument(
         "-o",
         "--output",
         type=Path,
@@ -73,7 +80,8 @@ def run(arguments: Namespace) -> int:
 
 
 def _train(arguments: Namespace) -> int:
-    from agent.chess.evaluation.variant_networks import has_own_network
+    from agent.chess.evaluation.nnue_format import read
+    from agent.chess.evaluation.variant_networks import corrects_evaluation, has_own_network
     from agent.chess.parts import variant_part
     from kempelen.training.checkpoint_file import TrainingError
     from kempelen.training.variant_network import (
@@ -86,11 +94,17 @@ def _train(arguments: Namespace) -> int:
     if not has_own_network(variant):
         raise TrainingError("{}: uses the network of chess (see `kempelen train fit`)", variant)
     require_writable([arguments.output], [arguments.file], TrainingError, regular=True)
+    start = arguments.initial
+    if start is None and not corrects_evaluation(variant):
+        start = SHIPPED_NETWORK
+    initial = read(start) if start else None
     load_kernels(variant_part(variant))
     names = [field.name for field in fields(VariantTrainingSettings) if field.name != "neurons"]
     settings = VariantTrainingSettings(**{name: getattr(arguments, name) for name in names})
+    if initial is not None:
+        settings = replace(settings, neurons=initial.neurons)
     with progress_bar("reading the positions", None) as show:
-        trainer = VariantTrainer(settings, read_positions(arguments.file, variant, show))
+        trainer = VariantTrainer(settings, read_positions(arguments.file, variant, show), initial)
     with arguments.file.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     losses = []
@@ -105,6 +119,7 @@ def _train(arguments: Namespace) -> int:
             "engine": f"{COMMAND} {__version__}",
             "licence": "GPL-3.0-or-later",
             "variant": variant,
+            "initial": initial.checksum if initial else None,
             "positions": trainer.positions,
             "settings": asdict(settings),
             "losses": losses,

@@ -1,11 +1,11 @@
-"""Train the network of a variant of chess, which corrects the hand-written evaluation.
+"""Train the network of a variant of chess, which is added to hand-written terms.
 
 The evaluation predicts p = sigmoid(score / scale), and the loss is the mean of (p - target) ** 2.
 Games are held out to choose the epoch.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +13,16 @@ import chess
 import numpy as np
 import numpy.typing as npt
 
-from agent.chess.evaluation.nnue_format import INPUTS, SCORE_SCALE, NnueNetwork
-from agent.chess.evaluation.nnue_reference import active_features
+from agent.chess.evaluation.nnue_features import feature_index, output_bucket
+from agent.chess.evaluation.nnue_format import (
+    INPUTS,
+    MAX_PIECES,
+    NEURON_SCALE,
+    SCORE_SCALE,
+    WEIGHT_SCALE,
+    NnueNetwork,
+)
 from agent.chess.variants import variant_module
-from agent.evaluation_types import HANDCRAFTED
 from agent.games.variants import board_class
 from kempelen.training import adamw
 from kempelen.training.checkpoint_file import TrainingError
@@ -55,22 +61,20 @@ class VariantPositions:
     """Training positions, one per row.
 
     `inputs` are the indices of the active inputs, from the perspective of the side to move (0) and
-    the other side (1). Unused places are INPUTS. `values` are those of the evaluation without the
-    network, and `scores` those of the search, both in centipawns for the side to move. `results`
-    are 0, 0.5 or 1. `games` are the numbers of the games.
+    the other side (1). Unused places are INPUTS. `pieces` are the numbers of pieces on the board.
+    `values` are those of the terms beside the network, and `scores` those of the search, both in
+    centipawns for the side to move. `results` are 0, 0.5 or 1. `games` are numbers of games.
     """
 
     inputs: npt.NDArray[np.uint16]
+    pieces: npt.NDArray[np.uint8]
     values: Floats
     scores: Floats
     results: Floats
     games: npt.NDArray[np.int32]
 
     def take(self, rows: npt.NDArray[Any]) -> "VariantPositions":
-        return VariantPositions(
-            self.inputs[rows], self.values[rows], self.scores[rows], self.results[rows],
-            self.games[rows],
-        )  # fmt: skip
+        return VariantPositions(*(getattr(self, column.name)[rows] for column in fields(self)))
 
 
 def read_positions(
@@ -82,9 +86,10 @@ def read_positions(
     """
     kernel_board = variant_module(variant, "board.kernel_board").KernelBoard()
     evaluators = variant_module(variant, "evaluation.evaluators")
-    evaluator = evaluators.make_evaluator(HANDCRAFTED, False, lambda: None)
+    active_features = variant_module(variant, "evaluation.nnue_reference").active_features
+    evaluator = evaluators.make_terms_evaluator()
     new_board = board_class(variant)
-    inputs, values, scores, results, games = [], [], [], [], []
+    inputs, pieces, values, scores, results, games = [], [], [], [], [], []
     game = 0
     try:
         with path.open(encoding="utf-8") as file:
@@ -101,8 +106,9 @@ def read_positions(
                 except ValueError as error:
                     raise TrainingError("{}, line {}: {}", path, number, error) from None
                 kernel_board.load(board)
+                pieces.append(chess.popcount(board.occupied))
                 values.append(evaluator.evaluate(kernel_board))
-                inputs.append(_active_inputs(board))
+                inputs.append(_active_inputs(board, active_features))
                 games.append(game)
                 report(len(games))
     except (OSError, UnicodeDecodeError) as error:
@@ -110,12 +116,14 @@ def read_positions(
     if game < _HELD_OUT:
         raise TrainingError("{}: {} games are too few (at least {})", path, game, _HELD_OUT)
     return VariantPositions(
-        np.array(inputs, np.uint16), np.array(values, np.float32), np.array(scores, np.float32),
-        np.array(results, np.float32), np.array(games, np.int32),
+        np.array(inputs, np.uint16), np.array(pieces, np.uint8), np.array(values, np.float32),
+        np.array(scores, np.float32), np.array(results, np.float32), np.array(games, np.int32),
     )  # fmt: skip
 
 
-def _active_inputs(board: chess.Board) -> npt.NDArray[np.uint16]:
+def _active_inputs(
+    board: chess.Board, active_features: Callable[[chess.Board, chess.Color], list[int]]
+) -> npt.NDArray[np.uint16]:
     """Return the active inputs as in VariantPositions, with the shape (2, _MAX_ACTIVE)."""
     found = np.full((2, _MAX_ACTIVE), INPUTS, np.uint16)
     for row, view in enumerate((board.turn, not board.turn)):
@@ -124,23 +132,51 @@ def _active_inputs(board: chess.Board) -> npt.NDArray[np.uint16]:
     return found
 
 
-class VariantTrainer:
-    """Trains a network with AdamW. The network starts with almost no effect."""
+def _small_parameters(neurons: int, generator: np.random.Generator) -> list[Floats]:
+    return [
+        generator.normal(0, 0.05, (INPUTS, neurons)).astype(np.float32),
+        np.full(neurons, 0.3, np.float32),
+        generator.normal(0, 0.02, (1, 2 * neurons)).astype(np.float32),
+        np.zeros(1, np.float32),
+    ]
 
-    def __init__(self, settings: VariantTrainingSettings, positions: VariantPositions) -> None:
+
+def _dequantize(network: NnueNetwork) -> list[Floats]:
+    """Return the weights as floats. Inputs that chess does not use, begin at 0."""
+    weights = network.weights[0]
+    inputs = weights["inputs"].astype(np.float32) / NEURON_SCALE
+    if "variant" not in network.manifest:
+        for side in range(2):
+            inputs[feature_index(0, 0, side, 0, np.arange(8))] = 0  # pawns on the first rank
+    return [
+        inputs,
+        weights["biases"].astype(np.float32) / NEURON_SCALE,
+        weights["outputs"].astype(np.float32).reshape(network.buckets, -1) / WEIGHT_SCALE,
+        weights["output_biases"].astype(np.float32) / (NEURON_SCALE * WEIGHT_SCALE),
+    ]
+
+
+class VariantTrainer:
+    """Trains a network with AdamW.
+
+    It starts with the weights of `initial`, or else with almost no effect and one output.
+    """
+
+    def __init__(
+        self,
+        settings: VariantTrainingSettings,
+        positions: VariantPositions,
+        initial: NnueNetwork | None = None,
+    ) -> None:
         self._settings = settings
         held_out = positions.games % _HELD_OUT == 0
         self.training = positions.take(np.flatnonzero(~held_out))
         self.validation = positions.take(np.flatnonzero(held_out))
         generator = np.random.default_rng(settings.seed)
         self._shuffle = generator.permutation
-        neurons = settings.neurons
-        self.parameters: list[Floats] = [
-            generator.normal(0, 0.05, (INPUTS, neurons)).astype(np.float32),
-            np.full(neurons, 0.3, np.float32),
-            generator.normal(0, 0.02, 2 * neurons).astype(np.float32),
-            np.zeros(1, np.float32),
-        ]
+        self.parameters = (
+            _dequantize(initial) if initial else _small_parameters(settings.neurons, generator)
+        )
         self._means = [np.zeros_like(each) for each in self.parameters]
         self._squares = [np.zeros_like(each) for each in self.parameters]
         self._step = 0
@@ -180,7 +216,7 @@ class VariantTrainer:
     def network(self, manifest: dict[str, Any]) -> NnueNetwork:
         """Return the network of the epoch with the lowest loss of held-out games."""
         inputs, biases, outputs, output_biases = self._best
-        return NnueNetwork.quantize(inputs, biases, outputs.reshape(1, -1), output_biases, manifest)
+        return NnueNetwork.quantize(inputs, biases, outputs, output_biases, manifest)
 
     def loss(self, positions: VariantPositions) -> float:
         """Return the mean loss, evaluated in batches."""
@@ -192,8 +228,8 @@ class VariantTrainer:
 
     def _forward(self, batch: VariantPositions) -> tuple[Floats, ...]:
         """Return the errors of the predictions, and what the gradients need."""
-        inputs, biases, outputs, output_bias = self.parameters
-        settings, neurons = self._settings, self._settings.neurons
+        inputs, biases, outputs, output_biases = self.parameters
+        settings, neurons = self._settings, len(biases)
         count = len(batch.games)
         active = np.zeros((2 * count, INPUTS + 1), np.float32)
         np.add.at(
@@ -204,7 +240,9 @@ class VariantTrainer:
         active = active[:, :INPUTS]
         sums = (active @ inputs + biases).reshape(count, 2 * neurons)
         clipped = np.clip(sums, 0, 1)
-        scores = batch.values + SCORE_SCALE * ((clipped * clipped) @ outputs + output_bias)
+        buckets = self._buckets(batch)
+        totals = np.einsum("pn,pn->p", clipped * clipped, outputs[buckets])
+        scores = batch.values + SCORE_SCALE * (totals + output_biases[buckets])
         target = Target(settings.result_share, settings.scale)
         predicted = win_probability(scores, target).astype(np.float32)
         targets = (1 - settings.result_share) * win_probability(batch.scores, target)
@@ -212,20 +250,29 @@ class VariantTrainer:
         errors = (predicted - targets).astype(np.float32)
         return errors, predicted, active, sums, clipped
 
+    def _buckets(self, batch: VariantPositions) -> npt.NDArray[np.int64]:
+        """Return the output bucket of each position."""
+        pieces = np.minimum(batch.pieces.astype(np.int64), MAX_PIECES)
+        buckets: npt.NDArray[np.int64] = output_bucket(pieces, len(self.parameters[3]))
+        return buckets
+
     def gradients(self, batch: VariantPositions) -> tuple[list[Floats], float]:
         """Return the gradients of the parameters for a batch, and its loss."""
         errors, predicted, active, sums, clipped = self._forward(batch)
-        _, _, outputs, _ = self.parameters
-        count, neurons = len(errors), self._settings.neurons
+        _, biases, outputs, output_biases = self.parameters
+        count = len(errors)
         factor = 2 * SCORE_SCALE / self._settings.scale / count
         slopes = (errors * predicted * (1 - predicted) * factor).astype(np.float32)
-        inner = slopes[:, None] * outputs * 2 * clipped * ((sums > 0) & (sums < 1))
-        inner = inner.reshape(2 * count, neurons).astype(np.float32)
+        buckets = self._buckets(batch)
+        inner = slopes[:, None] * outputs[buckets] * 2 * clipped * ((sums > 0) & (sums < 1))
+        inner = inner.reshape(2 * count, len(biases)).astype(np.float32)
+        selected = np.zeros((len(output_biases), count), np.float32)
+        selected[buckets, np.arange(count)] = slopes
         gradients = [
             active.T @ inner,
             inner.sum(axis=0),
-            (clipped * clipped).T @ slopes,
-            slopes.sum(keepdims=True),
+            selected @ (clipped * clipped),
+            selected.sum(axis=1),
         ]
         return gradients, float(np.mean(errors * errors))
 

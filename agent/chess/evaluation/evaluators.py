@@ -72,6 +72,13 @@ class ChessEvaluator:
         return self._evaluator.pop_error(game.worker for game in games)
 
 
+def make_terms_evaluator() -> ChessEvaluator:
+    """Return an evaluator for what a variant adds to the score of its network."""
+    from agent.chess.evaluation import variant_evaluation  # lazy: compiled for variants only
+
+    return ChessEvaluator(CompiledEvaluator(NAME, variant_evaluation.terms_function()))
+
+
 def make_evaluator(
     evaluation: Evaluation, chess960: bool, on_error: Callable[[], None]
 ) -> ChessEvaluator:

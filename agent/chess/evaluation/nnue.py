@@ -28,7 +28,7 @@ from agent.chess.board.records import (
     position_at,
     worker_at,
 )
-from agent.chess.board.rules import POCKETS, STANDARD_INPUT_CHANGES
+from agent.chess.board.rules import COUNTS_CHECKS, POCKETS, STANDARD_INPUT_CHANGES
 from agent.chess.evaluation.endgame_knowledge import (
     FULL_SCALE,
     drawish_scale,
@@ -45,13 +45,19 @@ from agent.chess.evaluation.nnue_accumulators import (
 )
 from agent.chess.evaluation.nnue_features import (
     KINDS,
-    MAX_PIECES,
     board_half,
+    check_index,
     feature_index,
     output_bucket,
     pocket_index,
 )
-from agent.chess.evaluation.nnue_format import INPUTS, NEURON_SCALE, SCORE_SCALE, WEIGHT_SCALE
+from agent.chess.evaluation.nnue_format import (
+    INPUTS,
+    MAX_PIECES,
+    NEURON_SCALE,
+    SCORE_SCALE,
+    WEIGHT_SCALE,
+)
 from agent.kernel.decorators import c_function, kernel
 from agent.kernel.intrinsics import (
     EVALUATOR_SIGNATURE,
@@ -69,6 +75,7 @@ _board_half = kernel(board_half)
 _feature_index = kernel(feature_index)
 _output_bucket = kernel(output_bucket)
 _pocket_index = kernel(pocket_index)
+_check_index = kernel(check_index)
 
 
 @kernel
@@ -153,6 +160,10 @@ def network_score_function(neurons: int) -> Callable[[Worker, int], int]:
         copy(target, row)
         if POCKETS:
             add_pockets(worker, position, perspective, target)
+        if COUNTS_CHECKS:
+            for side in range(2):
+                index = _check_index(side ^ perspective, position.remaining_checks[side])
+                add(target, target, weights_of(worker, index))
         store(worker.accumulators, U64(KEYS_OFFSET + 2 * ply + perspective), position.key)
 
     @kernel
@@ -189,6 +200,11 @@ def network_score_function(neurons: int) -> Callable[[Worker, int], int]:
                     worker, _feature_index(perspective, half, 1 - side, captured, square)
                 )
                 take(target, source, added, removed, captured_row)
+        if COUNTS_CHECKS and position.remaining_checks[side] != before.remaining_checks[side]:
+            owner = side ^ perspective
+            added = weights_of(worker, _check_index(owner, position.remaining_checks[side]))
+            removed = weights_of(worker, _check_index(owner, before.remaining_checks[side]))
+            move(target, target, added, removed)
         store(worker.accumulators, U64(KEYS_OFFSET + 2 * ply + perspective), position.key)
 
     @kernel

@@ -1,11 +1,18 @@
-"""The input features and output buckets of the network, for integers and NumPy arrays."""
+"""The input features and output buckets of the network, for integers and NumPy arrays.
+
+The functions of a variant are those of its own copy of this module.
+"""
 
 from typing import Any
 
+from agent.chess.board.rules import RACE
+from agent.chess.evaluation.nnue_format import MAX_PIECES
+
 KINDS = 6
-MAX_PIECES = 32
 _SQUARES = 64
-_FLIP_RANKS, _MIRROR_FILES = 56, 7
+# In racing kings both sides run to the eighth rank.
+_FLIP_RANKS: int = 0 if RACE else 56
+_MIRROR_FILES = 7
 
 
 def board_half(square: Any) -> Any:
@@ -29,6 +36,14 @@ def pocket_index(side: Any, kind: Any) -> Any:
     It is an input of a pawn on the first rank, which no position uses.
     """
     return KINDS * side * _SQUARES + kind
+
+
+def check_index(side: Any, remaining: Any) -> Any:
+    """Return the input index for the checks that own (0) or enemy pieces must still give.
+
+    These inputs of three-check, too, are those of pawns on the first rank.
+    """
+    return KINDS * side * _SQUARES + remaining
 
 
 def output_bucket(pieces: Any, buckets: Any) -> Any:

@@ -5,8 +5,8 @@ The activation is squared clipped ReLU. The number of pieces selects one of the 
 score is for the side to move.
 
 The index of an input is `(6 * side + piece_type) * 64 + square`, where `side` is 0 for own pieces
-and 1 for enemy pieces. For Black the ranks are flipped. The files are mirrored if the king of the
-perspective is on the files e to h.
+and 1 for enemy pieces. For Black the ranks are flipped, except in racing kings. The files are
+mirrored if the king of the perspective is on the files e to h.
 
 All numbers are integers. The number 1.0 is stored as NEURON_SCALE for a neuron and as WEIGHT_SCALE
 for an output weight. An output of 1.0 means SCORE_SCALE centipawns. For neurons `a`, output weights
@@ -33,12 +33,12 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from agent.chess.evaluation.nnue_features import MAX_PIECES
 from agent.io.container import Container, ContainerFormat
 from agent.io.files import open_file, read_bytes, replace_atomically
 from agent.kernel.scores import MAX_EVALUATION
 
 INPUTS = 768
+MAX_PIECES = 32
 NEURON_SCALE = 255
 WEIGHT_SCALE = 64
 SCORE_SCALE = 400

@@ -7,14 +7,15 @@ import numpy.typing as npt
 from agent.chess.board.packed_position import BLACK_PIECE, BLACK_TO_MOVE, CASTLING_ROOK
 from agent.chess.evaluation.nnue_features import (
     KINDS,
-    MAX_PIECES,
     board_half,
+    check_index,
     feature_index,
     output_bucket,
     pocket_index,
 )
 from agent.chess.evaluation.nnue_format import (
     INPUTS,
+    MAX_PIECES,
     NEURON_SCALE,
     SCORE_SCALE,
     WEIGHT_SCALE,
@@ -26,8 +27,8 @@ from agent.games.variants import is_standard
 def active_features(board: chess.Board, view: chess.Color) -> list[int]:
     """Return the sorted active inputs for the side `view`, one for each piece.
 
-    Pieces in the pockets of crazyhouse are included. Raise `ValueError` if the side needs a king
-    and has none.
+    The pieces in the pockets of crazyhouse are included, and the checks of three-check. Raise
+    `ValueError` if the side needs a king and has none.
     """
     kings = board.kings & board.occupied_co[view]
     if not kings and is_standard(board):
@@ -40,6 +41,8 @@ def active_features(board: chess.Board, view: chess.Color) -> list[int]:
     for colour, pocket in enumerate(getattr(board, "pockets", ())):
         for kind in range(KINDS - 1):
             features += [pocket_index(int(colour != view), kind)] * pocket.count(kind + 1)
+    for colour, remaining in enumerate(getattr(board, "remaining_checks", ())):
+        features.append(check_index(int(colour != view), remaining))
     return sorted(features)
 
 

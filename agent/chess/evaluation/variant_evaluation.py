@@ -1,9 +1,10 @@
 """The evaluation of a variant: a few terms with a network.
 
-The network corrects the terms. Where the network of standard chess is sound, it takes the place of
-all terms but those of the variant.
+The network corrects the terms, or it takes the place of all terms but those of the variant (see
+`variant_networks`).
 """
 
+from functools import cache
 from typing import Any, NamedTuple
 
 from agent.chess.board.attacks import (
@@ -35,7 +36,7 @@ from agent.chess.board.rules import (
     RACE,
 )
 from agent.chess.evaluation.nnue import network_score_function
-from agent.chess.evaluation.variant_networks import has_own_network, neuron_count
+from agent.chess.evaluation.variant_networks import corrects_evaluation, neuron_count
 from agent.kernel.decorators import c_function, kernel
 from agent.kernel.intrinsics import EVALUATOR_SIGNATURE, U64, count, first_square
 
@@ -187,15 +188,20 @@ def _value(position: Position) -> int:
 
 NEURONS = neuron_count(NAME)
 _HAS_NETWORK: bool = NEURONS > 0
-_CORRECTS: bool = has_own_network(NAME)
+_CORRECTS: bool = corrects_evaluation(NAME)
 _network_score: Any = network_score_function(NEURONS) if _HAS_NETWORK else None
+
+
+@kernel
+def _special_difference(position: Position) -> int:
+    side = position.turn
+    return _special_value(position, side) - _special_value(position, 1 - side)
 
 
 def _evaluate(address: Any, ply: Any) -> Any:
     worker: Worker = worker_at(address)
     position = position_at(worker, ply)
-    side = position.turn
-    special = _special_value(position, side) - _special_value(position, 1 - side)
+    special = _special_difference(position)
     if _HAS_NETWORK and worker.network:
         if _CORRECTS:
             return _network_score(worker, ply) + _value(position) + special
@@ -203,4 +209,17 @@ def _evaluate(address: Any, ply: Any) -> Any:
     return _value(position) + special
 
 
+def _terms_beside_network(address: Any, ply: Any) -> Any:
+    position = position_at(worker_at(address), ply)
+    if _CORRECTS:
+        return _value(position) + _special_difference(position)
+    return _special_difference(position)
+
+
 variant_function = c_function(EVALUATOR_SIGNATURE, _evaluate, f"{__name__}.{NEURONS}")
+
+
+@cache
+def terms_function() -> Any:
+    """Compile what is added to the score of a network, for the training of networks."""
+    return c_function(EVALUATOR_SIGNATURE, _terms_beside_network, f"{__name__}.terms")

@@ -1,7 +1,8 @@
 """The network files of the variants of chess.
 
-A variant has a small network of its own, which corrects the hand-written evaluation, or the network
-of standard chess, to which the terms of the variant are added.
+Most variants have a small network of their own, which corrects the hand-written evaluation. The
+network of three-check, which began as that of chess, takes its place, except for the terms of the
+variant. King of the hill uses the network of chess in the same way.
 """
 
 from functools import cache
@@ -11,13 +12,17 @@ from agent.chess.evaluation.nnue_format import NetworkError, NnueNetwork, read, 
 from agent.evaluation_types import SHIPPED_NETWORK
 from agent.games.variants import STANDARD
 
-# Chess, and the variants in which its network is sound.
-_USERS_OF_STANDARD_NETWORK = (STANDARD, "kingofthehill", "3check")
+_USERS_OF_STANDARD_NETWORK = (STANDARD, "kingofthehill")
 
 
 def has_own_network(variant: str) -> bool:
-    """Return whether the network of a variant is one that corrects its evaluation."""
+    """Return whether a variant has a network of its own, instead of that of chess."""
     return variant not in _USERS_OF_STANDARD_NETWORK
+
+
+def corrects_evaluation(variant: str) -> bool:
+    """Return whether the network of a variant is added to the whole hand-written evaluation."""
+    return has_own_network(variant) and variant != "3check"
 
 
 def network_path(variant: str) -> Path:
@@ -37,7 +42,7 @@ def neuron_count(variant: str) -> int:
 
 @cache
 def read_own_network(variant: str) -> NnueNetwork | None:
-    """Return the network that corrects the evaluation of a variant, or None if it is unusable."""
+    """Return the own network of a variant, or None if it is unusable."""
     try:
         return read(network_path(variant))
     except NetworkError:
