@@ -83,13 +83,13 @@ def _explain_chess(board: chess.Board, move: chess.Move, info: Info[str] | None)
     # A castling move of Chess960 names the square of the rook.
     before, now = set(_hanging(board, us)), set(_hanging(after, us))
     if move.from_square in before and move.to_square not in now:
-        return {"key": "why saves", "piece": _name(board, move.from_square)}
+        return {"key": "why saves", **_named(board, move.from_square)}
     if protected := sorted(before - now, key=lambda at: -_value(board, at)):
-        return {"key": "why protects", "piece": _name(board, protected[0])}
+        return {"key": "why protects", **_named(board, protected[0])}
     targets = [at for at in _hanging(after, not us) if at in after.attacks(move.to_square)]
     if move.to_square not in now and targets:
         target = max(targets, key=lambda at: _value(after, at))
-        return {"key": "why attacks", "piece": _name(after, target)}
+        return {"key": "why attacks", **_named(after, target)}
     if after.is_check():
         return {"key": "why check"}
     if board.is_castling(move):
@@ -114,8 +114,14 @@ def _value(board: chess.Board, square: chess.Square) -> int:
     return _VALUES[board.piece_type_at(square) or chess.PAWN]
 
 
-def _name(board: chess.Board, square: chess.Square) -> str:
-    return chess.piece_name(board.piece_type_at(square) or chess.PAWN)
+def _named(board: chess.Board, square: chess.Square) -> Reason:
+    """Return the piece on a square, with the square if its player has several such pieces."""
+    piece = board.piece_at(square)
+    assert piece is not None
+    named = {"piece": chess.piece_name(piece.piece_type)}
+    if len(board.pieces(piece.piece_type, piece.color)) > 1:
+        named["square"] = chess.square_name(square)
+    return named
 
 
 # Other games

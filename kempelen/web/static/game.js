@@ -140,7 +140,13 @@ export async function showGame(main, id, say) {
   }
 
   /** Return why a move is good, in a sentence. */
-  const reason = ({ key, piece, n }) => say(n === 1 ? `${key} one` : key, { n, piece: piece && say(`piece ${piece}`) });
+  const reason = ({ key, piece, square, n }) => say(n === 1 ? `${key} one` : key, { n, piece: piece && named(piece, square) });
+
+  /** Return a piece in words. square: where it is, if there are several of its kind. */
+  function named(piece, square) {
+    const words = say(`piece ${piece}`);
+    return square ? say("piece on", { piece: words, square }) : words;
+  }
 
   /** Show why an action of the visitor was refused, until its next action. move: as it was typed. */
   function refuse(reason, move = "") {

@@ -34,6 +34,8 @@ def board(game: str, *moves: str, **form: Any) -> PlayedGame:
         ("4r2k/8/8/8/4B3/8/8/KR6 w - - 0 1", "b1e1", Cp(0),
          {"key": "why protects", "piece": "bishop"}),
         ("k7/8/8/4r3/8/8/8/K1B5 w - - 0 1", "c1b2", Cp(0), {"key": "why attacks", "piece": "rook"}),
+        ("k7/8/8/4p3/7p/8/8/K1B5 w - - 0 1", "c1b2", Cp(0),
+         {"key": "why attacks", "piece": "pawn", "square": "e5"}),
         ("k7/8/8/8/8/8/8/K1R5 w - - 0 1", "c1c8", Cp(0), {"key": "why check"}),
         ("4k3/8/8/8/8/8/8/4K2R w K - 0 1", "e1g1", Cp(0), {"key": "why castles"}),
         (chess.STARTING_FEN, "e2e4", Cp(30), None),

@@ -464,6 +464,27 @@ def test_hint_explains_itself(browser: Browser, served: Served, spanish: bool) -
     words = "Pista: Cxd5. Captura la dama." if spanish else "Hint: Nxd5. It takes the queen."
     assert status(browser, words).startswith(words)
 
+    game = served.begin(game="chess", fen="6k1/8/8/8/3p4/2N5/8/N5K1 w - - 0 1")
+    show(browser, served, f"{served.base}/play/{game}", spanish)
+    browser.find("[data-action=hint]").click()
+    status(browser, "Salva el caballo de c3." if spanish else "It saves the knight on c3.")
+
+
+@pytest.mark.parametrize("spanish", [False, True])
+def test_games_are_sorted_by_their_names(browser: Browser, served: Served, spanish: bool) -> None:
+    browser.open(f"{served.base}/play")
+    if spanish:
+        browser.run("document.cookie = 'language=es; path=/'")
+    ordered = (
+        ["Ajedrez", "Damas", "Go", "Othello"] if spanish else ["Checkers", "Chess", "Go", "Othello"]
+    )
+    for path, selector in (("play", "#field-game"), ("editor", "#game")):
+        browser.open(f"{served.base}/{path}")
+        browser.wait("return document.querySelector(arguments[0])", selector)
+        names = [each.text for each in browser.find_all(f"{selector} option")]
+        assert [name for name in names if name in ordered] == ordered
+        theme = Select(browser.find("#theme")).first_selected_option.text
+        assert theme == ("Tema: automático" if spanish else "Theme: automatic")
 
 @pytest.mark.parametrize("spanish", [False, True])
 def test_blunder_is_taken_back_or_played_anyway(
