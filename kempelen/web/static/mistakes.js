@@ -28,6 +28,7 @@ export function puzzlesOf(game, side, study, which) {
       played: line[ply + 1].played,
       move: line[ply + 1].move,
       loss: judged.loss,
+      grade: judged.grade,
       best: judged.best,
       line: judged.line,
       source: `/analyse?study=${study}#${which ? `${which}.` : ""}${ply}`,

@@ -5,12 +5,12 @@
 
 import { createBoard } from "./board.js";
 import { puzzlesOf } from "./mistakes.js";
-import { localSan, numbered, onTypedMove } from "./notation.js";
+import { numbered, onTypedMove, worded as localMove } from "./notation.js";
 import { ask, element, words } from "./site.js";
 import { allPuzzles, collect, find, removePuzzle, savePuzzle } from "./store.js";
 import { grow } from "./tree.js";
 
-const say = await words("puzzles");
+const [say, played] = await Promise.all([words("puzzles"), words("play")]);
 const MARKS = { new: "", solved: "✓", failed: "✗" };
 
 const asked = new URLSearchParams(location.search);
@@ -49,8 +49,10 @@ main.append(element("h1", {}, say(asked.has("study") ? "mistakes" : "title")),
   element("div", { class: "study" }, table, column));
 
 const isChess = () => puzzle.game.game === "chess";
-const worded = (move) => (isChess() ? localSan(move) : move);
-const numberedMove = ({ view: before, move, ply }) => numbered(before, move, ply, true);
+const worded = (move) => localMove(played, puzzle.game.game, move);
+// numbered() writes the moves of chess in the page's language.
+const numberedMove = ({ game: { game }, view: before, move, ply }) =>
+  numbered(before, game === "chess" ? move : localMove(played, game, move), ply, true);
 const open = ({ state }) => state !== "solved";
 
 function complain(error) {
@@ -113,7 +115,7 @@ function update() {
   table.hidden = !puzzle;
   title.textContent = puzzle?.title || (puzzle ? say("position") : "");
   title.hidden = !title.textContent;
-  task.textContent = puzzle ? say("task", { side, move: numberedMove(puzzle) }) : "";
+  task.textContent = puzzle ? say(`task ${puzzle.grade ?? "mistake"}`, { side, move: numberedMove(puzzle) }) : "";
   for (const [button, visible] of [[retry, puzzle && ["bad", "good", "solution"].includes(stage)],
     [solution, puzzle && ["try", "bad"].includes(stage)],
     [next, puzzle && (stage !== "try" || queue.some((each) => each !== puzzle))],

@@ -95,7 +95,7 @@ def test_mistakes_of_a_player_are_tried_again_and_judged(browser: Browser, serve
     review(browser, served, LEGAL)
     learn(browser, 1)
     choose(browser, "5... Bxd1")
-    assert "Black to move. In the game, 5... Bxd1 was a mistake." in browser.find("main").text
+    assert "Black to move. In the game, 5... Bxd1 was a blunder." in browser.find("main").text
     browser.wait("return document.querySelector('.cg-wrap.orientation-black')")
     assert browser.barriers() == []
     assert attempt(browser, "Bxd1").startswith("Bxd1 is not good enough: it lowers ")
@@ -185,13 +185,13 @@ def test_mistakes_of_go_are_tried_again_in_spanish(browser: Browser, served: Ser
     browser.run("document.cookie = 'language=es; path=/'; document.cookie = 'theme=dark; path=/'")
     review(browser, served, SGF)
     learn(browser, 0)
-    choose(browser, "3. pass")
+    choose(browser, "3. paso")
     text = browser.find("main").text
     assert "Aprende de tus errores" in text
-    assert "Juegan negras. En la partida, 3. pass fue un error." in text
+    assert "Juegan negras. En la partida, 3. paso fue un error grave." in text
     browser.wait("return document.querySelectorAll('svg.go .stone').length === 2")
     assert browser.barriers() == []
-    assert attempt(browser, "pass").startswith("pass no es suficiente: baja ")
+    assert attempt(browser, "pass").startswith("paso no es suficiente: baja ")
     press(browser, "solution")
     browser.wait("return document.querySelector('.verdict').textContent.startsWith('Solución: ')")
     best = browser.find(".verdict").text.split()[1]
