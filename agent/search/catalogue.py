@@ -12,8 +12,8 @@ from agent.search.search import Search
 ALIASES = {"mcts": "uct"}
 # Names that are easily confused, and what tells them apart.
 REMARKS = {
-    "alpha-beta": "fail-soft: values may lie outside the window; player to move as in negamax",
-    "alpha-beta-hard": "fail-hard: values stay in the window; MAX and MIN nodes as in the notes",
+    "alpha-beta": "values for the player to move (negamax); may lie outside the window (fail-soft)",
+    "alpha-beta-hard": "values for MAX as in the notes; never outside the window (fail-hard)",
     "alphazero": "Monte Carlo tree search with PUCT: priors and values of a network",
     "and-or": "win or loss only; solves each position once, and gives a strategy",
     "bns": "finds the best move and a bound on its value; without low= and high=, guesses 0 first",
