@@ -9,7 +9,7 @@ import { createBoard } from "./board.js";
 import { keep as keepChoices, restore as restoreChoices } from "./choices.js";
 import { channel } from "./channel.js";
 import {
-  bar, fenQuery, fixed, numbered, numberedLine, onTypedMove, pliesBefore, scoreText, worded as localMove,
+  bar, fenQuery, fixed, goResult, numbered, numberedLine, onTypedMove, pliesBefore, score as shownResult, scoreText, worded as localMove,
 } from "./notation.js";
 import { course } from "./graph.js";
 import { ask, element, isStepKey, language, markStep, stepButtons, stepByWheel, stepOf, words } from "./site.js";
@@ -155,6 +155,7 @@ function step(name) {
 
 const wire = channel("/analyse/channel", heard);
 const sent = (node) => gameTo(study, node);
+const resultOf = ({ result }) => shownResult(goResult(result, say));
 const isBoardGame = () => !["chess", "go"].includes(study.game);
 const mainMoves = () => lineFrom(study.root).map((node) => node.played).join();
 const mainEnd = () => lineFrom(study.root).at(-1);
@@ -205,7 +206,7 @@ async function load(given, kept = true, link = "") {
 /** Show one of the games, at a node given by its number. */
 function show(which, number = 0) {
   choice.replaceChildren(...games.map((game, place) => element("option", { value: place },
-    `${place + 1}. ${game.players.join(" – ")} ${game.result}`)));
+    `${place + 1}. ${game.players.join(" – ")} ${resultOf(game)}`)));
   choosing.hidden = games.length < 2;
   choice.value = which;
   if (reviewing) wire.send({ kind: "cancel" });
@@ -221,7 +222,7 @@ function show(which, number = 0) {
   balance.node.replaceWith(fresh.node);
   balance = fresh;
   const known = study.players.some((name) => name !== "?");
-  title.textContent = known ? `${study.players.join(" – ")} ${study.result}` : say("position");
+  title.textContent = known ? `${study.players.join(" – ")} ${resultOf(study)}` : say("position");
   listMoves();
   news.textContent = say("loaded", { count: mainEnd().ply });
   go(flat(study.root)[number] ?? study.root);

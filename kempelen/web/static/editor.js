@@ -5,7 +5,7 @@
 import { createBoard } from "./board.js";
 import { button as cell, drawing } from "./gridboard.js";
 import { fenQuery } from "./notation.js";
-import { ask, element, words } from "./site.js";
+import { ask, element, sortedByText, words } from "./site.js";
 import { positionOf, rowsOf, sgfOf, stonesOf } from "./stones.js";
 import { Chessground } from "./vendor/chessground/chessground.min.js";
 
@@ -27,8 +27,10 @@ let good = null; // the checked position, without faults: { analyse, play } addr
 
 const main = document.getElementById("main");
 const chosen = asked.has("sgf") ? "go" : asked.get("board") in choices.boards ? asked.get("board") : "chess";
-const game = element("select", { id: "game" }, ...["chess", "go", ...Object.keys(choices.boards)].map((name) =>
-  element("option", { value: name, selected: name === chosen }, played.named("game", name.split(":").at(-1)))));
+const called = (name) => played.named("game", name.split(":").at(-1));
+const game = element("select", { id: "game" },
+  ...sortedByText(["chess", "go", ...Object.keys(choices.boards)], called).map((name) =>
+    element("option", { value: name, selected: name === chosen }, called(name))));
 const faults = element("p", { class: "error faults", role: "alert" });
 const state = element("p", { role: "status", "aria-live": "polite" });
 const board = element("div", { class: "board-edit" });

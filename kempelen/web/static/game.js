@@ -3,7 +3,7 @@
 import { createBoard } from "./board.js";
 import { channel } from "./channel.js";
 import { captures, onBoard } from "./material.js";
-import { lastNumbered, numberedLine, onTypedMove, pliesBefore, score, worded as localMove } from "./notation.js";
+import { goResult, lastNumbered, numberedLine, onTypedMove, pliesBefore, score, worded as localMove } from "./notation.js";
 import {
   ask, element, language, markStep, remembered, stepButtons, stepOf, withLevel,
 } from "./site.js";
@@ -360,9 +360,7 @@ export async function showGame(main, id, say) {
 
   /** Return why the game has ended. */
   function ending(draw) {
-    const [, winner, points] = /^([BW])\+([\d.]+)$/.exec(state.detail) ?? [];
-    const detail = points ? `${say(`letter ${winner}`)}+${Number(points).toLocaleString(language)}`
-      : state.detail && say(state.detail);
+    const detail = state.detail && goResult(say(state.detail), say);
     const byRules = state.reason === "end of the game" && say.named(draw ? "draw of" : "end of", state.game);
     if (!byRules || byRules === state.game) {
       return state.reason === "end of the game" && detail || [say(`end ${state.reason}`), detail].filter(Boolean).join(", ");

@@ -2,7 +2,7 @@
 // algorithm on a game or on the visitor's own tree. That page is shown in a sandboxed frame, and
 // sends a tree that is edited there to this page.
 
-import { ask, element, language, words } from "./site.js";
+import { ask, element, language, sortedByText, words } from "./site.js";
 
 const say = await words("learn");
 const played = await words("play");
@@ -28,8 +28,8 @@ if (!asked && Object.keys(games).length) {
   const options = (all, chosen, called = (each) => each) => all.map((each) =>
     element("option", { value: each, selected: each === chosen }, called(each)));
   const select = (name, ...choices) => element("select", { id: name, name }, ...options(...choices));
-  const game = select("game", Object.keys(games), "tic-tac-toe",
-    (each) => played.named("game", each));
+  const called = (name) => played.named("game", name);
+  const game = select("game", sortedByText(Object.keys(games), called), "tic-tac-toe", called);
   const algorithm = select("algorithm", games[game.value], "alpha-beta");
   const plies = element("input", {
     id: "depth", name: "depth", type: "number", min: depth[0], max: depth[1], value: 3 });

@@ -78,6 +78,8 @@ export function worded(say, kind, move, roll = false) {
   return move.replace(/^(roll|hold|pass)$|\b(bar|off)\b/g, (word) => say.named("move", word));
 }
 
+const DECIMAL_MARK = (0.5).toLocaleString(language)[1];
+
 // The odds of a win grow by this factor per centipawn, as in move_annotation.py.
 const LOG_ODDS_PER_CENTIPAWN = 0.00368208;
 
@@ -111,6 +113,15 @@ export function score(result) {
   return result.replaceAll("1/2", "½");
 }
 
+/**
+ * Return a result of Go, such as B+73.5, in the page's language, and another text as it is. say: the
+ * words of the page Play or Analyse.
+ */
+export function goResult(text, say) {
+  const [, winner, margin] = /^([BW])\+([\d.]*)$/.exec(text) ?? [];
+  return winner ? `${say(`letter ${winner}`)}+${margin && Number(margin).toLocaleString(language)}` : text;
+}
+
 /** Return a number with a number of digits after the decimal mark, in the page's language; null as "". */
 export function fixed(value, digits = 0) {
   return value == null ? ""
@@ -126,7 +137,7 @@ export function signed(value, digits) {
 /** Return an evaluation as text, from the first player's point of view. */
 export function scoreText({ cp, mate, lead, expected } = {}) {
   if (mate != null) return `#${mate}`;
-  if (lead != null) return signed(lead, 1);
+  if (lead != null) return signed(lead, 1).replace(".", DECIMAL_MARK);
   if (cp != null) return signed(cp / 100, 2);
   return expected == null ? "" : `${Math.round(expected * 100)} %`;
 }

@@ -25,6 +25,11 @@ export function remembered(name, label, initial) {
   return { node: element("label", { class: "switch" }, box, label), get on() { return box.checked; } };
 }
 
+/** Return the names of games in the order of their texts in the page's language. called(name): the text. */
+export function sortedByText(names, called) {
+  return [...names].sort((one, other) => called(one).localeCompare(called(other), language));
+}
+
 /** Return an opponent's name with its level in the page's language. */
 export function withLevel(name, level, say) {
   return level ? name.replace(level, say(`level ${level}`)) : name;

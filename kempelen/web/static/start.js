@@ -2,7 +2,7 @@
 
 import { keep, restore } from "./choices.js";
 import { savedGames } from "./games.js";
-import { ask, element } from "./site.js";
+import { ask, element, sortedByText } from "./site.js";
 
 const SIZES = [9, 13, 19]; // of boards of Go
 
@@ -55,8 +55,8 @@ function showFor(choice, values, ...controls) {
 export async function showStart(main, say) {
   const choices = await ask("/games/choices");
   const asked = new URLSearchParams(location.search);
-  const names = Object.keys(choices.games);
   const name = (each) => say.named("game", each.split(":").at(-1)); // for a game from a file, its class
+  const names = sortedByText(Object.keys(choices.games), name);
   const which = select(names.map((each) => [each, name(each)]),
     names.includes(asked.get("game")) ? asked.get("game") : "chess");
   which.id = "field-game";

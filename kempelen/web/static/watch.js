@@ -3,7 +3,7 @@
 
 import { createBoard } from "./board.js";
 import { channel } from "./channel.js";
-import { bar, expectedScore, numbered, numberedLine, scoreText, signed, worded } from "./notation.js";
+import { bar, expectedScore, goResult, numbered, numberedLine, scoreText, signed, worded } from "./notation.js";
 import { course, curves } from "./graph.js";
 import { ask, element, markStep, shape, stepButtons, stepByWheel, stepOf, words } from "./site.js";
 
@@ -46,7 +46,7 @@ function stateText(status, runner) {
 
 /** Return why a game ended: the detail, or the type of termination if there is no detail. */
 function ending(game) {
-  return game.detail || (game.termination ? say(`end ${game.termination}`) : "");
+  return goResult(game.detail ?? "", played) || (game.termination ? say(`end ${game.termination}`) : "");
 }
 
 /** Return whether a game has ended by checkmate: the result is shown instead of the score. */

@@ -19,6 +19,7 @@ from tests.kempelen.web.support import Served
 pytest.importorskip("selenium")
 
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.select import Select
 
 from tests.browser import Browser
 
@@ -463,7 +464,6 @@ def test_hint_explains_itself(browser: Browser, served: Served, spanish: bool) -
     browser.find("[data-action=hint]").click()
     words = "Pista: Cxd5. Captura la dama." if spanish else "Hint: Nxd5. It takes the queen."
     assert status(browser, words).startswith(words)
-
     game = served.begin(game="chess", fen="6k1/8/8/8/3p4/2N5/8/N5K1 w - - 0 1")
     show(browser, served, f"{served.base}/play/{game}", spanish)
     browser.find("[data-action=hint]").click()
@@ -485,6 +485,7 @@ def test_games_are_sorted_by_their_names(browser: Browser, served: Served, spani
         assert [name for name in names if name in ordered] == ordered
         theme = Select(browser.find("#theme")).first_selected_option.text
         assert theme == ("Tema: automático" if spanish else "Theme: automatic")
+
 
 @pytest.mark.parametrize("spanish", [False, True])
 def test_blunder_is_taken_back_or_played_anyway(

@@ -34,7 +34,7 @@ PGN = f"""[Event "{SCRIPT}"]
 
 1. e4 {{{SCRIPT}}} e5 2. Nf3 d6 3. Bc4 Bg4 4. Nc3 g6 5. Nxe5 Bxd1 6. Bxf7+ Ke7 7. Nd5# 1-0
 """
-SGF = f"(;GM[1]SZ[5]KM[0.5]PB[{IMAGE}]PW[W]C[{SCRIPT}];B[cc];W[bb];B[];W[dd])"
+SGF = f"(;GM[1]SZ[5]KM[0.5]PB[{IMAGE}]PW[W]RE[B+3.5]C[{SCRIPT}];B[cc];W[bb];B[];W[dd])"
 
 
 def player(name: str) -> EngineSettings:
@@ -214,9 +214,12 @@ def test_go_game_is_analysed_in_spanish_and_dark_theme(browser: Browser, served:
     browser.find("details button").click()
     browser.wait("return document.querySelector('svg.go .own')")
     assert browser.find(".comment").text == SCRIPT
+    assert browser.find("h2").text.endswith(" N+3,5")
     judge(browser)
     browser.wait("return document.querySelector('.course circle.blunder')")
     browser.wait("return document.querySelector('progress').hidden")
+    browser.press("\ue010")  # End
+    browser.wait(r"return /, [+-]\d+,\d$/.test(document.querySelector('.bar').ariaLabel)")
     heads = [each.text for each in browser.find_all("table thead th")]
     assert heads[-2:] == ["pérdida media", "precisión"]
     assert re.fullmatch(r"\d+,\d %", browser.find_all("table tbody td")[4].text)
