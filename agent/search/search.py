@@ -202,10 +202,11 @@ class Search(ABC, Generic[Move]):
     ) -> float:
         """Return the expected outcome of a line.
 
-        It is the mean of two iterations, because evaluations favour the player who has moved last.
+        If the scale of the evaluation is known, it is the mean of two iterations, because
+        evaluations favour the player who has moved last.
         """
         value = expected_outcome(result.value, result.decided, self._outcome_scale)
-        if result.decided or last is None or last.decided:
+        if not self._outcome_scale or result.decided or last is None or last.decided:
             return value
         return (value + expected_outcome(last.value, last.decided, self._outcome_scale)) / 2
 

@@ -17,6 +17,8 @@ from agent.games import catalogue
 from agent.games.go import Go
 from agent.kernel.backend import DEFAULT_SEARCH_CONFIG, CompiledBackend, SearchConfig
 from agent.limits import Info, Limits, Progress
+from agent.search.algorithm_spec import parse
+from agent.search.algorithms.mcts import UCT
 from agent.search.backend import GameBackend, PersistentSearcher
 from agent.search.defaults import default_algorithm
 from agent.search.searcher import GameSearcher
@@ -47,7 +49,7 @@ class SearchSettings:
             algorithm=self.algorithm,
             search_config=self.search_config,
         )
-        if backend.max_lines is not None:
+        if self.algorithm and not issubclass(parse(self.algorithm).search_class, UCT):
             raise ValueError(
                 f"{self.algorithm}: does not report visits of moves (use mcts for analysis)"
             )
