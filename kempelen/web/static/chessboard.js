@@ -193,15 +193,21 @@ export function chessBoard(say, play) {
       options = given;
       holder.setAttribute("role", "img");
       holder.setAttribute("aria-label", given.label ?? view.fen);
+      // On a hidden board, the ends of arrows would not be numbers. Chessground draws them later, when
+      // the board gets its size.
+      const hidden = !holder.clientWidth;
+      if (hidden) ground.state.drawable.autoShapes = [];
       const drawn = JSON.stringify([view.fen, view.legal, view.last, view.check, given.movable, bottom()]);
       if (drawn !== shown || given.again) {
         cancel();
         shown = drawn;
         draw();
       }
-      ground.setAutoShapes((given.hints ?? []).filter(([from]) => from).map(([from, to], rank) =>
+      const arrows = (given.hints ?? []).filter(([from]) => from).map(([from, to], rank) =>
         ({ orig: from, dest: from === to ? undefined : CASTLING[from + to] ?? to,
-          brush: given.threat ? "red" : BRUSHES[Math.min(rank, 2)] })));
+          brush: given.threat ? "red" : BRUSHES[Math.min(rank, 2)] }));
+      if (hidden) ground.state.drawable.autoShapes = arrows;
+      else ground.setAutoShapes(arrows);
     },
   };
 }
