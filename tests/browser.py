@@ -12,7 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from selenium import webdriver
-from selenium.common.exceptions import JavascriptException, TimeoutException
+from selenium.common.exceptions import (
+    JavascriptException,
+    NoSuchElementException,
+    StaleElementReferenceException,
+    TimeoutException,
+)
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
@@ -85,6 +90,16 @@ class Browser:
     def find(self, selector: str) -> WebElement:
         """Return the first element that a selector of CSS names."""
         return self.driver.find_element(By.CSS_SELECTOR, selector)
+
+    def click(self, selector: str) -> None:
+        """Click the first element that a selector names, even if the page replaces it meanwhile."""
+
+        def clicked(driver: webdriver.Chrome) -> bool:
+            driver.find_element(By.CSS_SELECTOR, selector).click()
+            return True
+
+        ignored = (StaleElementReferenceException, NoSuchElementException)
+        WebDriverWait(self.driver, PATIENCE, ignored_exceptions=ignored).until(clicked)
 
     def find_all(self, selector: str) -> list[WebElement]:
         """Return all elements that a selector of CSS names."""

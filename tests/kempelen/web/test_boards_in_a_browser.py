@@ -188,9 +188,9 @@ def test_variations_of_go_are_shown_and_downloaded(
     analyse(browser, served, SGF)
     assert moves(browser) == ["1. E5", "2. C5", "2. G7", "3. C6"]
     go(browser, "1. E5")
-    browser.find("svg.go rect.press[aria-label=F5]").click()
+    browser.click("svg.go rect.press[aria-label=F5]")
     browser.wait("return document.querySelector('.moves [aria-current]').textContent === '2. F5'")
-    browser.find("svg.go .closed").click()
+    browser.click("svg.go .closed")
     assert "already a stone" in browser.find("[role=alert]").text
     browser.download_to(tmp_path)
     browser.find("button.record").click()

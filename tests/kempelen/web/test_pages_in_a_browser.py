@@ -120,12 +120,12 @@ def test_go_on_rectangular_board_can_be_played_by_clicks(browser: Browser, serve
     browser.run(fill, "#field-seconds", "0.1")
     browser.find("form.start button").click()
     assert state(browser)["ply"] == "0"
-    for name in ("A13", "J1"):
+    for ply, name in ((0, "A13"), (2, "J1")):
+        browser.wait("return document.querySelector('main').dataset.ply === arguments[0]", str(ply))
         browser.wait("return document.querySelector(`[aria-label=${arguments[0]}]`)", name)
         browser.run("document.querySelector(`[aria-label=${arguments[0]}]`).scrollIntoView()", name)
-        ply = state(browser)["ply"]
-        browser.find(f"rect.press[aria-label={name}]").click()
-        browser.wait("return document.querySelector('main').dataset.ply !== arguments[0]", ply)
+        browser.click(f"rect.press[aria-label={name}]")
+    browser.wait("return document.querySelector('main').dataset.ply > 2")
     assert len(browser.find_all(".stone.black")) == 2
     box = "const {width, height} = document.querySelector('svg.go .wood').getBoundingClientRect();"
     ratio = browser.run(f"{box} return height / width")
