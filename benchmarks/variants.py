@@ -5,9 +5,9 @@
     python benchmarks/variants.py --variant atomic --opponent plain --games 20 --ledgers FOLDER
 
 Fairy-Stockfish is the WebAssembly build, run by Node. Without `--fairy`, only the plain search
-plays. Games start from random openings, in pairs with colours swapped, one at a time, so that both
-engines have a core of their own. The speed of Fairy-Stockfish is that of the build, which is
-slower than a native one: the table has both. With --ledgers, an interrupted run continues.
+plays. Games start from random openings, in pairs with colours swapped. Each concurrent game needs
+a core of its own; the engines do not ponder. The speed of Fairy-Stockfish is that of the build,
+which is slower than a native one: the table has both. With --ledgers, an interrupted run continues.
 """
 
 import re
@@ -54,6 +54,9 @@ def main() -> int:
     arguments.add_argument("--variant", choices=VARIANTS[1:], help="one (default: all)")
     arguments.add_argument("--opponent", choices=("plain", "fairy"), help="one (default: all)")
     arguments.add_argument("--games", type=int, default=100, help="games against each opponent")
+    arguments.add_argument(
+        "--concurrency", type=int, default=1, help="concurrent games (default: 1)"
+    )
     arguments.add_argument("--tc", default="5+0.05", help="time control, as base+increment")
     arguments.add_argument("--fairy", metavar="FILE", help="uci.js of fairy-stockfish-nnue.wasm")
     arguments.add_argument("--ledgers", metavar="FOLDER", help="keep a ledger of each match")
@@ -77,7 +80,7 @@ def main() -> int:
                 command = [
                     *("--variant", variant, "--engine", OURS, "--engine", engine),
                     *("--tc", options.tc, "--games", str(options.games)),
-                    *("--concurrency", "1", "--maxmoves", "200"),
+                    *("--concurrency", str(options.concurrency), "--maxmoves", "200"),
                     *("--ledger", str(folder / f"{variant}-{name}.sqlite")),
                 ]
                 rows_of_match = match_summary(command)["rows"]
