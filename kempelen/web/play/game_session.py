@@ -117,8 +117,10 @@ class GameSession:
         finally:
             self._watchers -= 1
             if not self._watchers:
+                self._hint_wanted = False
                 if self._hint_task is not None:
                     self._hint_task.cancel()
+                    self._hint_task = None
                 self._suspend_timer = self._call_later(
                     IDLE_OPPONENT_TIMEOUT_S, self._suspend_unless_watched
                 )
@@ -362,7 +364,8 @@ class GameSession:
         except Exception as error:  # noqa: BLE001 - a failed hint must not end the game
             self.subscribers.broadcast({"kind": "error", "text": self._error_text(error)})
         finally:
-            self._hint_task = None
+            if self._hint_task is asyncio.current_task():
+                self._hint_task = None
 
     async def _search(
         self, moves: Sequence[str], *variations: str, seconds: float = HINT_SECONDS
