@@ -93,10 +93,11 @@ def _train(arguments: Namespace) -> int:
     variant = parse_variant(arguments.variant)
     if not has_own_network(variant):
         raise TrainingError("{}: uses the network of chess (see `kempelen train fit`)", variant)
-    require_writable([arguments.output], [arguments.file], TrainingError, regular=True)
     start = arguments.initial
     if start is None and not corrects_evaluation(variant):
         start = SHIPPED_NETWORK
+    sources = [arguments.file] if start is None else [arguments.file, start]
+    require_writable([arguments.output], sources, TrainingError, regular=True)
     initial = read(start) if start else None
     load_kernels(variant_part(variant))
     names = [field.name for field in fields(VariantTrainingSettings) if field.name != "neurons"]

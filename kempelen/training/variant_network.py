@@ -142,7 +142,7 @@ def _small_parameters(neurons: int, generator: np.random.Generator) -> list[Floa
 
 
 def _dequantize(network: NnueNetwork) -> list[Floats]:
-    """Return the weights as floats. Inputs that chess does not use, begin at 0."""
+    """Return the weights as floats. Inputs that chess does not use begin at 0."""
     weights = network.weights[0]
     inputs = weights["inputs"].astype(np.float32) / NEURON_SCALE
     if "variant" not in network.manifest:
