@@ -8,7 +8,7 @@ from agent.connect_four.evaluation import handcrafted_function
 from agent.connect_four.records import NO_MOVE, Worker
 from agent.connect_four.rules import DiscBoard
 from agent.evaluation_types import HANDCRAFTED, Evaluation
-from agent.games.connect_four import OUTCOME_SCALE, ConnectFour
+from agent.games.connect_four import ConnectFour
 from agent.kernel.bits import U64
 from agent.kernel.evaluators import CompiledEvaluator, Evaluator, evaluate_root
 from agent.kernel.game_follower import GameReplayer
@@ -38,9 +38,7 @@ class ConnectFourSearch(ParallelSearch[DiscBoard]):
         self._position = ConnectFour()
         self._follower: GameReplayer[int] | None = None
         self._evaluator: Evaluator = CompiledEvaluator(evaluation.name, handcrafted_function)
-        self._outcome_scale = OUTCOME_SCALE
         if evaluation.python or evaluation.jitted:
-            self._outcome_scale = 0.0  # unknown
             self._evaluator = make_user_evaluator(evaluation, Worker, self._game_at, self.stop)
         self._started = 0.0
 
@@ -167,7 +165,7 @@ class ConnectFourSearch(ParallelSearch[DiscBoard]):
         worker = self._board.worker
         frame, nodes = worker.frames[0], int(worker.nodes)
         moves = [int(move) - 1 for move in frame.pv[: frame.pv_length]]
-        score, expected = self._score_and_outcome(int(worker.best_score))
+        score, expected = _score_and_outcome(int(worker.best_score))
         return Info(
             depth=depth,
             seldepth=int(worker.seldepth),
@@ -180,9 +178,10 @@ class ConnectFourSearch(ParallelSearch[DiscBoard]):
             expected_outcome=expected,
         )
 
-    def _score_and_outcome(self, score: int) -> tuple[Score, float]:
-        mate = score_of(score)
-        if isinstance(mate, Mate):
-            return mate, copysign(1.0, score)
-        value = to_value(score)
-        return to_cp(value), expected_outcome(value, False, self._outcome_scale)
+
+def _score_and_outcome(score: int) -> tuple[Score, float]:
+    mate = score_of(score)
+    if isinstance(mate, Mate):
+        return mate, copysign(1.0, score)
+    value = to_value(score)
+    return to_cp(value), expected_outcome(value, decided=False)

@@ -223,10 +223,6 @@ def evaluate(game: ConnectFour) -> float:
     return chances / (16 * len(lines) + 1)
 
 
-# Half a win is expected with a lead of four more lines of three discs.
-OUTCOME_SCALE = evaluate.outcome_scale = 0.03  # type: ignore[attr-defined]
-
-
 @cache
 def _squares_in_reading_order(width: int, height: int) -> list[int]:
     return [
