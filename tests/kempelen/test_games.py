@@ -103,7 +103,7 @@ def test_whole_game_of_variant_has_legal_moves_and_a_result(warm_variants, engin
         elif expected and board.ply() % 4 < 2:
             move, hits = expected, hits + 1
         else:
-            found = engine.analyse(board, chess.engine.Limit(nodes=300), game=variant, multipv=3)
+            found = engine.analyse(board, chess.engine.Limit(nodes=3000), game=variant, multipv=3)
             moves = [line["pv"][0] for line in found]
             assert len(set(moves)) == min(3, board.legal_moves.count())
             assert all(move in board.legal_moves for move in moves)
