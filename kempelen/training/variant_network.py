@@ -226,7 +226,7 @@ class VariantTrainer:
         errors = [self._forward(positions.take(rows))[0] ** 2 for rows in parts]
         return float(np.concatenate(errors).mean())
 
-    def _forward(self, batch: VariantPositions) -> tuple[Floats, ...]:
+    def _forward(self, batch: VariantPositions) -> tuple[npt.NDArray[Any], ...]:
         """Return the errors of the predictions, and what the gradients need."""
         inputs, biases, outputs, output_biases = self.parameters
         settings, neurons = self._settings, len(biases)
@@ -240,7 +240,8 @@ class VariantTrainer:
         active = active[:, :INPUTS]
         sums = (active @ inputs + biases).reshape(count, 2 * neurons)
         clipped = np.clip(sums, 0, 1)
-        buckets = self._buckets(batch)
+        pieces = np.minimum(batch.pieces.astype(np.int64), MAX_PIECES)
+        buckets = output_bucket(pieces, len(output_biases))
         totals = np.einsum("pn,pn->p", clipped * clipped, outputs[buckets])
         scores = batch.values + SCORE_SCALE * (totals + output_biases[buckets])
         target = Target(settings.result_share, settings.scale)
@@ -248,22 +249,15 @@ class VariantTrainer:
         targets = (1 - settings.result_share) * win_probability(batch.scores, target)
         targets += settings.result_share * batch.results
         errors = (predicted - targets).astype(np.float32)
-        return errors, predicted, active, sums, clipped
-
-    def _buckets(self, batch: VariantPositions) -> npt.NDArray[np.int64]:
-        """Return the output bucket of each position."""
-        pieces = np.minimum(batch.pieces.astype(np.int64), MAX_PIECES)
-        buckets: npt.NDArray[np.int64] = output_bucket(pieces, len(self.parameters[3]))
-        return buckets
+        return errors, predicted, active, sums, clipped, buckets
 
     def gradients(self, batch: VariantPositions) -> tuple[list[Floats], float]:
         """Return the gradients of the parameters for a batch, and its loss."""
-        errors, predicted, active, sums, clipped = self._forward(batch)
+        errors, predicted, active, sums, clipped, buckets = self._forward(batch)
         _, biases, outputs, output_biases = self.parameters
         count = len(errors)
         factor = 2 * SCORE_SCALE / self._settings.scale / count
         slopes = (errors * predicted * (1 - predicted) * factor).astype(np.float32)
-        buckets = self._buckets(batch)
         inner = slopes[:, None] * outputs[buckets] * 2 * clipped * ((sums > 0) & (sums < 1))
         inner = inner.reshape(2 * count, len(biases)).astype(np.float32)
         selected = np.zeros((len(output_biases), count), np.float32)
