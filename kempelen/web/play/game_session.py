@@ -120,7 +120,6 @@ class GameSession:
                 self._hint_wanted = False
                 if self._hint_task is not None:
                     self._hint_task.cancel()
-                    self._hint_task = None
                 self._suspend_timer = self._call_later(
                     IDLE_OPPONENT_TIMEOUT_S, self._suspend_unless_watched
                 )
@@ -333,6 +332,8 @@ class GameSession:
             self._hint_wanted = True
         elif self._hint_task is None:
             self._hint_task = asyncio.create_task(self._send_hint(list(self.saved.moves)))
+            # The callback runs even if the task is cancelled before it starts.
+            self._hint_task.add_done_callback(self._end_hint)
 
     async def _give_wanted_hint(self) -> None:
         """Give the hint that was requested during the check of a move, or say why not."""
@@ -363,9 +364,10 @@ class GameSession:
                 self.subscribers.broadcast(hint)
         except Exception as error:  # noqa: BLE001 - a failed hint must not end the game
             self.subscribers.broadcast({"kind": "error", "text": self._error_text(error)})
-        finally:
-            if self._hint_task is asyncio.current_task():
-                self._hint_task = None
+
+    def _end_hint(self, task: asyncio.Task[None]) -> None:
+        if self._hint_task is task:
+            self._hint_task = None
 
     async def _search(
         self, moves: Sequence[str], *variations: str, seconds: float = HINT_SECONDS
