@@ -115,6 +115,15 @@ def opponents(monkeypatch: pytest.MonkeyPatch) -> list[SlowOpponent]:
     return invited
 
 
+def use_hint_engine(monkeypatch: pytest.MonkeyPatch, engine: Any) -> None:
+    """Let `engine` search for hints, and check moves."""
+
+    async def start(setup: GameSetup, board: Any, site: SiteContext) -> Any:
+        return engine
+
+    monkeypatch.setattr(game_session, "start_hint_engine", start)
+
+
 async def test_player_returning_while_opponent_closes_plays_on(
     site: SiteContext, opponents: list[SlowOpponent], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -324,10 +333,7 @@ async def test_search_for_a_hint_ends_when_the_last_page_leaves(
 ) -> None:
     engine = SlowOpponent("b2")
 
-    async def advise(setup: GameSetup, board: Any, site: SiteContext) -> SlowOpponent:
-        return engine
-
-    monkeypatch.setattr(game_session, "start_hint_engine", advise)
+    use_hint_engine(monkeypatch, engine)
     session, page = make_session(site, side=0), Page()
     visit = attend(session, page)
     page.do("hint")
@@ -344,10 +350,7 @@ async def test_hint_for_changed_position_is_discarded(
 ) -> None:
     engine = SlowOpponent("e2e4")
 
-    async def advise(setup: GameSetup, board: Any, site: SiteContext) -> SlowOpponent:
-        return engine
-
-    monkeypatch.setattr(game_session, "start_hint_engine", advise)
+    use_hint_engine(monkeypatch, engine)
     session = make_session(site, game="chess", side=0)
     page = Page()
     visit = attend(session, page)
@@ -472,10 +475,7 @@ async def test_blunder_is_played_only_after_the_warning(
 ) -> None:
     engine = Scores({0: 0.0, 1: 0.9})
 
-    async def advise(setup: GameSetup, board: Any, site: SiteContext) -> Scores:
-        return engine
-
-    monkeypatch.setattr(game_session, "start_hint_engine", advise)
+    use_hint_engine(monkeypatch, engine)
     session, page = make_session(site, side=0), Page()
     visit = attend(session, page)
     page.do("move", move="a1", ply=0, check=True)
@@ -532,10 +532,7 @@ async def test_good_move_is_played_after_the_check_and_a_failed_check_does_not_m
     monkeypatch: pytest.MonkeyPatch,
     outcomes: dict[int, float],
 ) -> None:
-    async def advise(setup: GameSetup, board: Any, site: SiteContext) -> Scores:
-        return Scores(outcomes)
-
-    monkeypatch.setattr(game_session, "start_hint_engine", advise)
+    use_hint_engine(monkeypatch, Scores(outcomes))
     session, page = make_session(site, side=0), Page()
     visit = attend(session, page)
     page.do("move", move="z9", ply=0, check=True)
