@@ -1,6 +1,7 @@
 """Games as lichess-bot plays them: a stream of lichess, and python-chess between it and the engine.
 
-lichess-bot cannot be installed as a package. `play_game` makes its calls in its order.
+lichess-bot cannot be installed as a package. `play_game` makes the same calls
+as lichess-bot, in the same order.
 """
 
 import json

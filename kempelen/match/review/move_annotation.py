@@ -82,8 +82,8 @@ class ReviewedMove:
     """A move with the evaluation after it and its classification.
 
     The evaluation is from the point of view of player 0. `best` and `line` are the best move and
-    line in the notation for users. `loss` is the loss of expected score, and `centipawn_loss` that
-    of centipawns in chess. They are None if they are unknown.
+    line in the notation for users. `loss` is the lost expected score, and `centipawn_loss` the lost
+    centipawns in chess. Each is None if it is unknown.
     """
 
     ply: int
@@ -105,8 +105,8 @@ class ReviewedMove:
 class MoveStats:
     """The number of moves of a player, in total and by classification.
 
-    `loss` is the mean loss of expected score, `centipawn_loss` that of centipawns in chess, and
-    `accuracy` that of Lichess, from 0 to 100. They are None without moves.
+    `loss` is the mean lost expected score, `centipawn_loss` the mean of lost centipawns in chess,
+    and `accuracy` a number from 0 to 100, computed as on Lichess. Each is None without moves.
     """
 
     moves: int
