@@ -14,10 +14,11 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from agent.games.variants import find_variant
 from agent.io.user_code import describe
 from kempelen.console.translation import translate
 from kempelen.web.analyse.page import AnalysePage
@@ -137,6 +138,11 @@ class PageServer:
         async def answer(request: Request) -> Response:
             if not self.site.owner(request.cookies):
                 return render_page(request, SIGN_IN_PAGE, (), 401)
+            asked = request.query_params.get("variant", "")
+            variant = find_variant(asked)
+            if variant is not None and variant != asked:  # scripts know no aliases
+                url = request.url.include_query_params(variant=variant)
+                return RedirectResponse(f"{url.path}?{url.query}")
             return render_page(request, page.name, self._navigation(request))
 
         return answer

@@ -21,7 +21,7 @@ from agent.games.catalogue import GameError, GameType
 from agent.games.fen import board_from_fen, is_playable
 from agent.games.go import Go, format_size, parse_size
 from agent.games.position_text import MAX_LENGTH, options_for, supports_setup
-from agent.games.variants import STANDARD, VARIANTS, ChessRules
+from agent.games.variants import STANDARD, VARIANTS, ChessRules, parse_variant
 from agent.io.message import Message, MessageError, library_message
 from agent.search.catalogue import algorithms
 from agent.search.limited_strength import GAME_LEVELS
@@ -264,7 +264,10 @@ def _read_board(game: str, text: str) -> dict[str, Any]:
 
 def _read_position(reader: _Form) -> dict[str, Any]:
     chess960 = reader.flag("chess960")
-    variant = reader.choice("variant", VARIANTS, STANDARD)
+    try:
+        variant = parse_variant(str(reader.form.get("variant", STANDARD)))
+    except ValueError as error:
+        raise SetupError(str(error)) from None
     rules = {"chess960": chess960, "variant": variant}
     if chess960 and variant != STANDARD:
         raise SetupError("chess960: only in chess")

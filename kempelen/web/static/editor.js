@@ -98,7 +98,7 @@ function editChess() {
   let possible = { castling: [], passing: [] };
   const variant = element("select", { id: "variant", onchange: () => read(choices.variants[variant.value]) },
     ...Object.keys(choices.variants).map((name) => element("option", { value: name }, played(`variant ${name}`))));
-  const requested = asked.get("variant") ?? "chess"; // the server knows other names too
+  const requested = asked.get("variant") ?? "chess";
   const holder = element("div", { class: "chess", role: "img", "aria-label": say("board") });
   const overlay = element("div", { class: "overlay", hidden: true });
   board.replaceChildren(element("div", { class: "chess-frame" }, holder), overlay);

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
 import chess
 import chess.pgn
@@ -538,6 +539,18 @@ def test_go_is_played_from_a_position(served: Served) -> None:
         status, _, text = served.ask("POST", "/games", {"game": "go", "sgf": wrong})
         assert status == 400
         assert reason in json.loads(text)["error"]
+
+
+@pytest.mark.parametrize("page", ["play", "editor", "analyse"])
+def test_address_with_an_alias_of_a_variant_is_redirected(served: Served, page: str) -> None:
+    query = "variant=King+of_the-Hill&fen=4k3/8/8/8/8/8/8/4K2R_w_K_-_3%2B1_0_1"
+    status, headers, _ = served.ask("GET", f"/{page}?{query}")
+    path, _, redirected = headers["Location"].partition("?")
+    assert (status, path) == (307, f"/{page}")
+    fields = {"variant": "kingofthehill", "fen": "4k3/8/8/8/8/8/8/4K2R_w_K_-_3+1_0_1"}
+    assert dict(parse_qsl(redirected)) == fields
+    for query in ("", "?variant=kingofthehill", "?variant=losers", "?variant="):
+        assert served.ask("GET", f"/{page}{query}")[0] == 200
 
 
 def test_unknown_game_is_not_found(served: Served) -> None:

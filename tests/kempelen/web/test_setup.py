@@ -162,8 +162,16 @@ def test_squares_of_last_drop_are_marked() -> None:
 
 
 def test_unknown_variant_is_rejected() -> None:
-    with pytest.raises(SetupError, match=r"variant: invalid value \(expected one of: chess"):
+    with pytest.raises(SetupError, match=r"variant: unknown 'losers' \(expected one of: chess"):
         parse_setup({"variant": "losers"}, OFFERS)
+
+
+@pytest.mark.parametrize(
+    ("alias", "variant"),
+    [("koth", "kingofthehill"), ("King of the Hill", "kingofthehill"), ("Three-check", "3check")],
+)
+def test_variant_is_known_by_its_aliases(alias: str, variant: str) -> None:
+    assert parse_setup({"variant": alias}, OFFERS).variant == variant
 
 
 @pytest.mark.parametrize(
