@@ -107,7 +107,8 @@ class WatchedTournament:
 
     def has(self, key: str) -> bool:
         """Return whether `key` is that of a finished game, or the name of a board's snapshot."""
-        return key in self.spectator.games or key in self.spectator.state.snapshots
+        is_board = key.startswith("boards/") and key in self.spectator.state.snapshots
+        return is_board or key in self.spectator.games
 
     def games(self, before: int) -> list[dict[str, Any]]:
         """Return at most MAX_LISTED finished games with numbers below `before`, newest first."""

@@ -97,7 +97,13 @@ def test_tournament_games_are_listed_and_replayed(served: Served) -> None:
     assert len(replay["positions"]) == moves + 1 + replay["book"]
     assert replay["positions"][0]["fen"].startswith("rnbqkbnr/")
     assert replay["positions"][-1]["move"]
-    for path in ("/watch/1/games/none", "/watch/2/games", "/watch/9/games/1.1-2.1.1"):
+    for path in (
+        "/watch/1/games/none",
+        "/watch/1/games/status",  # a snapshot that is not of a board
+        "/watch/1/games/status/record",
+        "/watch/2/games",
+        "/watch/9/games/1.1-2.1.1",
+    ):
         assert got(served, path, 404)["error"]
 
 
