@@ -44,13 +44,19 @@ async def require_connected(request: Request) -> None:
 async def run_while_connected(request: Request, work: Coroutine[Any, Any, Result]) -> Result:
     """Return the result of a coroutine. If the visitor disconnects, cancel it.
 
-    Raise HTTPException if the visitor is gone.
+    Raise HTTPException if the visitor is gone, or ClientDisconnect if they left before the end of
+    the request.
     """
-    await request.body()  # the next message says that the visitor has disconnected
-    task, gone = asyncio.ensure_future(work), asyncio.ensure_future(request.receive())
+
+    async def receive_disconnect() -> None:
+        await request.body()  # the next message says that the visitor has disconnected
+        await request.receive()
+
+    task, gone = asyncio.ensure_future(work), asyncio.ensure_future(receive_disconnect())
     try:
         await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
         if not task.done():
+            gone.result()
             raise HTTPException(408)
         return task.result()
     finally:

@@ -1,6 +1,7 @@
 """The server notices at once that a page is gone, even while it handles the page's messages."""
 
 import asyncio
+import inspect
 import json
 import socket
 import threading
@@ -11,12 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.requests import ClientDisconnect, Request
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
 from kempelen.web import channel
 from kempelen.web.analyse import page as analysing
 from kempelen.web.analyse.game_analysis import AnalysisError
+from kempelen.web.pages import run_while_connected
 from tests.kempelen.web.support import PATIENCE, Served, serving
 from tests.waiting import until
 
@@ -122,6 +125,16 @@ def test_search_of_gone_visitor_is_cancelled(
         assert started.wait(PATIENCE)
         assert not cancelled.is_set()
     assert cancelled.wait(PATIENCE)
+
+
+async def test_work_for_a_visitor_who_leaves_during_the_request_is_cancelled() -> None:
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.disconnect"}
+
+    work = asyncio.sleep(PATIENCE)
+    with pytest.raises(ClientDisconnect):
+        await run_while_connected(Request({"type": "http"}, receive), work)
+    assert inspect.getcoroutinestate(work) == inspect.CORO_CLOSED
 
 
 def test_request_of_gone_visitor_is_not_run(
