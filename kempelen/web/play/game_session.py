@@ -414,7 +414,7 @@ class GameSession:
     async def _find_refutation(self, moves: Sequence[str], move: str) -> dict[str, Any] | None:
         """Return the warning if a move is a mistake or a blunder, otherwise None.
 
-        A move without any loss in the first search needs no second one.
+        A move that is good after the first search is not searched again.
         """
         quality = MoveQuality.GOOD
         for seconds in CHECK_SECONDS:
