@@ -18,9 +18,11 @@ from kempelen.match.config.engine_settings import EngineProtocol, EngineSettings
 from kempelen.match.config.settings import Adjudication
 from kempelen.match.config.time_control import TimeControl
 from kempelen.match.game.game_result import Termination
-from kempelen.match.live.events import GameFinished, Notice, Status
+from kempelen.match.live.events import GameFinished, GameStarted, Notice, Status
+from kempelen.match.live.live_state import LiveState
 from kempelen.match.live.mqtt_publisher import MqttPublisher, MqttSubscriber
 from kempelen.match.pairing.formats import Format
+from kempelen.match.records.game_record import GameRecord, encode_record
 from kempelen.match.runner import LocalExecutor
 from protocols import tasks
 from protocols.client.engine import EngineError, EngineTimeoutError
@@ -96,6 +98,19 @@ async def test_published_messages_follow_schema_and_match_records(mosquitto):
     assert sequences == sorted(set(sequences))
     assert [p["result"] for p in listening.of("/result")] == [r.result for r in records]
     listening.connection.close()
+
+
+def test_schema_describes_rules_and_reason_of_games():
+    """They are known to subscribers that read nothing but the schema."""
+    state = LiveState()
+    end = GameRecord("1", 1, "A", "B", "", (), (), "1-0", Termination.CHECKMATE, variant="atomic")
+    state.apply(GameStarted(0, "1", 1, "A", "B", "", (), "", "white", None, None, "atomic"))
+    state.apply(GameFinished(0, end))
+    source = {"run": "r", "sequence": 1}
+    for kind, payload in (("board", state.boards[0]), ("record", encode_record(end))):
+        validator(kind).validate({**payload, **source})
+        described = validator(kind).schema["$defs"][kind]["properties"]
+        assert {"variant", "chess960", "detail"} <= payload.keys() & described.keys()
 
 
 @pytest.mark.parametrize("format_", list(Format))

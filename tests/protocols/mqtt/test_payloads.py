@@ -42,6 +42,18 @@ VALID = {
         "run": "r", "sequence": 3, "board": 1, "pair": "1.1-2.1", "game": 1, "ply": 3,
         "side": "white", "depth": 5, "cp": 12, "mate": None, "nodes": 9, "time": 0.1, "pv": [],
     },
+    "board": {
+        "run": "r", "sequence": 4, "board": 0, "pair": "1.1-2.1", "game": 2, "white": "A",
+        "black": "B", "variant": "atomic", "chess960": True, "fen": "", "moves": ["g1f3"],
+        "position": "", "turn": "black", "white_clock": 1.5, "black_clock": None, "last": "Nf3",
+        "result": "1-0", "termination": "king exploded", "detail": "", "white_said": None,
+        "black_said": None, "scores": [None],
+    },
+    "record": {
+        "run": "r", "sequence": 5, "pair": "1.1-2.1", "game": 1, "white": "A", "black": "B",
+        "variant": "3check", "chess960": False, "fen": "", "opening": [], "moves": [{"move": "e4"}],
+        "result": "*", "termination": "unfinished", "detail": "", "started": "",
+    },
 }  # fmt: skip
 JSON = st.recursive(
     st.none()
@@ -118,6 +130,15 @@ def test_reply_topics_are_validated(topic, valid):
 )  # fmt: skip
 def test_game_names_are_validated(name, valid):
     assert same_verdict("kind", {"name": name}) == valid
+
+
+@pytest.mark.parametrize("kind", ["board", "record"])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("variant", None), ("variant", "x" * 41), ("chess960", "false"), ("detail", 1)],
+)
+def test_rules_and_reason_of_game_are_validated(kind, name, value):
+    assert not same_verdict(kind, VALID[kind] | {name: value})
 
 
 @pytest.mark.parametrize(
