@@ -565,8 +565,9 @@ def test_command(command: str, folder: Path, capfd: pytest.CaptureFixture[str]) 
             main(words[1:])
         assert ending.value.code == 0
     else:
-        assert main(words[1:]) == 0, capfd.readouterr().err
-    assert capfd.readouterr().out
+        status, written = main(words[1:]), capfd.readouterr()
+        assert status == 0, written
+        assert written.out
 
 
 @functools.cache

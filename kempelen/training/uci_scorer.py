@@ -229,9 +229,10 @@ class UciScorer:
     def _exit_reason(self) -> str:
         if self._timed_out:
             return "timed out and was killed"
+        self._deadline = math.inf
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(1.0)
-        self._threads[1].join(0.2)
+            self._process.wait(SHUTDOWN_TIMEOUT)
+        self._threads[1].join(SHUTDOWN_TIMEOUT)
         return describe_exit(self._process.returncode, self._stderr_tail)
 
     def _watch_deadline(self) -> None:

@@ -267,9 +267,9 @@ class EngineProcess:
     async def describe_end(self) -> str:
         """Return how the process ended. Call this method only after the end of the output."""
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(1.0):
+            async with asyncio.timeout(QUIT_LIMIT):
                 await self._process.wait()
-                await asyncio.wait([self._stderr_reader], timeout=0.2)
+                await asyncio.wait([self._stderr_reader])
         return describe_exit(self._process.returncode, self._stderr)
 
 

@@ -83,6 +83,25 @@ def test_fault_fails_the_step_that_shows_it(capsys, monkeypatch, old, new, step,
     assert detail in failed[step]
 
 
+@pytest.mark.parametrize("always", [False, True])
+def test_move_is_late_only_if_every_search_is_late(capsys, monkeypatch, always):
+    search_once, searches = compliance._Session._search_once, []
+
+    async def search_late(session, *arguments):
+        searches.append(arguments)
+        move, search, elapsed = await search_once(session, *arguments)
+        return move, search, elapsed + (60 if always or len(searches) % 2 else 0)
+
+    monkeypatch.setattr(compliance._Session, "_search_once", search_late)
+    status, failed = check(capsys, sys.executable, COMPLIANT)
+    assert status == always
+    assert bool(failed) == always
+    for step in ("go movetime 100", "1 ms on the clock", "go ponder and stop") if always else ():
+        assert "s too late, and late in all of 5 tries" in failed[step]
+    assert "go nodes 1000" not in failed  # without a clock
+    assert "MultiPV 3" not in failed
+
+
 def test_answers_before_stop_and_crashes_are_reported(capsys):
     status, failed = check(capsys, failing("none")[0], *failing("none")[1])
     assert status == 1
