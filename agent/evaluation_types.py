@@ -4,6 +4,7 @@ import operator
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import wraps
 from math import isfinite
 from pathlib import Path
 from typing import Any, TypeVar
@@ -210,6 +211,7 @@ def with_error_reporting(
     `check(name, value)` must return the value of the function as a number or raise EvaluationError.
     """
 
+    @wraps(function)
     def evaluate(position: Any) -> Number:
         try:
             return check(name, function(position))

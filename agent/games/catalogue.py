@@ -90,7 +90,7 @@ class GameType:
             return learned
         if evaluation.batch:
             return self.batch_evaluation(evaluation)
-        return self.adapt(with_error_reporting(evaluation.name, evaluation.python, require_finite))
+        return self.adapt(_with_checks(evaluation.name, evaluation.python))
 
     def batch_evaluation(self, evaluation: Evaluation) -> "BatchEvaluation":
         """Convert a user's batched evaluation to a `BatchEvaluation` for this game."""
@@ -222,7 +222,18 @@ def _guarded_evaluation(game_type: GameType, name: str) -> GameEvaluation:
             "decorator (or rename the function and select it with --evaluation)",
             name,
         )
-    return with_error_reporting(name, evaluation.python, require_finite)
+    return _with_checks(name, evaluation.python)
+
+
+def _with_checks(name: str, function: Callable[[Any], Any]) -> GameEvaluation:
+    scale = getattr(function, "outcome_scale", None)
+    if scale is not None and not (_is_number(scale) and scale > 0):
+        raise EvaluationError(
+            "evaluation {}: outcome_scale must be a positive number (got {})",
+            name,
+            quote_value(scale),
+        )
+    return with_error_reporting(name, function, require_finite)
 
 
 def _game_type(name: str, module: ModuleType, attribute: str) -> GameType:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from functools import update_wrapper
 from typing import Any, Generic, TypeVar
 
 from agent.threads.one_shot_event import OneShotEvent, wait_for_any
@@ -85,6 +86,7 @@ class MonitoredFunction:
     """A user's function, wrapped so that other threads can detect and interrupt stuck calls."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
+        update_wrapper(self, function)  # an evaluation may have attributes
         self._function = function
         self._slowest = 0.0
         self._began: dict[int, float] = {}  # start times of running calls, by thread

@@ -5,12 +5,17 @@ from pathlib import Path
 
 import pytest
 
+from agent.clock import SearchClock
 from agent.evaluation import EvaluationError
 from agent.evaluation_loading import load_game_evaluation
 from agent.game import parse_move
 from agent.games import catalogue
 from agent.games.catalogue import GameError
+from agent.limits import Limits
+from agent.search.backend import GameBackend
 from agent.search.catalogue import algorithm
+from agent.search.searcher import GameSearcher
+from agent.threads.one_shot_event import OneShotEvent
 
 CHOMP = f"{Path(__file__).parents[2] / 'data' / 'games' / 'chomp.py'}:Chomp"
 
@@ -121,6 +126,36 @@ def test_invalid_game_class_is_reported_at_creation(file, method, message):
     path = file(f"{text}\n\nclass Mine(Chomp):\n    {method}\n")
     with pytest.raises(GameError, match=rf"game .*mine.py:Mine: {message}"):
         catalogue.new_game(f"{path}:Mine")
+
+
+SCALED = "def evaluate(game): return 30.0\nevaluate.outcome_scale = {}\n"
+
+
+def test_scale_of_users_evaluations_sets_expected_outcome(file):
+    """Half a win is expected at the scale, with a game's own evaluation and with another one."""
+    game = Path(CHOMP.rpartition(":")[0]).read_text()
+    own = catalogue.find(f"{file(game + SCALED.format(30))}:Chomp")
+    other = load_game_evaluation(own, f"{file(SCALED.format(90), 'other.py')}:evaluate")
+    for evaluate, expected in [(own.evaluate, 0.5), (other, 0.25)]:
+        backend = GameBackend(
+            lambda evaluate: GameSearcher(algorithm("alpha-beta")(evaluate)),
+            own.evaluate,
+            ("user", evaluate),
+            print,
+        )
+        searcher = backend.get_searcher(SearchClock(Limits(depth=1)), OneShotEvent())
+        (info,) = searcher.search(own.new(), Limits(depth=1))
+        assert abs(info.expected_outcome) == expected
+
+
+@pytest.mark.parametrize("scale", ["0", "-1", "float('nan')", "'30'", "True"])
+def test_invalid_scale_is_reported(file, scale):
+    path = file(SCALED.format(scale), "scaled.py")
+    with pytest.raises(EvaluationError, match="outcome_scale must be a positive number"):
+        load_game_evaluation(catalogue.find(CHOMP), f"{path}:evaluate")
+    game = file(Path(CHOMP.rpartition(":")[0]).read_text() + SCALED.format(scale), "game.py")
+    with pytest.raises(GameError, match="outcome_scale must be a positive number"):
+        catalogue.find(f"{game}:Chomp")
 
 
 def test_user_evaluation_gets_the_game_object(file):
