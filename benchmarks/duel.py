@@ -26,7 +26,7 @@ from pathlib import Path
 from queue import SimpleQueue
 
 import chess
-from harness import elo_of_pairs, parser, show, show_progress, spawn
+from harness import elo_of_pairs, even_count, parser, show, show_progress, spawn
 
 from agent.machine import usable_cores
 
@@ -173,7 +173,7 @@ def main(arguments: argparse.Namespace) -> int:
     """Play and report."""
     results: SimpleQueue[int | None] = SimpleQueue()
     counts = Counter[int]()
-    pairs = max(arguments.games // 2, 1)
+    pairs = arguments.games // 2
     with tempfile.TemporaryDirectory() as name:
         trees = (
             tree_of(arguments.new, Path(name) / "new"),
@@ -206,7 +206,7 @@ if __name__ == "__main__":
     options = parser(__doc__)
     options.add_argument("new", help="folder or git revision")
     options.add_argument("old", help="folder or git revision to compare with")
-    options.add_argument("--games", type=int, default=2000)
+    options.add_argument("--games", type=even_count, default=2000)
     options.add_argument(
         "--evaluations",
         nargs=2,

@@ -13,7 +13,7 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from harness import parser, show
+from harness import even_count, parser, show
 
 from agent.backends import wait_until_loaded
 from agent.games.catalogue import find
@@ -81,7 +81,7 @@ async def play(name: str, levels: Sequence[int], seed: int) -> float:
 async def compare(name: str, strong: int, weak: int, games: int) -> float:
     """Return the points of a level against another one."""
     points = 0.0
-    for seed in range((games + 1) // 2):
+    for seed in range(games // 2):
         points += await play(name, (strong, weak), seed)
         points += 1 - await play(name, (weak, strong), seed)
     return points
@@ -91,7 +91,7 @@ def main() -> None:
     """Compare the levels of each game."""
     arguments = parser(__doc__)
     arguments.add_argument("names", nargs="+", metavar="GAME")
-    arguments.add_argument("--games", type=int, default=40, help="games per pair of levels")
+    arguments.add_argument("--games", type=even_count, default=40, help="games per pair of levels")
     arguments.add_argument(
         "--levels", type=int, nargs="+", default=range(1, len(GAME_LEVELS)),
         help="levels to compare with the next weaker one",

@@ -16,7 +16,7 @@ import threading
 from collections import Counter
 from pathlib import Path
 
-from harness import JsonLedger, elo_of_pairs, parser, show
+from harness import JsonLedger, elo_of_pairs, even_count, parser, show
 
 from agent.games.go import Go
 from agent.go.search import GoSearch
@@ -90,7 +90,7 @@ def main(arguments: argparse.Namespace) -> None:
     """Play and report."""
     key = key_of(arguments)
     found = JsonLedger(arguments.ledger, {"duel": key}).collect(
-        max(arguments.games // 2, 1), lambda number: play_pair(arguments, number)
+        arguments.games // 2, lambda number: play_pair(arguments, number)
     )
     counts = Counter(points for points, _ in found)
     distinct = len({game for _, games in found for game in games})
@@ -108,7 +108,7 @@ if __name__ == "__main__":
         "settings", nargs="*", metavar="NAME=VALUE", help="settings of the first side"
     )
     options.add_argument("--against", nargs="*", default=[], metavar="NAME=VALUE")
-    options.add_argument("--games", type=int, default=200)
+    options.add_argument("--games", type=even_count, default=200)
     options.add_argument("--playouts", type=int, default=500, help="playouts per move")
     options.add_argument("--time", type=float, help="seconds per move, instead of a playout limit")
     options.add_argument("--size", type=int, default=9)

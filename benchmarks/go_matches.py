@@ -17,7 +17,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from harness import KEMPELEN, JsonLedger, match_summary, parser, show_figures
+from harness import KEMPELEN, JsonLedger, even_count, match_summary, parser, show_figures
 
 from agent.go.parts import GO
 from kempelen.console.terminal import load_kernels
@@ -133,7 +133,7 @@ def main() -> None:
     """Play the pairs that are not in the ledger, and show all results."""
     arguments = parser(__doc__)
     arguments.add_argument("--against", choices=("gnugo", "plain", "self"), default="gnugo")
-    arguments.add_argument("--games", type=int, default=100, help="number of games, an even number")
+    arguments.add_argument("--games", type=even_count, default=100, help="number of games")
     arguments.add_argument("--size", type=int, default=9)
     arguments.add_argument("--komi", type=float, default=7.5)
     arguments.add_argument("--seconds", type=float, help="seconds per move of our engine")
@@ -164,7 +164,7 @@ def main() -> None:
         if name not in ("games", "json", "ledger", "gnugo")
     }
     pairs = JsonLedger(options.ledger, settings).collect(
-        max(options.games // 2, 1), lambda number: play(options, number)
+        options.games // 2, lambda number: play(options, number)
     )
     limits = f"{options.seconds or '-'} s, {options.playouts or '-'} playouts a move"
     title = f"{options.size}x{options.size} against {options.against}, {limits}"

@@ -42,6 +42,13 @@ def parser(doc: str) -> argparse.ArgumentParser:
     return result
 
 
+def even_count(text: str) -> int:
+    """Return a number of games that are played in pairs, with colours swapped."""
+    if not text.isdecimal() or not int(text) or int(text) % 2:
+        raise argparse.ArgumentTypeError(f"must be an even number from 2 (got {text!r})")
+    return int(text)
+
+
 def end_in_order() -> None:
     """Convert SIGTERM to a normal exit, so that child processes are killed."""
     if threading.current_thread() is threading.main_thread():

@@ -591,6 +591,19 @@ def test_long_commands_use_existing_options(monkeypatch: pytest.MonkeyPatch) -> 
     assert not missing
 
 
+@pytest.mark.parametrize("words", ["duel . .", "go_duel x=1", "go_matches", "game_levels go"])
+def test_benchmarks_in_pairs_reject_an_odd_number_of_games(
+    words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script, *arguments = words.split()
+    path = ROOT / "benchmarks" / f"{script}.py"
+    monkeypatch.syspath_prepend(str(path.parent))
+    monkeypatch.setattr(sys, "argv", [script, *arguments, "--games", "5"])
+    with pytest.raises(SystemExit):
+        runpy.run_path(str(path), run_name="__main__")
+    assert "--games: must be an even number from 2 (got '5')" in capsys.readouterr().err
+
+
 @pytest.mark.thorough
 def test_tune_flag_lists_search_constants_as_options() -> None:
     run = subprocess.run(
