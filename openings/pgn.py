@@ -92,6 +92,11 @@ class PgnGame:
             return False
         return type(board) is chess.Board and not board.chess960 and board == chess.Board()
 
+    def check_is_chess(self) -> None:
+        """Raise PgnError if the game is of a variant other than chess and Chess960."""
+        if "Variant" in self.tags:
+            _check_variant(self._headers(), (STANDARD,))
+
     def parse(self, max_plies: int, variants: Collection[str] = (STANDARD,)) -> chess.pgn.Game:
         """Parse the moves. Illegal moves end variations. `variants` are the accepted variants.
 
@@ -103,7 +108,8 @@ class PgnGame:
         _check_words(_COMMENT.sub(" ", self.movetext))
         try:
             headers = self._headers()
-            _check_start(headers, variants)
+            _check_variant(headers, variants)
+            _check_start(headers)
             headers["Result"] = self.result
             tags = "".join(f'[{name} "{value}"]\n' for name, value in headers.items())
             stream = io.StringIO(f"{tags}\n {self.movetext}")  # a line that begins with [ is a tag
@@ -386,7 +392,7 @@ def _check_words(text: str) -> None:
         raise PgnError("unknown move {}", move, kind="with an unknown move")
 
 
-def _check_start(headers: chess.pgn.Headers, variants: Collection[str]) -> None:
+def _check_variant(headers: chess.pgn.Headers, variants: Collection[str]) -> None:
     try:
         variant = headers.variant().uci_variant
     except ValueError:
@@ -394,6 +400,9 @@ def _check_start(headers: chess.pgn.Headers, variants: Collection[str]) -> None:
     if variant not in variants:
         name = sanitize_line(headers.get("Variant", STANDARD), MAX_MOVE_LENGTH)
         raise PgnError("unsupported variant {}", name, kind="of other variants")
+
+
+def _check_start(headers: chess.pgn.Headers) -> None:
     kind = "with an illegal start position"
     try:
         board = headers.board()

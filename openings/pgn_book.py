@@ -163,7 +163,8 @@ def _merge_runs(
 class MoveCounter:
     """Replays games and counts their first `plies` moves.
 
-    The keys of `game_counts` are `used`, `left out` (rejected by the filter) and `damaged`.
+    The keys of `game_counts` are `used`, `damaged` and `left out` (rejected by the filter, or of a
+    variant).
     """
 
     move_counts: MoveCounts
@@ -175,8 +176,13 @@ class MoveCounter:
     def add(self, game: PgnGame) -> None:
         """Count the moves of a game, and update `game_counts`.
 
-        Raise PgnError if the game is damaged.
+        Raise PgnError if the game is damaged, or of a variant.
         """
+        try:
+            game.check_is_chess()
+        except PgnError:
+            self.game_counts["left out"] += 1
+            raise
         white, black = self.filter.counted_sides(game)
         if not white and not black:
             self.game_counts["left out"] += 1

@@ -13,7 +13,6 @@ engines:
 - {name: A, command: x}
 - {name: B, command: y}
 """
-PGN = '[Variant "Losers"]\n\n1. e4 *\n'
 
 
 @pytest.mark.parametrize(
@@ -36,16 +35,33 @@ def test_unknown_variant_is_named(words, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    "words",
     [
-        ("analyse games.pgn -o made.pgn", "game 1, unsupported variant Losers"),
-        ("book build games.pgn -o made.bin", "no move was selected (1 left out)"),
+        "analyse games.pgn -o made.pgn",
+        "book build games.pgn -o made.bin",
+        "lab learn --game chess --games games.pgn -o made.learned",
+        "match --nodes 10 --engine algorithm=minimax --engine name=B,algorithm=minimax"
+        " --openings games.pgn",
     ],
 )
-def test_game_of_unknown_variant_is_rejected(words, message, tmp_path, monkeypatch):
+@pytest.mark.parametrize("name", ["Losers", "Antichess2", "Shogi"])
+def test_game_of_unknown_variant_is_rejected(words, name, tmp_path, monkeypatch):
+    """No command reads it as a game of chess."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "games.pgn").write_text(PGN)
+    (tmp_path / "games.pgn").write_text(f'[Variant "{name}"]\n[Result "1-0"]\n\n1. e4 1-0\n')
     done = in_process.run(*words.split())
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.rstrip().endswith(message)
+    assert "game 1" in done.stderr
+    assert f"unsupported variant {name}" in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["games.pgn"]
+
+
+@pytest.mark.parametrize("name", ["Shogi", "Atomic"])
+def test_book_names_skipped_games_of_variants(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    game = '[Result "1-0"]\n\n1. e4 e5 2. Nf3 1-0\n\n'
+    (tmp_path / "games.pgn").write_text(f'[Variant "{name}"]\n{game}{game}')
+    done = in_process.run("book", "build", "games.pgn", "-o", "made.bin", "--min-games", "1")
+    assert done.returncode == 0
+    assert f"games.pgn: read 1 game, skipped 1: game 1, unsupported variant {name}" in done.stderr
+    assert "1 games, 1 games left out, 0 games damaged" in done.stdout
