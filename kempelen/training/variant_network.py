@@ -180,7 +180,7 @@ class VariantTrainer:
         self._means = [np.zeros_like(each) for each in self.parameters]
         self._squares = [np.zeros_like(each) for each in self.parameters]
         self._step = 0
-        self._best = self.parameters
+        self._best = [each.copy() for each in self.parameters]
 
     @property
     def positions(self) -> int:
@@ -214,7 +214,10 @@ class VariantTrainer:
             yield total, validation_loss
 
     def network(self, manifest: dict[str, Any]) -> NnueNetwork:
-        """Return the network of the epoch with the lowest loss of held-out games."""
+        """Return the network with the lowest loss of held-out games.
+
+        It is of one of the epochs, or else the one that training started from.
+        """
         inputs, biases, outputs, output_biases = self._best
         return NnueNetwork.quantize(inputs, biases, outputs, output_biases, manifest)
 

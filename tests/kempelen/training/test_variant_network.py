@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from agent.chess.evaluation import nnue_reference
-from agent.chess.evaluation.nnue_format import read
+from agent.chess.evaluation.nnue_format import NnueNetwork, read
 from agent.chess.search.selfplay_settings import SelfPlaySettings
 from agent.games.variants import board_class
 from kempelen.training.checkpoint_file import TrainingError
@@ -17,6 +17,7 @@ from kempelen.training.variant_network import (
 )
 from kempelen.training.variant_selfplay import VariantSelfPlay, VariantSelfPlayPlan, generate
 from tests import in_process
+from tests.random_network import random_network
 
 VARIANT = "crazyhouse"
 PLAN = VariantSelfPlayPlan(VARIANT, SelfPlaySettings(nodes=60), seed=3)
@@ -110,6 +111,58 @@ def test_network_is_that_of_the_best_epoch(played: Path) -> None:
     list(trainer.run())
     network = trainer.network({})
     assert abs(nnue_reference.evaluate(network, board_class(VARIANT)())) < 100
+
+
+def weights(network: NnueNetwork) -> list[object]:
+    return [network.weights[0][name].tolist() for name in network.weights.dtype.names or ()]
+
+
+def test_command_starts_from_initial_network(played: Path, tmp_path: Path) -> None:
+    """If training does not improve it, it is written as it was."""
+    start, output = tmp_path / "start.nnue", tmp_path / "end.nnue"
+    trainer = VariantTrainer(SETTINGS, read_positions(played, VARIANT))
+    first, *_, last = trainer.run()
+    trainer.network({"variant": VARIANT}).write(start)
+    initial = read(start)
+    for rate, changes in [("1e-6", False), ("1", True)]:
+        words = ["--variant", VARIANT, "--epochs", "1", "--batch", "64", "--rate", rate]
+        done = in_process.run(
+            "train", "tune", "variant", played, *words, "--initial", start, "-o", output
+        )
+        assert done.returncode == 0
+        network = read(output)
+        assert network.manifest["initial"] == initial.checksum
+        assert network.manifest["settings"]["neurons"] == initial.neurons
+        assert network.weights.tobytes() == initial.weights.tobytes()
+        ((_, loss),) = network.manifest["losses"]
+        assert (loss > first[1]) == changes
+        assert (loss == pytest.approx(last[1], rel=0.05)) == (not changes)
+        output.unlink()
+
+
+@pytest.mark.parametrize(
+    ("initial", "output", "message"),
+    [
+        ("missing.nnue", "new.nnue", "No such file"),
+        ("positions.txt", "new.nnue", "not a network"),
+        ("start.nnue", "start.nnue", "start.nnue"),
+    ],
+)
+def test_unusable_initial_network_is_reported(
+    tmp_path: Path, initial: str, output: str, message: str
+) -> None:
+    (tmp_path / "positions.txt").write_text("no network\n")
+    start = tmp_path / "start.nnue"
+    random_network(32, 1).write(start)
+    content = start.read_bytes()
+    files = ["--initial", tmp_path / initial, "-o", tmp_path / output]
+    done = in_process.run(
+        "train", "tune", "variant", tmp_path / "positions.txt", "--variant", VARIANT, *files
+    )
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert start.read_bytes() == content
+    assert not (tmp_path / "new.nnue").exists()
 
 
 def test_commands_play_games_and_train_on_them(tmp_path: Path) -> None:
