@@ -336,6 +336,7 @@ def test_hint_says_why_and_what_follows(
     line.close()
 
 
+@pytest.mark.usefixtures("limited_by_nodes")
 def test_blunder_of_a_learner_is_held_back_until_it_is_confirmed(served: Served) -> None:
     fen = "rnb1kbnr/pppp1ppp/8/4p3/4P3/5Q2/PPPP1PPP/RNB1KBNR w KQkq - 0 1"
     line = served.watch(served.begin(game="chess", fen=fen, seconds=0.05))
@@ -352,6 +353,7 @@ def test_blunder_of_a_learner_is_held_back_until_it_is_confirmed(served: Served)
     line.close()
 
 
+@pytest.mark.usefixtures("limited_by_nodes")
 @pytest.mark.parametrize(
     ("moves", "move", "warned"),
     [

@@ -487,6 +487,7 @@ def test_games_are_sorted_by_their_names(browser: Browser, served: Served, spani
         assert theme == ("Tema: automático" if spanish else "Theme: automatic")
 
 
+@pytest.mark.usefixtures("limited_by_nodes")
 @pytest.mark.parametrize("spanish", [False, True])
 def test_blunder_is_taken_back_or_played_anyway(
     browser: Browser, served: Served, spanish: bool
