@@ -352,7 +352,7 @@ def test_unknown_variant_is_named(browser: Browser, served: Served) -> None:
     browser.find("form.start button").click()
     browser.wait("return document.querySelector('form.start .error').textContent")
     error = browser.find("form.start .error").text
-    assert error.startswith("variant: invalid value (expected one of: chess, ")
+    assert error.startswith("variant: unknown 'losers' (expected one of: chess, ")
     browser.complaints()  # that the server has rejected both
 
 
