@@ -155,7 +155,8 @@ function step(name) {
 
 const wire = channel("/analyse/channel", heard);
 const sent = (node) => gameTo(study, node);
-const resultOf = ({ result }) => shownResult(goResult(result, say));
+const called = ({ players, result }) =>
+  [players.join(" – "), shownResult(goResult(result.replace("*", ""), playing))].filter(Boolean).join(" · ");
 const isBoardGame = () => !["chess", "go"].includes(study.game);
 const mainMoves = () => lineFrom(study.root).map((node) => node.played).join();
 const mainEnd = () => lineFrom(study.root).at(-1);
@@ -206,7 +207,7 @@ async function load(given, kept = true, link = "") {
 /** Show one of the games, at a node given by its number. */
 function show(which, number = 0) {
   choice.replaceChildren(...games.map((game, place) => element("option", { value: place },
-    `${place + 1}. ${game.players.join(" – ")} ${resultOf(game)}`)));
+    `${place + 1}. ${called(game)}`)));
   choosing.hidden = games.length < 2;
   choice.value = which;
   if (reviewing) wire.send({ kind: "cancel" });
@@ -222,7 +223,7 @@ function show(which, number = 0) {
   balance.node.replaceWith(fresh.node);
   balance = fresh;
   const known = study.players.some((name) => name !== "?");
-  title.textContent = known ? `${study.players.join(" – ")} ${resultOf(study)}` : say("position");
+  title.textContent = known ? called(study) : say("position");
   listMoves();
   news.textContent = say("loaded", { count: mainEnd().ply });
   go(flat(study.root)[number] ?? study.root);
@@ -614,7 +615,7 @@ function showLines(message) {
 /** Return an evaluation as text. In Go, it names the leading player, such as B+3.5. */
 function evaluationText(line) {
   if (study.game !== "go") return scoreText(line);
-  const named = (black) => say(`letter ${black ? "B" : "W"}`);
+  const named = (black) => playing(`letter ${black ? "B" : "W"}`);
   const black = line.expected >= 0.5;
   const chance = `${named(black)} ${Math.round(100 * (black ? line.expected : 1 - line.expected))} %`;
   return line.lead == null ? chance : `${named(line.lead >= 0)}+${fixed(Math.abs(line.lead), 1)} · ${chance}`;

@@ -113,13 +113,17 @@ export function score(result) {
   return result.replaceAll("1/2", "½");
 }
 
+// Results of SGF that name no winner, and their keys.
+const WITHOUT_WINNER = { 0: "a draw", Draw: "a draw", Void: "no result", "?": "unknown result" };
+
 /**
- * Return a result of Go, such as B+73.5, in the page's language, and another text as it is. say: the
- * words of the page Play or Analyse.
+ * Return a result of Go, such as B+73.5 or W+R, in the page's language, and another text as it is. say:
+ * the words of the page Play.
  */
 export function goResult(text, say) {
-  const [, winner, margin] = /^([BW])\+([\d.]*)$/.exec(text) ?? [];
-  return winner ? `${say(`letter ${winner}`)}+${margin && Number(margin).toLocaleString(language)}` : text;
+  const [all, winner, margin, reason = ""] = /^([BW])\+(?:(\d[\d.]*)|([RTF])\w*)?$/.exec(text) ?? [];
+  if (!all) return text in WITHOUT_WINNER ? say(WITHOUT_WINNER[text]) : text;
+  return margin ? `${say(`letter ${winner}`)}+${Number(margin).toLocaleString(language)}` : say(`${winner}+${reason}`);
 }
 
 /** Return a number with a number of digits after the decimal mark, in the page's language; null as "". */

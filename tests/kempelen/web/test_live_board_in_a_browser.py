@@ -124,7 +124,7 @@ def test_running_game_is_analysed_from_its_last_move(browser: Browser, live: Liv
     assert text(browser, ".panel > p:not(.line, .moves, .actions)") == ""  # the list has the move
     browser.find("[data-action=analyse]").click()
     browser.wait("return document.querySelector('.moves [aria-current]')?.textContent === '3. Bb5'")
-    assert text(browser, "h2") == "Ann \N{EN DASH} Bob *"
+    assert text(browser, "h2") == "Ann \N{EN DASH} Bob"
     assert browser.barriers() == []
 
 

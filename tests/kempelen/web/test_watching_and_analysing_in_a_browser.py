@@ -229,6 +229,38 @@ def test_go_game_is_analysed_in_spanish_and_dark_theme(browser: Browser, served:
     check(browser)
 
 
+@pytest.mark.parametrize(
+    ("language", "shown"),
+    [
+        ("en", "Black won by resignation; White won on time; White won by forfeit; Black won; "
+               "B+7.5; Draw; no result; unknown result"),
+        ("es", "Ganaron las negras por abandono; Ganaron las blancas por tiempo; "
+               "Ganaron las blancas por infracción; Ganaron las negras; N+7,5; Tablas; "
+               "sin resultado; resultado desconocido"),
+    ],
+)  # fmt: skip
+def test_results_of_go_are_shown_in_words(
+    browser: Browser, served: Served, language: str, shown: str
+) -> None:
+    players = "X \N{EN DASH} Y"
+    results = "B+Resign", "W+T", "W+F", "B+", "B+7.5", "0", "Void", "?"
+    browser.open(f"{served.base}/analyse")
+    browser.run("document.cookie = `language=${arguments[0]}; path=/`", language)
+    browser.open(f"{served.base}/analyse")
+    browser.wait("return document.querySelectorAll('.lines li').length")
+    text = "".join(f"(;GM[1]SZ[5]PB[X]PW[Y]RE[{result}];B[cc])" for result in results)
+    browser.run("document.getElementById('sourcing').open = true")
+    browser.run("document.getElementById('source').value = arguments[0]", text)
+    browser.find("details button").click()
+    browser.wait("return document.querySelector('#games option')")
+    texts = browser.run(
+        "return [...document.querySelectorAll('#games option')].map((each) => each.textContent)"
+    )
+    expected = [f"{i}. {players} · {each}" for i, each in enumerate(shown.split("; "), 1)]
+    assert texts == expected
+    assert browser.find("h2").text == f"{players} · {shown.partition(';')[0]}"
+
+
 def test_very_long_player_name_can_be_analysed(browser: Browser, served: Served) -> None:
     """The text is longer than a message to the server may be."""
     name = "x" * 70_000
