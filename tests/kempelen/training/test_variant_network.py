@@ -144,7 +144,7 @@ def test_command_starts_from_initial_network(played: Path, tmp_path: Path) -> No
     ("initial", "output", "message"),
     [
         ("missing.nnue", "new.nnue", "No such file"),
-        ("positions.txt", "new.nnue", "not a network"),
+        ("positions.txt", "new.nnue", "not a Kempelen network file"),
         ("start.nnue", "start.nnue", "start.nnue"),
     ],
 )
