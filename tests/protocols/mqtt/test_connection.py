@@ -143,8 +143,10 @@ async def test_unresponsive_broker_is_detected(mosquitto):
 async def test_status_is_online_again_after_reconnecting(mosquitto):
     """After a one-sided disconnect the old connection ends, with its will, before the new one."""
     ends, closed = [], []
+    tasks = set()  # asyncio itself does not keep a task that waits for another connection
 
     async def proxy(reader, writer):
+        tasks.add(asyncio.current_task())
         source_reader, target_writer = await asyncio.open_connection("127.0.0.1", mosquitto.port)
 
         async def forward(source, target, ended):
@@ -180,6 +182,7 @@ async def test_status_is_online_again_after_reconnecting(mosquitto):
     await asyncio.to_thread(connection.close)
     listening.connection.close()
     await eventually(lambda: len(closed) == len(ends))
+    await asyncio.gather(*tasks)
     server.close()
     await server.wait_closed()
 
