@@ -155,10 +155,16 @@ def test_search_exception_is_reported_and_legal_move_returned(conversation):
         raise ZeroDivisionError("division by zero")
 
     conversation.uci.session.engine.scripted.search = search
-    for _ in range(2):
-        error, answer = conversation.ask("go depth 3")
+    for lines in (1, 3):
+        error, line, answer = conversation.ask(
+            f"setoption name MultiPV value {lines}", "go depth 3"
+        )
         assert "ZeroDivisionError: division by zero" in error
-        assert chess.Move.from_uci(answer.split()[1]) in chess.Board().legal_moves
+        move = answer.split()[1]
+        assert chess.Move.from_uci(move) in chess.Board().legal_moves
+        # Clients such as python-chess expect a line before the move.
+        assert line.startswith("info depth 0 seldepth 0 multipv 1 score cp 0 ")
+        assert line.endswith(f" pv {move}")
 
 
 def test_megabyte_long_lines_are_handled(conversation):
