@@ -115,7 +115,7 @@ def read_board(fen: str | None, rules: ChessRules = STANDARD_RULES) -> chess.Boa
         for flag, fault in (
             (chess.STATUS_NO_WHITE_KING, "white has no king"),
             (chess.STATUS_NO_BLACK_KING, "black has no king"),
-            (chess.STATUS_TOO_MANY_KINGS, "more than two kings"),
+            (chess.STATUS_TOO_MANY_KINGS, "too many kings"),
             (chess.STATUS_PAWNS_ON_BACKRANK, "a pawn is on the first or last rank"),
             (chess.STATUS_OPPOSITE_CHECK, "the side that is not to move is in check"),
             (chess.STATUS_RACE_CHECK, "a king is in check"),
