@@ -13,6 +13,7 @@ from kempelen.match.review.go_review import analyse_go, parse_sgf
 from kempelen.match.review.move_annotation import MoveQuality, PositionEval
 from kempelen.match.review.parsed_game import VERIFIED_QUALITIES
 from protocols.katago_analysis.protocol import Settings
+from tests.support import BLUNDER_SGF
 
 OWN = EngineSettings("chess", "Kempelen", protocol=EngineProtocol.AGENT)
 # The end of Morphy's Opera game.
@@ -100,16 +101,16 @@ async def test_search_is_not_verified_twice(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 async def test_mistakes_in_go_are_verified() -> None:
-    (game,) = parse_sgf("(;GM[1]SZ[5]KM[0.5];B[cc];W[bb];B[];W[dd])", "SGF")
+    (game,) = parse_sgf(BLUNDER_SGF, "SGF")
     known = AnalysisFile(None, "")
-    await analyse_go([game], Settings(), TimeControl(nodes=300), known)
+    await analyse_go([game], Settings(), TimeControl(nodes=150), known)
     bad = [move for move in game.review(known).moves if move.grade in VERIFIED_QUALITIES]
-    assert 3 in [move.ply for move in bad]
+    assert 1 in [move.ply for move in bad]
     keys = game.keys(known)
     for ply in {ply for move in bad for ply in (move.ply - 1, move.ply)}:
         found = known.get(keys[ply])
         assert found is not None
-        assert found.nodes >= 3000
+        assert found.nodes >= 1500
 
 
 @pytest.mark.thorough
