@@ -557,6 +557,7 @@ function draw() {
   const side = say(study.game === "chess" ? "White" : "Black");
   balance.show(share, say("balance", { side, share: share == null ? "?" : Math.round(100 * share), score }));
   view.show(here, {
+    variant: study.variant,
     movable: "both", flipped, again, ranked: !threat, threat,
     owners: territory.checked ? found.owners : [],
     hints: isBoardGame() ? found.lines[0]?.arrow : found.lines.map((line) => line.arrow),

@@ -19,6 +19,7 @@ const MODULES = { // loaded when needed
  * - movable: the colour that the visitor moves in chess, or "both"; in other games, whether the
  *   visitor may move.
  * - orientation: the colour at the bottom of a chess board.
+ * - variant: the variant of chess.
  * - flipped: whether to turn the board round.
  * - hints: suggested moves, best first: pairs of squares, Go points, or cells.
  * - threat: whether the hints are threats.

@@ -8,6 +8,11 @@ const CASTLING = { e1h1: "g1", e1a1: "c1", e8h8: "g8", e8a8: "c8" };
 const FILES = "abcdefgh";
 const ROLES = { q: "queen", r: "rook", b: "bishop", n: "knight", p: "pawn", k: "king" };
 const POCKET_PIECES = "qrbnp"; // in crazyhouse
+// The squares that a king must reach, by variant.
+const GOALS = {
+  kingofthehill: ["d4", "e4", "d5", "e5"],
+  racingkings: [...FILES].map((file) => `${file}8`),
+};
 const BRUSHES = ["green", "paleBlue", "paleGrey"];
 
 /** Return the destination squares of each piece, and the UCI moves to them. */
@@ -123,8 +128,10 @@ export function chessBoard(say, play) {
     for (const button of node.querySelectorAll(".pocket button")) {
       button.setAttribute("aria-pressed", hand !== "" && button.dataset.drop === hand && !button.disabled);
     }
-    const squares = (view.legal ?? []).filter((move) => hand && move.startsWith(`${hand}@`));
-    ground.set({ highlight: { custom: new Map(squares.map((move) => [move.slice(2), "drop-square"])) } });
+    const goals = (GOALS[options.variant] ?? []).map((square) => [square, "goal-square"]);
+    const squares = (view.legal ?? []).filter((move) => hand && move.startsWith(`${hand}@`))
+      .map((move) => [move.slice(2), "drop-square"]);
+    ground.set({ highlight: { custom: new Map([...goals, ...squares]) } });
   }
 
   /** Draw the pockets of crazyhouse, or the remaining checks of three-check. */
@@ -186,7 +193,8 @@ export function chessBoard(say, play) {
     node,
     /**
      * Show a position. movable: the colour that the visitor moves, "both", or "". When it is not
-     * its turn, a move of that colour is played as soon as it is. hints: pairs of squares.
+     * its turn, a move of that colour is played as soon as it is. hints: pairs of squares. variant: the
+     * variant of chess, whose goal is marked.
      */
     show(position, given = {}) {
       view = position;
@@ -197,7 +205,7 @@ export function chessBoard(say, play) {
       // the board gets its size.
       const hidden = !holder.clientWidth;
       if (hidden) ground.state.drawable.autoShapes = [];
-      const drawn = JSON.stringify([view.fen, view.legal, view.last, view.check, given.movable, bottom()]);
+      const drawn = JSON.stringify([view.fen, view.legal, view.last, view.check, given.movable, bottom(), given.variant]);
       if (drawn !== shown || given.again) {
         cancel();
         shown = drawn;

@@ -226,7 +226,7 @@ export async function showGame(main, id, say) {
       ? (point) => line.send({ do: "dead", point }) : null;
     // The move that looks like a blunder, and the answer to it.
     const threats = warnedOf && target === null ? [...marked(warnedOf.move), ...marked(warnedOf.answer)] : [];
-    board.show(view, { orientation: bottom, flipped, hints: threats.length ? threats : hints,
+    board.show(view, { orientation: bottom, flipped, variant: state.about.variant, hints: threats.length ? threats : hints,
       threat: threats.length > 0, again, dispute, confirm: TOUCH, owners: view.count?.owners,
       movable: view.kind === "chess" ? (live() ? bottom : "") : myTurn() });
   }

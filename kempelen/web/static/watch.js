@@ -142,7 +142,7 @@ class Board {
 
   draw() {
     const { board, last, end } = this;
-    this.view.show(withPlayers(board.drawing, board), { flipped: this.flipped, label: `${board.white} – ${board.black}. ${last}. ${end}` });
+    this.view.show(withPlayers(board.drawing, board), { variant: board.variant, flipped: this.flipped, label: `${board.white} – ${board.black}. ${last}. ${end}` });
   }
 
   show(board) {
@@ -462,7 +462,7 @@ function replayed(game) {
     const value = mated ? game.result : scoreText(info);
     const score = info ? `${mated ? "" : value} ${clockText(info.clock)}` : at && at <= game.book ? say("book") : "";
     said.textContent = `${words} ${score}${at === last ? ` · ${game.result} ${ending(game)}` : ""}`;
-    view.show(withPlayers(position, game), { flipped, label: `${game.white} – ${game.black}. ${words}` });
+    view.show(withPlayers(position, game), { variant: game.variant, flipped, label: `${game.white} – ${game.black}. ${words}` });
     balance.show(scores[at - 1]?.expected, say("evaluation", { score: value }));
     if (scores.some(({ expected }) => expected != null)) {
       graph.replaceChildren(course("chess", 0.5, scores, at, say("evaluation graph", { score: value }), go));
