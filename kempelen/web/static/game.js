@@ -361,8 +361,9 @@ export async function showGame(main, id, say) {
   /** Return why the game has ended. */
   function ending(draw) {
     const detail = state.detail && goResult(say(state.detail), say);
-    const byRules = state.reason === "end of the game" && say.named(draw ? "draw of" : "end of", state.game);
-    if (!byRules || byRules === state.game) {
+    const rules = state.about.variant ?? state.game;
+    const byRules = state.reason === "end of the game" && say.named(draw ? "draw of" : "end of", rules);
+    if (!byRules || byRules === rules) {
       return state.reason === "end of the game" && detail || [say(`end ${state.reason}`), detail].filter(Boolean).join(", ");
     }
     const men = state.board.rows ? ["black", "white"].map((each) => onBoard(state.board.rows, each)) : [];

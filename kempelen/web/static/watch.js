@@ -46,7 +46,11 @@ function stateText(status, runner) {
 
 /** Return why a game ended: the detail, or the type of termination if there is no detail. */
 function ending(game) {
-  return goResult(game.detail ?? "", played) || (game.termination ? say(`end ${game.termination}`) : "");
+  if (game.detail || !game.termination) return goResult(game.detail ?? "", played);
+  const { termination, result, variant } = game;
+  const byRules = termination === "end of the game"
+    && played.named(result === "1/2-1/2" ? "draw of" : "end of", variant);
+  return byRules && byRules !== variant ? byRules : say(`end ${termination}`);
 }
 
 /** Return whether a game has ended by checkmate: the result is shown instead of the score. */

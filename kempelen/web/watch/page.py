@@ -365,7 +365,7 @@ class WatchPage(Page):
 
 
 def _summary(record: Mapping[str, Any]) -> dict[str, Any]:
-    names = ("white", "black", "result", "termination", "detail", "started")
+    names = ("white", "black", "result", "termination", "detail", "started", "variant")
     return {name: record.get(name, "") for name in names}
 
 

@@ -480,6 +480,45 @@ def test_remaining_checks_are_shown(browser: Browser, served: Served) -> None:
     assert texts == ["Checks left: 3", "Checks left: 1"]
 
 
+@pytest.mark.parametrize(
+    ("variant", "fen", "played", "reason", "goals"),
+    [
+        ("kingofthehill", "7k/8/8/8/8/4K3/8/8 w - - 0 1", "Ke4",
+         "You won: a king reached the centre (1-0).", 4),
+        ("3check", "4k3/8/8/8/8/8/8/R3K3 w - - 1+3 0 1", "Ra8", "You won: three checks (1-0).", 0),
+        ("atomic", "4k3/4p3/8/8/8/8/8/4RK2 w - - 0 1", "Rxe7",
+         "You won: a king exploded (1-0).", 0),
+        ("antichess", "8/8/8/8/8/1p6/8/K7 w - - 0 1", "Ka2",
+         "You won: no pieces or no moves left (1-0).", 0),
+        ("horde", "8/8/8/8/4k3/8/4P3/4r3 b - - 0 1", "Rxe2",
+         "You won: all white pieces were captured (0-1).", 0),
+        ("racingkings", "8/K7/8/8/8/8/8/7k w - - 0 1", "Ka8",
+         "You won: a king reached the eighth rank (1-0).", 8),
+        ("racingkings", "7K/k7/8/8/8/8/8/8 b - - 0 1", "Ka8",
+         "Draw: both kings reached the eighth rank (½-½).", 8),
+    ],
+)  # fmt: skip
+def test_goal_of_a_variant_is_marked_and_the_end_is_explained(
+    browser: Browser,
+    served: Served,
+    variant: str,
+    fen: str,
+    played: str,
+    reason: str,
+    goals: int,
+) -> None:
+    side = "second" if " b " in fen else "first"
+    form = {"variant": variant, "fen": fen, "side": side, "seconds": 0.05}
+    game = served.begin(game="chess", **form)
+    browser.open(f"{served.base}/play/{game}")
+    state(browser)
+    browser.wait("return document.querySelector('cg-board piece')")
+    assert len(browser.find_all("square.goal-square")) == goals
+    browser.find("#move").send_keys(played, Keys.ENTER)
+    browser.wait("return document.querySelector('main').dataset.result")
+    assert browser.find(".status").text.endswith(reason)
+
+
 def test_moves_are_numbered_in_a_variant_with_more_fields_in_the_fen(
     browser: Browser, served: Served
 ) -> None:

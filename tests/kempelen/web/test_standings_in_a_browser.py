@@ -9,9 +9,13 @@ import pytest
 
 from kempelen.match.config.game_settings import GameSettings
 from kempelen.match.config.settings import SprtSettings
+from kempelen.match.game.game_result import Termination
 from kempelen.match.live.live_file import live_file_path
 from kempelen.match.live.tournament_views import LedgerView
 from kempelen.match.pairing.formats import Format
+from kempelen.match.pairing.schedule import due_pairs
+from kempelen.match.records.game_record import GameRecord, MoveRecord
+from kempelen.match.records.ledger import Ledger
 from kempelen.web.site_context import SiteResources
 from tests.kempelen.web.support import Served, serving
 from tests.kempelen.web.tournaments import chosen, write_ledger
@@ -33,9 +37,24 @@ OTHELLO = {
 }  # fmt: skip
 
 
+def write_game_of_king_of_the_hill(path: str) -> str:
+    """Write a ledger with a finished game and return its path."""
+    kept, match = Ledger(path), chosen("Ann", "Bob", games=2, name="Hill")
+    kept.begin(match, resume=False)
+    kept.record(
+        GameRecord(
+            pair=str(due_pairs(match, {})[0].key), game=1, white="Ann", black="Bob",
+            fen="7k/8/8/8/8/4K3/8/8 w - - 0 1", opening=(), moves=(MoveRecord("e3e4"),),
+            variant="kingofthehill", result="1-0", termination=Termination.RULES,
+        )
+    )  # fmt: skip
+    kept.close()
+    return path
+
+
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A server with a round-robin, a knockout, an SPRT and a match of Othello."""
+    """A server with a round-robin, a knockout, an SPRT, and matches of other games."""
     folder = tmp_path_factory.mktemp("tournaments")
     othello = GameSettings("othello")
     ledgers = [
@@ -54,6 +73,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
             moves=("d3", "c3", "c4"),
             games=2,
         ),
+        write_game_of_king_of_the_hill(str(folder / "5.sqlite")),
     ]
     spectators = [LedgerView(path) for path in ledgers]
     with serving(
@@ -191,3 +211,19 @@ def test_othello_page_works_in_spanish_and_dark_theme(browser: Browser, served: 
     finally:
         place.unlink(missing_ok=True)
         browser.driver.delete_all_cookies()
+
+
+@pytest.mark.parametrize(
+    ("language", "reason"),
+    [("en", "a king reached the centre"), ("es", "un rey ha llegado al centro")],
+)
+def test_end_of_a_game_of_a_variant_is_explained(
+    browser: Browser, served: Served, language: str, reason: str
+) -> None:
+    browser.open(f"{served.base}/watch")
+    browser.run("document.cookie = `language=${arguments[0]}; path=/`", language)
+    browser.open(f"{served.base}/watch/5")
+    browser.wait("return document.querySelector('ul.games li')")
+    assert reason in browser.find("ul.games li").text
+    check(browser, language)
+    browser.driver.delete_all_cookies()
