@@ -135,6 +135,36 @@ def test_lines_of_variant_are_distinct_and_levels_play(warm_variants, engine, va
     assert engine.play(chess.Board(), chess.engine.Limit(depth=2)).move in chess.Board().legal_moves
 
 
+# In this position of horde, the first iteration is interrupted: captures need over 100,000 nodes.
+MANY_CAPTURES = "rnbqkb1r/2ppn1p1/1p2ppP1/pPPPPP1p/PPPPPPPP/PPP1PPPP/PPPPPPPP/PPPP1PPP w kq - 0 8"
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("lines", [1, 3])
+def test_line_comes_before_every_move(warm_variants, start_engine, variant, lines):
+    """Also if a search ends at once."""
+    boards = [board_class(variant)()]
+    if variant == "horde":
+        boards.append(board_class(variant)(MANY_CAPTURES))
+    engine = start_engine()
+    engine.send("uci", f"setoption name UCI_Variant value {variant}")
+    engine.send("setoption name OwnBook value false", f"setoption name MultiPV value {lines}")
+    for board in boards:
+        move = next(iter(board.legal_moves)).uci()
+        for limits in (
+            *("nodes 1", "nodes 300", "depth 1", "movetime 0", "movetime 1", "mate 1 depth 2"),
+            *("wtime 1 btime 1", f"nodes 1 searchmoves {move}"),
+        ):
+            engine.send(f"position fen {board.fen()}", f"go {limits}")
+            *_, line, answer = engine.read_until("bestmove")
+            best = answer.split()[1]
+            assert chess.Move.from_uci(best) in board.legal_moves
+            assert " multipv 1 " in line
+            assert f"{line} ".partition(" pv ")[2].startswith(f"{best} ")
+    engine.send("quit")
+
+
 def test_mate_in_one_has_correct_score_and_variation(engine):
     board = chess.Board("6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1")
     info = engine.analyse(board, chess.engine.Limit(depth=8))
