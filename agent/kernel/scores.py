@@ -15,9 +15,12 @@ NO_EVALUATION = -INFINITE
 
 
 def score_of(value: int) -> Score:
-    """Convert the score of a compiled search to centipawns or moves to mate."""
+    """Convert the score of a compiled search to centipawns, or to moves of the side to move.
+
+    In antichess, the last move of a game may be the loser's.
+    """
     if value >= MATE_BOUND:
         return Mate((MATE - value + 1) // 2)
     if value <= -MATE_BOUND:
-        return Mate(-((MATE + value) // 2))
+        return Mate(-((MATE + value + 1) // 2))
     return Cp(value)
