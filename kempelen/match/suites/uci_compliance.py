@@ -23,11 +23,13 @@ from protocols.client.uci import (
     setoption_line,
 )
 
-# Timeout in seconds for a best move, beyond the time that the engine has, and for the exit.
+# Timeout in seconds for a best move, beyond the time that the engine has.
 ANSWER_LIMIT = 30.0
-# A move later than LATENESS_LIMIT seconds is late. A busy machine may delay a correct engine, so
-# a step fails only if the move is late in each of MAX_ATTEMPTS searches.
+# A move is late if it arrives more than LATENESS_LIMIT seconds after the engine's time is used up.
+# A busy machine may delay a correct engine, so a step fails only if the move is late in each of
+# MAX_ATTEMPTS searches, or later than DELAY_LIMIT seconds.
 LATENESS_LIMIT = 1.0
+DELAY_LIMIT = 10.0
 MAX_ATTEMPTS = 5
 # Seconds of an infinite search before `stop`.
 INFINITE_TIME = 0.3
@@ -269,8 +271,8 @@ class _Session:
     ) -> tuple[str, _Search]:
         """Search and return the move.
 
-        `seconds` is the time that the engine has. By default, lateness is not checked. `then` runs
-        during the search. The engine must not move before, and its time begins afterwards.
+        `seconds` is the time that the engine has. By default, lateness is not checked. The search
+        awaits `then` before this time begins; `then` must reject a move that comes too early.
         """
         late = 0.0
         for _ in range(MAX_ATTEMPTS):
@@ -278,9 +280,11 @@ class _Session:
             late = 0.0 if seconds is None else elapsed - seconds
             if late <= LATENESS_LIMIT:
                 return move, search
-        raise ViolationError(
-            f"bestmove {late:.1f} s too late, and late in all of {MAX_ATTEMPTS} tries"
-        )
+            if late > DELAY_LIMIT:
+                raise ViolationError(f"bestmove {late:.1f} s late")
+            self.process.send("ucinewgame")  # the next search must not know this one's result
+            await self.ready()
+        raise ViolationError(f"bestmove {late:.1f} s late (late in all {MAX_ATTEMPTS} attempts)")
 
     async def _search_once(
         self, position: str, go: str, seconds: float, then: Wait | None
@@ -314,7 +318,7 @@ class _Session:
 
     async def expect_end(self) -> None:
         """Wait until the engine has ended normally after `quit`."""
-        limit = max(self.settings.quit_limit, ANSWER_LIMIT)
+        limit = self.settings.quit_limit
         try:
             async with asyncio.timeout(limit):
                 while True:

@@ -2,12 +2,14 @@
 
 import json
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 import kempelen.match.suites.uci_compliance as compliance
 from kempelen.cli import main
+from protocols.client.process import EngineProcess
 from tests.external import program
 from tests.support import failing
 
@@ -83,23 +85,55 @@ def test_fault_fails_the_step_that_shows_it(capsys, monkeypatch, old, new, step,
     assert detail in failed[step]
 
 
-@pytest.mark.parametrize("always", [False, True])
-def test_move_is_late_only_if_every_search_is_late(capsys, monkeypatch, always):
-    search_once, searches = compliance._Session._search_once, []
+def delay_searches(monkeypatch, delay):
+    """Let searches seem to take as many seconds as `delay` returns for a search."""
+    search_once = compliance._Session._search_once
 
-    async def search_late(session, *arguments):
-        searches.append(arguments)
-        move, search, elapsed = await search_once(session, *arguments)
-        return move, search, elapsed + (60 if always or len(searches) % 2 else 0)
+    async def search_late(session, *search):
+        move, found, _ = await search_once(session, *search)
+        return move, found, delay(search)
 
     monkeypatch.setattr(compliance._Session, "_search_once", search_late)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "message"),
+    [(5, "bestmove 4.9 s late (late in all 5 attempts)"), (60, "bestmove 59.9 s late")],
+)
+def test_engine_that_is_always_late_fails(capsys, monkeypatch, seconds, message):
+    delay_searches(monkeypatch, lambda search: seconds)
     status, failed = check(capsys, sys.executable, COMPLIANT)
-    assert status == always
-    assert bool(failed) == always
-    for step in ("go movetime 100", "1 ms on the clock", "go ponder and stop") if always else ():
-        assert "s too late, and late in all of 5 tries" in failed[step]
+    assert status == 1
+    assert failed["go movetime 100"] == message
+    assert {"1 ms on the clock", "go ponder and stop"} < failed.keys()
     assert "go nodes 1000" not in failed  # without a clock
     assert "MultiPV 3" not in failed
+
+
+def test_engine_is_not_blamed_for_one_late_search(capsys, monkeypatch):
+    seen = set()
+
+    def first_is_late(search):
+        is_first = search not in seen
+        seen.add(search)
+        return 5 if is_first else 0
+
+    delay_searches(monkeypatch, first_is_late)
+    assert check(capsys, sys.executable, COMPLIANT) == (0, {})
+
+
+def test_late_search_is_repeated_in_a_new_game(capsys, monkeypatch):
+    """The engine must not answer from what it knows of the late search."""
+    sent = []
+    send = EngineProcess.send
+    monkeypatch.setattr(
+        EngineProcess, "send", lambda process, line: (sent.append(line), send(process, line))
+    )
+    delay_searches(monkeypatch, lambda search: 5)
+    check(capsys, sys.executable, COMPLIANT)
+    searches = [place for place, line in enumerate(sent) if line == "go movetime 100"]
+    assert len(searches) == 5
+    assert all("ucinewgame" in sent[a:b] for a, b in pairwise(searches))
 
 
 def test_answers_before_stop_and_crashes_are_reported(capsys):
