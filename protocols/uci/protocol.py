@@ -142,8 +142,8 @@ class UciProtocol:
 
     def result(self, result: Result[chess.Move]) -> None:
         if result.move is not None and not (result.info and result.info.pv):
-            # The search failed before its first line, and front ends expect one.
-            self.info(Info(depth=0, score=Cp(0), pv=(result.move,)))
+            # The search failed before its first line, and front ends expect one. No score is known.
+            self._send(f"info depth 0 pv {result.move.uci()}")
         self._send(bestmove_line(result))
         self.session.learning.flush()
         self.session.opponent.record_move(result)
