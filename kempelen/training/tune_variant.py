@@ -124,10 +124,16 @@ def _train(arguments: Namespace) -> int:
             "positions": trainer.positions,
             "settings": asdict(settings),
             "losses": losses,
+            "best_epoch": trainer.best_epoch,
             "sha256": digest,
         }
     )
     network.write(arguments.output)
+    if not trainer.best_epoch:
+        print_error(
+            f"{arguments.output}: no epoch lowered the loss of held-out games, so this is the "
+            "network that training started from"
+        )
     found = {"file": str(arguments.output), "positions": trainer.positions, "losses": losses}
     print(json.dumps(found) if arguments.json else arguments.output)
     return 0

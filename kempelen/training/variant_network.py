@@ -181,6 +181,7 @@ class VariantTrainer:
         self._squares = [np.zeros_like(each) for each in self.parameters]
         self._step = 0
         self._best = [each.copy() for each in self.parameters]
+        self.best_epoch = 0  # the initial network
 
     @property
     def positions(self) -> int:
@@ -199,7 +200,7 @@ class VariantTrainer:
         `report` receives the number of each finished step.
         """
         lowest = self.loss(self.validation)
-        for _ in range(self._settings.epochs):
+        for epoch in range(1, self._settings.epochs + 1):
             order = self._shuffle(len(self.training.games))
             total = 0.0
             for rows in np.array_split(order, self.epoch_steps):
@@ -211,13 +212,11 @@ class VariantTrainer:
             if validation_loss < lowest:
                 lowest = validation_loss
                 self._best = [each.copy() for each in self.parameters]
+                self.best_epoch = epoch
             yield total, validation_loss
 
     def network(self, manifest: dict[str, Any]) -> NnueNetwork:
-        """Return the network with the lowest loss of held-out games.
-
-        It is of one of the epochs, or else the one that training started from.
-        """
+        """Return the network of `best_epoch`, which has the lowest loss of held-out games."""
         inputs, biases, outputs, output_biases = self._best
         return NnueNetwork.quantize(inputs, biases, outputs, output_biases, manifest)
 

@@ -136,6 +136,8 @@ def test_command_starts_from_initial_network(played: Path, tmp_path: Path) -> No
         assert network.weights.tobytes() == initial.weights.tobytes()
         ((_, loss),) = network.manifest["losses"]
         assert (loss > first[1]) == changes
+        assert ("no epoch lowered the loss" in done.stderr) == (not network.manifest["best_epoch"])
+        assert network.manifest["best_epoch"] == (not changes)
         assert (loss == pytest.approx(last[1], rel=0.05)) == (not changes)
         output.unlink()
 
