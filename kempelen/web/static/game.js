@@ -363,7 +363,7 @@ export async function showGame(main, id, say) {
     const detail = state.detail && goResult(say(state.detail), say);
     const rules = state.about.variant ?? state.game;
     const byRules = state.reason === "end of the game" && say.named(draw ? "draw of" : "end of", rules);
-    if (!byRules || byRules === rules) {
+    if (!byRules || byRules === rules || (detail && state.board.kind === "chess")) {
       return state.reason === "end of the game" && detail || [say(`end ${state.reason}`), detail].filter(Boolean).join(", ");
     }
     const men = state.board.rows ? ["black", "white"].map((each) => onBoard(state.board.rows, each)) : [];

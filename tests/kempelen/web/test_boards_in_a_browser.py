@@ -9,6 +9,7 @@ import pytest
 
 from kempelen.lab import step_pages
 from kempelen.web.site_context import SiteResources
+from protocols.xboard.draws import DrawPolicy
 from tests.kempelen.web.support import Served, serving
 from tests.waiting import until
 
@@ -517,6 +518,18 @@ def test_goal_of_a_variant_is_marked_and_the_end_is_explained(
     browser.find("#move").send_keys(played, Keys.ENTER)
     browser.wait("return document.querySelector('main').dataset.result")
     assert browser.find(".status").text.endswith(reason)
+
+
+def test_draw_by_agreement_is_not_explained_by_the_rules_of_the_variant(
+    browser: Browser, served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(DrawPolicy, "accepts", lambda policy, board: True)
+    game = served.begin(game="chess", variant="racingkings", seconds=0.05)
+    browser.open(f"{served.base}/play/{game}")
+    state(browser)
+    browser.find("[data-action='offer draw']").click()
+    browser.wait("return document.querySelector('main').dataset.result")
+    assert browser.find(".status").text.endswith("Draw: by agreement (½-½).")
 
 
 def test_moves_are_numbered_in_a_variant_with_more_fields_in_the_fen(
