@@ -155,7 +155,7 @@ function step(name) {
 
 const wire = channel("/analyse/channel", heard);
 const sent = (node) => gameTo(study, node);
-const called = ({ players, result }) =>
+const gameTitle = ({ players, result }) =>
   [players.join(" – "), shownResult(goResult(result.replace("*", ""), playing))].filter(Boolean).join(" · ");
 const isBoardGame = () => !["chess", "go"].includes(study.game);
 const mainMoves = () => lineFrom(study.root).map((node) => node.played).join();
@@ -207,7 +207,7 @@ async function load(given, kept = true, link = "") {
 /** Show one of the games, at a node given by its number. */
 function show(which, number = 0) {
   choice.replaceChildren(...games.map((game, place) => element("option", { value: place },
-    `${place + 1}. ${called(game)}`)));
+    `${place + 1}. ${gameTitle(game)}`)));
   choosing.hidden = games.length < 2;
   choice.value = which;
   if (reviewing) wire.send({ kind: "cancel" });
@@ -223,7 +223,7 @@ function show(which, number = 0) {
   balance.node.replaceWith(fresh.node);
   balance = fresh;
   const known = study.players.some((name) => name !== "?");
-  title.textContent = known ? called(study) : say("position");
+  title.textContent = known ? gameTitle(study) : say("position");
   listMoves();
   news.textContent = say("loaded", { count: mainEnd().ply });
   go(flat(study.root)[number] ?? study.root);

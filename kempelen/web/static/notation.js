@@ -122,7 +122,7 @@ const WITHOUT_WINNER = { 0: "a draw", Draw: "a draw", Void: "no result", "?": "u
  */
 export function goResult(text, say) {
   const [all, winner, margin, reason = ""] = /^([BW])\+(?:(\d[\d.]*)|([RTF])\w*)?$/.exec(text) ?? [];
-  if (!all) return text in WITHOUT_WINNER ? say(WITHOUT_WINNER[text]) : text;
+  if (!all) return Object.hasOwn(WITHOUT_WINNER, text) ? say(WITHOUT_WINNER[text]) : text;
   return margin ? `${say(`letter ${winner}`)}+${Number(margin).toLocaleString(language)}` : say(`${winner}+${reason}`);
 }
 
