@@ -222,8 +222,10 @@ def test_end_of_a_game_of_a_variant_is_explained(
 ) -> None:
     browser.open(f"{served.base}/watch")
     browser.run("document.cookie = `language=${arguments[0]}; path=/`", language)
-    browser.open(f"{served.base}/watch/5")
-    browser.wait("return document.querySelector('ul.games li')")
-    assert reason in browser.find("ul.games li").text
-    check(browser, language)
-    browser.driver.delete_all_cookies()
+    try:
+        browser.open(f"{served.base}/watch/5")
+        browser.wait("return document.querySelector('ul.games li')")
+        assert reason in browser.find("ul.games li").text
+        check(browser, language)
+    finally:
+        browser.driver.delete_all_cookies()
