@@ -43,9 +43,9 @@ def parser(doc: str) -> argparse.ArgumentParser:
 
 
 def even_count(text: str) -> int:
-    """Return a number of games that are played in pairs, with colours swapped."""
+    """Parse a positive even number, as of games that are played in pairs."""
     if not text.isdecimal() or not int(text) or int(text) % 2:
-        raise argparse.ArgumentTypeError(f"must be an even number from 2 (got {text!r})")
+        raise argparse.ArgumentTypeError(f"must be a positive even number (got {text!r})")
     return int(text)
 
 

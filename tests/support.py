@@ -31,8 +31,8 @@ FAILING = str(Path(__file__).with_name("failing_engine.py"))
 FAILING_GTP = str(Path(__file__).with_name("failing_gtp.py"))
 FAILING_XBOARD = str(Path(__file__).with_name("failing_xboard.py"))
 
-# One black and one white chain have only the liberty E1 in common. Who plays there wins, so
-# that even a short search sees that Black's pass is a blunder.
+# A black and a white chain share their last liberty, E1. The player who moves there wins, so even
+# a short search sees that Black's pass is a blunder.
 BLUNDER_SGF = (
     "(;GM[1]SZ[5]KM[-7.5]AB[ad][bd][cd][dd][ed]"
     "AW[ac][bc][cc][dc][ec][bb][db][ae][be][ce][de];B[];W[ee])"

@@ -601,7 +601,7 @@ def test_benchmarks_in_pairs_reject_an_odd_number_of_games(
     monkeypatch.setattr(sys, "argv", [script, *arguments, "--games", "5"])
     with pytest.raises(SystemExit):
         runpy.run_path(str(path), run_name="__main__")
-    assert "--games: must be an even number from 2 (got '5')" in capsys.readouterr().err
+    assert "--games: must be a positive even number (got '5')" in capsys.readouterr().err
 
 
 @pytest.mark.thorough

@@ -15,9 +15,9 @@ NO_EVALUATION = -INFINITE
 
 
 def score_of(value: int) -> Score:
-    """Convert the score of a compiled search to centipawns, or to moves of the side to move.
+    """Convert the score of a compiled search to centipawns or to a mate distance in moves.
 
-    In antichess, the last move of a game may be the loser's.
+    Distances are rounded up: in antichess, the loser can make the last move.
     """
     if value >= MATE_BOUND:
         return Mate((MATE - value + 1) // 2)
