@@ -81,7 +81,7 @@ def main() -> int:
                     *("--variant", variant, "--engine", OURS, "--engine", engine),
                     *("--tc", options.tc, "--games", str(options.games)),
                     *("--concurrency", str(options.concurrency), "--maxmoves", "200"),
-                    *("--ledger", str(folder / f"{variant}-{name}.sqlite")),
+                    *("--ledger", str(folder / f"{variant}-{name}.sqlite"), "--resume"),
                 ]
                 rows_of_match = match_summary(command)["rows"]
             row = next(row for row in rows_of_match if row["name"] == "Kempelen")
