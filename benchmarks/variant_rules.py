@@ -39,8 +39,12 @@ FLAGS = ["-O2", "-std=c++17", "-DALLVARS", "-DNNUE_EMBEDDING_OFF", "-DIS_64BIT",
 FLAGS += ["-pthread"]
 CHUNK = 1000  # games per entry of the ledger
 MAX_PLIES = 4000
-# Numbers of leaves of the positions for perft, which python-chess counts in less than a minute.
+# Numbers of leaves of the positions for perft. In some variants, few positions have so few.
 LEAVES = range(10_000, 2_000_001)
+MORE_LEAVES = range(10_000, 200_000_001)
+VARIANTS_WITH_MORE_LEAVES = ("crazyhouse", "racingkings")
+# Python-chess counts this many leaves in less than a minute, and more of them at a lower depth.
+MAX_BOARD_LEAVES = 2_000_000
 
 MASK = (1 << 64) - 1
 UNFINISHED, WHITE_WINS, BLACK_WINS, DRAWN = range(4)
@@ -230,23 +234,26 @@ def board_perft(board: chess.Board, depth: int, counted: dict[tuple[str, int], i
 def perft_positions(variant: str, count: int, depth: int) -> list[chess.Board]:
     """Return the start position, and positions of random games with a moderate number of leaves."""
     perft = variant_module(variant, "board.kernel_board").perft
+    accepted = MORE_LEAVES if variant in VARIANTS_WITH_MORE_LEAVES else LEAVES
     boards, seed = [board_class(variant)()], 0
     while len(boards) <= count:
         seed += 1
         board, _, _ = board_game(variant, seed, 4 + seed % 80)
-        if _is_moderate(perft, board, depth):
+        if _has_leaves(perft, board, depth, accepted):
             boards.append(board.copy(stack=False))
     return boards
 
 
-def _is_moderate(perft: Callable[[chess.Board, int], int], board: chess.Board, depth: int) -> bool:
-    """Return whether the number of leaves is in LEAVES. Count no huge trees to know that."""
+def _has_leaves(
+    perft: Callable[[chess.Board, int], int], board: chess.Board, depth: int, accepted: range
+) -> bool:
+    """Return whether the number of leaves is accepted. Count no huge trees to know that."""
     leaves = 0
     for shallower in range(1, depth + 1):
         leaves = perft(board, shallower)
-        if leaves >= LEAVES.stop:
+        if leaves >= accepted.stop:
             return False
-    return leaves in LEAVES
+    return leaves in accepted
 
 
 def compare_perft(
@@ -254,16 +261,20 @@ def compare_perft(
 ) -> dict[str, Any]:
     """Count the leaves of a position with all programs."""
     board = perft_positions(variant, count, depth)[number].copy()
-    own = variant_module(variant, "board.kernel_board").perft(board, depth)
-    others = {"python-chess": board_perft(board, depth, {})}
+    perft = variant_module(variant, "board.kernel_board").perft
+    own = {each: perft(board, each) for each in range(1, depth + 1)}
+    board_depth = max(
+        each for each, leaves in own.items() if leaves <= MAX_BOARD_LEAVES or number == 0
+    )
+    others = [("python-chess", board_depth, board_perft(board, board_depth, {}))]
     if fairy is not None:
-        others["Fairy-Stockfish"] = fairy.perft(board, depth)
+        others.append(("Fairy-Stockfish", depth, fairy.perft(board, depth)))
     differences = [
-        f"{variant}, {board.fen()}: perft {own}, {name} {leaves}"
-        for name, leaves in others.items()
-        if leaves != own
+        f"{variant}, {board.fen()}: perft {each} is {own[each]}, by {name} {leaves}"
+        for name, each, leaves in others
+        if leaves != own[each]
     ]
-    return {"leaves": own, "differences": differences}
+    return {"leaves": own[depth], "depth": board_depth, "differences": differences}
 
 
 def compare_games(
