@@ -241,7 +241,7 @@ TOO_LONG = [
     "python benchmarks/sgf_readers.py --node-modules node_modules",
     "python benchmarks/variant_fuzz.py --lines 20000",
     "python benchmarks/variant_rules.py --pyffish FOLDER",
-    "python benchmarks/variants.py --fairy FILE",
+    "python benchmarks/variants.py --fairy FILE --ledgers FOLDER",
     "python benchmarks/startup.py --beside FOLDER",
     "python benchmarks/startup.py --no-cold --beside FOLDER",
     "scripts/generate_mates.py",
