@@ -3,7 +3,7 @@
 import { createBoard } from "./board.js";
 import { channel } from "./channel.js";
 import { captures, onBoard } from "./material.js";
-import { goResult, lastNumbered, numberedLine, onTypedMove, pliesBefore, score, worded as localMove } from "./notation.js";
+import { endByRules, goResult, lastNumbered, numberedLine, onTypedMove, pliesBefore, score, worded as localMove } from "./notation.js";
 import {
   ask, element, language, markStep, remembered, stepButtons, stepOf, withLevel,
 } from "./site.js";
@@ -362,8 +362,8 @@ export async function showGame(main, id, say) {
   function ending(draw) {
     const detail = state.detail && goResult(say(state.detail), say);
     const rules = state.about.variant ?? state.game;
-    const byRules = state.reason === "end of the game" && say.named(draw ? "draw of" : "end of", rules);
-    if (!byRules || byRules === rules || (detail && state.board.kind === "chess")) {
+    const byRules = state.reason === "end of the game" && endByRules(say, rules, draw);
+    if (!byRules || (detail && state.board.kind === "chess")) {
       return state.reason === "end of the game" && detail || [say(`end ${state.reason}`), detail].filter(Boolean).join(", ");
     }
     const men = state.board.rows ? ["black", "white"].map((each) => onBoard(state.board.rows, each)) : [];

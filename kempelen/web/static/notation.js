@@ -113,6 +113,12 @@ export function score(result) {
   return result.replaceAll("1/2", "½");
 }
 
+/** Return in words how the rules of a game or variant ended it, or "" if there are no words for it. */
+export function endByRules(say, rules, isDraw) {
+  const words = say.named(isDraw ? "draw of" : "end of", rules);
+  return words === rules ? "" : words;
+}
+
 // Results of SGF that name no winner, and their keys.
 const WITHOUT_WINNER = { 0: "a draw", Draw: "a draw", Void: "no result", "?": "unknown result" };
 

@@ -3,7 +3,7 @@
 
 import { createBoard } from "./board.js";
 import { channel } from "./channel.js";
-import { bar, expectedScore, goResult, numbered, numberedLine, scoreText, signed, worded } from "./notation.js";
+import { bar, endByRules, expectedScore, goResult, numbered, numberedLine, scoreText, signed, worded } from "./notation.js";
 import { course, curves } from "./graph.js";
 import { ask, element, markStep, shape, stepButtons, stepByWheel, stepOf, words } from "./site.js";
 
@@ -49,8 +49,8 @@ function ending(game) {
   if (game.detail || !game.termination) return goResult(game.detail ?? "", played);
   const { termination, result, variant } = game;
   const byRules = termination === "end of the game"
-    && played.named(result === "1/2-1/2" ? "draw of" : "end of", variant);
-  return byRules && byRules !== variant ? byRules : say(`end ${termination}`);
+    && endByRules(played, variant, result === "1/2-1/2");
+  return byRules || say(`end ${termination}`);
 }
 
 /** Return whether a game has ended by checkmate: the result is shown instead of the score. */
