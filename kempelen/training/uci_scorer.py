@@ -229,7 +229,7 @@ class UciScorer:
     def _exit_reason(self) -> str:
         if self._timed_out:
             return "timed out and was killed"
-        self._deadline = math.inf
+        self._deadline = math.inf  # the process ends by itself: nobody may kill it now
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(SHUTDOWN_TIMEOUT)
         self._threads[1].join(SHUTDOWN_TIMEOUT)

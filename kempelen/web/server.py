@@ -138,9 +138,9 @@ class PageServer:
         async def answer(request: Request) -> Response:
             if not self.site.owner(request.cookies):
                 return render_page(request, SIGN_IN_PAGE, (), 401)
-            asked = request.query_params.get("variant", "")
-            variant = find_variant(asked)
-            if variant is not None and variant != asked:  # scripts know no aliases
+            requested = request.query_params.get("variant", "")
+            variant = find_variant(requested)
+            if variant is not None and variant != requested:  # scripts know no aliases
                 url = request.url.include_query_params(variant=variant)
                 return RedirectResponse(f"{url.path}?{url.query}")
             return render_page(request, page.name, self._navigation(request))

@@ -1,7 +1,6 @@
 """Games as lichess-bot plays them: a stream of lichess, and python-chess between it and the engine.
 
-lichess-bot cannot be installed as a package. `play_game` makes the same calls
-as lichess-bot, in the same order.
+lichess-bot is not a package. `play_game` calls python-chess as lichess-bot does, in the same order.
 """
 
 import json

@@ -182,8 +182,8 @@ class _Search:
         return words[1]
 
 
-# What happens during a search. It gets the handler of the engine's lines.
-Wait = Callable[[Callable[[str], None]], Awaitable[None]]
+# A function that is called during a search, with the handler of the engine's lines.
+SearchCallback = Callable[[Callable[[str], None]], Awaitable[None]]
 
 
 class _Session:
@@ -267,7 +267,12 @@ class _Session:
         await self.read_until("readyok", limit, handle or _reject_best_move)
 
     async def search(
-        self, position: str, go: str, seconds: float | None = None, *, then: Wait | None = None
+        self,
+        position: str,
+        go: str,
+        seconds: float | None = None,
+        *,
+        then: SearchCallback | None = None,
     ) -> tuple[str, _Search]:
         """Search and return the move.
 
@@ -287,7 +292,7 @@ class _Session:
         raise ViolationError(f"bestmove {late:.1f} s late (late in all {MAX_ATTEMPTS} attempts)")
 
     async def _search_once(
-        self, position: str, go: str, seconds: float, then: Wait | None
+        self, position: str, go: str, seconds: float, then: SearchCallback | None
     ) -> tuple[str, _Search, float]:
         """Return the move, the checked search, and the seconds until the move."""
         search = _Search(self._board(position))

@@ -124,7 +124,7 @@ def test_command_starts_from_initial_network(played: Path, tmp_path: Path) -> No
     first, *_, last = trainer.run()
     trainer.network({"variant": VARIANT}).write(start)
     initial = read(start)
-    for rate, changes in [("1e-6", False), ("1", True)]:
+    for rate, is_worse in [("1e-6", False), ("1", True)]:
         words = ["--variant", VARIANT, "--epochs", "1", "--batch", "64", "--rate", rate]
         done = in_process.run(
             "train", "tune", "variant", played, *words, "--initial", start, "-o", output
@@ -135,10 +135,10 @@ def test_command_starts_from_initial_network(played: Path, tmp_path: Path) -> No
         assert network.manifest["settings"]["neurons"] == initial.neurons
         assert network.weights.tobytes() == initial.weights.tobytes()
         ((_, loss),) = network.manifest["losses"]
-        assert (loss > first[1]) == changes
+        assert (loss > first[1]) == is_worse
         assert ("no epoch lowered the loss" in done.stderr) == (not network.manifest["best_epoch"])
-        assert network.manifest["best_epoch"] == (not changes)
-        assert (loss == pytest.approx(last[1], rel=0.05)) == (not changes)
+        assert network.manifest["best_epoch"] == (not is_worse)
+        assert (loss == pytest.approx(last[1], rel=0.05)) == (not is_worse)
         output.unlink()
 
 
