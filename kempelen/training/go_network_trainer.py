@@ -2,7 +2,8 @@
 
 The loss is the cross-entropy of the moves with the visits of the search, plus the squared errors of
 the value and of the mean owners. The target of the value is a mixture of the game's result and the
-search's value. Each position is seen in a random symmetry. AdamW minimises the loss.
+search's value. Each position is seen in a random symmetry. AdamW minimises the loss. Games of
+several board sizes can be learned together: the positions of a batch have the same size.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from __future__ import annotations
 import contextlib
 import io
 import math
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,9 +39,12 @@ if TYPE_CHECKING:
     from kempelen.training.go_selfplay import GoGame
 
 Floats = npt.NDArray[np.float32]
+Batch = tuple[Floats, Floats, Floats, Floats]  # inputs, visits, owners, values
 
 # One in this many games is held out.
 HELD_OUT = 20
+# The gradients of a batch are the sum of this many parts, which threads compute.
+PARTS = 4
 _MAGIC = b"\x8bKmpGC\r\n"
 _WARM_UP_STEPS, _FINAL_RATE_SHARE = 200, 0.02
 # Weights of the losses: moves, value, owners.
@@ -125,7 +130,7 @@ class Positions:
 
     def batch(
         self, numbers: npt.NDArray[Any], symmetries: npt.NDArray[Any], result_share: float
-    ) -> tuple[Floats, Floats, Floats, Floats]:
+    ) -> Batch:
         """Return the inputs, visits, owners and values of some positions."""
         count, points = len(numbers), self.size**2
         index = (numbers[:, None], self._symmetries[symmetries])
@@ -168,91 +173,160 @@ def initial_parameters(shape: NetworkShape, seed: int) -> Floats:
     return parameters.ravel()
 
 
+class _Part:
+    """Gradients of a part of a batch, and the memory to compute them."""
+
+    def __init__(self, shape: NetworkShape, size: int) -> None:
+        self._buffer = np.zeros(shape.buffer_size(size, size), np.float32)
+        self._slopes = np.zeros(8 * CHANNELS + 2 * cells_of(size, size) * CHANNELS, np.float32)
+        self._blocks, self._size = shape.blocks, size
+        self.gradients = np.zeros(shape.parameters, np.float32)
+        self.losses = np.zeros(4)
+
+    def compute(
+        self,
+        parameters: Floats,
+        transposed: Floats,
+        batch: Batch,
+        samples: slice,
+        factors: npt.NDArray[np.float64],
+    ) -> None:
+        from kempelen.training.go_network_gradients import add_gradients
+
+        self.gradients[:], self.losses[:] = 0, 0
+        inputs, visits, owners, values = batch
+        add_gradients(
+            parameters,
+            transposed,
+            self._blocks,
+            self.gradients,
+            self._buffer,
+            self._slopes,
+            inputs[samples],
+            visits[samples],
+            owners[samples],
+            values[samples],
+            factors,
+            self._size,
+            self._size,
+            self.losses,
+        )
+
+
 class GoNetworkTrainer:
-    def __init__(self, settings: GoTrainingSettings, games: Sequence[GoGame], size: int) -> None:
-        """Raise TrainingError if there are too few games."""
-        if len(games) < HELD_OUT:
-            raise TrainingError("too few games: {} (expected at least {})", len(games), HELD_OUT)
+    def __init__(
+        self,
+        settings: GoTrainingSettings,
+        games: Mapping[int, Sequence[GoGame]],
+        initial: GoNetwork | None = None,
+    ) -> None:
+        """Prepare to train on the games of each board size, from `initial` if given.
+
+        Raise TrainingError if there are too few games or the initial network has another shape.
+        """
         self._settings = settings
         self._shape = NetworkShape(settings.blocks)
-        held_out = games[HELD_OUT - 1 :: HELD_OUT]
-        learned = [game for number, game in enumerate(games, 1) if number % HELD_OUT]
-        self.positions, self.held_out = Positions(learned, size), Positions(held_out, size)
-        if not len(self.positions) or not len(self.held_out):
-            raise TrainingError("the games have no targets (play them with --targets)")
-        self._size = size
-        self._buffer = np.zeros(self._shape.buffer_size(size, size), np.float32)
-        plane = cells_of(size, size) * CHANNELS
-        self._slopes = np.zeros(8 * CHANNELS + 2 * plane, np.float32)
-        self.epoch_steps = max(len(self.positions) // settings.batch, 1)
-        self.parameters = initial_parameters(self._shape, settings.seed)
+        if initial and initial.shape != self._shape:
+            raise TrainingError(
+                "the initial network has {} blocks (expected {})",
+                initial.shape.blocks,
+                settings.blocks,
+            )
+        self.positions: dict[int, Positions] = {}
+        self.held_out: dict[int, Positions] = {}
+        for size, played in sorted(games.items()):
+            if len(played) < HELD_OUT:
+                raise TrainingError(
+                    "too few games: {} (expected at least {})", len(played), HELD_OUT
+                )
+            learned = [game for number, game in enumerate(played, 1) if number % HELD_OUT]
+            self.positions[size] = Positions(learned, size)
+            self.held_out[size] = Positions(played[HELD_OUT - 1 :: HELD_OUT], size)
+            if not len(self.positions[size]) or not len(self.held_out[size]):
+                raise TrainingError("the games have no targets (play them with --targets)")
+        self._parts = {
+            size: [_Part(self._shape, size) for _ in range(PARTS)] for size in self.positions
+        }
+        self.epoch_steps = sum(map(self._batches, self.positions))
+        if initial:
+            self.parameters = initial.parameters.copy()
+        else:
+            self.parameters = initial_parameters(self._shape, settings.seed)
         self._means = np.zeros_like(self.parameters)
         self._squares = np.zeros_like(self.parameters)
 
+    def _batches(self, size: int) -> int:
+        return max(len(self.positions[size]) // self._settings.batch, 1)
+
     def run(
         self, path: Path, sources: Sequence[str], report: Callable[[int], None] = lambda step: None
-    ) -> Generator[list[Losses], None, None]:
+    ) -> Generator[list[dict[int, Losses]], None, None]:
         """Train. Resume from the checkpoint at `path` if it exists.
 
-        `sources` identifies the games. Yield the losses of the held-out games after each epoch, at
-        first those of the finished epochs. Raise TrainingError if the checkpoint is unusable.
+        `sources` identifies the games and the initial network. Yield the losses of the held-out
+        games by board size after each epoch, at first those of the finished epochs. Raise
+        TrainingError if the checkpoint is unusable.
         """
-        made_with = asdict(self._settings) | {"games": list(sources)}
+        made_with = asdict(self._settings) | {"sources": list(sources)}
         with contextlib.ExitStack() as stack:
             stack.enter_context(
                 lock_or_raise(path, TrainingError, "in use by another training process")
             )
             history = self._resume(path, made_with)
             yield history
+            threads = stack.enter_context(ThreadPoolExecutor(PARTS))
             while len(history) < self._settings.epochs:
-                self._train_epoch(len(history), report)
-                history = [*history, self.measure(self.held_out)]
+                self._train_epoch(len(history), threads, report)
+                losses = {size: self._measure(size, threads) for size in self.held_out}
+                history = [*history, losses]
                 self._write_checkpoint(path, made_with, history)
                 yield history
 
-    def measure(self, positions: Positions) -> Losses:
-        """Return the losses, with the game's result as the target of the value."""
-        total = np.zeros(4)
+    def _measure(self, size: int, threads: Executor) -> Losses:
+        """Return the losses of held-out games, with the game's result as the value's target."""
+        positions, total = self.held_out[size], np.zeros(4)
         for start in range(0, len(positions), self._settings.batch):
             numbers = np.arange(start, min(start + self._settings.batch, len(positions)))
             batch = positions.batch(numbers, np.zeros(len(numbers), np.int64), 1.0)
-            total += self.gradients(batch)[1] * len(numbers)
+            total += self.gradients(size, batch, threads)[1] * len(numbers)
         return Losses(*(total / len(positions)).tolist())
 
     def gradients(
-        self, batch: tuple[Floats, Floats, Floats, Floats]
+        self, size: int, batch: Batch, threads: Executor
     ) -> tuple[Floats, npt.NDArray[np.float64]]:
-        """Return the gradients of the mean loss, and the losses."""
-        from kempelen.training.go_network_gradients import add_gradients, transpose
+        """Return the gradients of the mean loss of a batch, and the losses."""
+        from kempelen.training.go_network_gradients import transpose
 
-        count, blocks = len(batch[0]), self._shape.blocks
-        gradients, losses = np.zeros_like(self.parameters), np.zeros(4)
+        count, parts = len(batch[0]), self._parts[size]
+        transposed = transpose(self.parameters, self._shape.blocks)
         factors = np.array(_LOSS_WEIGHTS) / count
-        add_gradients(
-            self.parameters,
-            transpose(self.parameters, blocks),
-            blocks,
-            gradients,
-            self._buffer,
-            self._slopes,
-            *batch,
-            factors,
-            self._size,
-            self._size,
-            losses,
-        )
-        return gradients, losses / count
+        bounds = [count * number // PARTS for number in range(PARTS + 1)]
+        running = [
+            threads.submit(
+                part.compute, self.parameters, transposed, batch, slice(start, end), factors
+            )
+            for part, start, end in zip(parts, bounds, bounds[1:], strict=False)
+        ]
+        for each in running:
+            each.result()
+        gradients = np.array([part.gradients for part in parts]).sum(axis=0)
+        return gradients, np.array([part.losses for part in parts]).sum(axis=0) / count
 
-    def _train_epoch(self, epoch: int, report: Callable[[int], None]) -> None:
+    def _train_epoch(self, epoch: int, threads: Executor, report: Callable[[int], None]) -> None:
         settings = self._settings
         generator = np.random.default_rng((settings.seed, _SHUFFLING, epoch))
-        order = generator.permutation(len(self.positions))
-        for place in range(self.epoch_steps):
-            numbers = order[place * settings.batch :][: settings.batch]
+        orders = {size: generator.permutation(len(each)) for size, each in self.positions.items()}
+        batches = [
+            (size, orders[size][place * settings.batch :][: settings.batch])
+            for size in self.positions
+            for place in range(self._batches(size))
+        ]
+        for place, number in enumerate(generator.permutation(len(batches)), 1):
+            size, numbers = batches[number]
             symmetries = generator.integers(0, 8, len(numbers))
-            batch = self.positions.batch(numbers, symmetries, settings.result_share)
-            step = epoch * self.epoch_steps + place + 1
-            self._apply(self.gradients(batch)[0], step)
+            batch = self.positions[size].batch(numbers, symmetries, settings.result_share)
+            step = epoch * self.epoch_steps + place
+            self._apply(self.gradients(size, batch, threads)[0], step)
             report(step)
 
     def _apply(self, gradients: Floats, step: int) -> None:
@@ -270,9 +344,9 @@ class GoNetworkTrainer:
         )
 
     def network(self, manifest: dict[str, Any]) -> GoNetwork:
-        return GoNetwork(self._shape, self.parameters, (self._size,), manifest)
+        return GoNetwork(self._shape, self.parameters, tuple(self.positions), manifest)
 
-    def _resume(self, path: Path, made_with: dict[str, Any]) -> list[Losses]:
+    def _resume(self, path: Path, made_with: dict[str, Any]) -> list[dict[int, Losses]]:
         loaded = checkpoint_file.read(path, _MAGIC, made_with, "use another file with -o")
         if loaded is None:
             return []
@@ -280,15 +354,23 @@ class GoNetworkTrainer:
         with np.load(io.BytesIO(content)) as arrays:
             for name, target in self._state().items():
                 target[:] = arrays[name]
-        return [Losses(*losses) for losses in head["history"]]
+        return [
+            {int(size): Losses(*losses) for size, losses in epoch.items()}
+            for epoch in head["history"]
+        ]
 
     def _write_checkpoint(
-        self, path: Path, made_with: dict[str, Any], history: list[Losses]
+        self, path: Path, made_with: dict[str, Any], history: list[dict[int, Losses]]
     ) -> None:
         buffer = io.BytesIO()
         np.savez(buffer, **self._state())  # type: ignore[arg-type]
-        losses = [list(asdict(each).values()) for each in history]
-        head = {"made_with": made_with, "history": losses}
+        head = {
+            "made_with": made_with,
+            "history": [
+                {size: list(asdict(losses).values()) for size, losses in epoch.items()}
+                for epoch in history
+            ],
+        }
         checkpoint_file.write(path, _MAGIC, head, buffer.getvalue())
 
     def _state(self) -> dict[str, Floats]:

@@ -6,7 +6,7 @@ import hashlib
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agent.go.parts import GO
 from agent.io.write_checks import require_writable
@@ -16,8 +16,10 @@ from kempelen.console.terminal import load_kernels, print_error, progress_bar
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Sequence
 
     from kempelen.training.go_network_trainer import Losses
+    from kempelen.training.go_selfplay import GoGame
 
 COMMAND = "kempelen train tune network"
 
@@ -29,7 +31,9 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument(
         "file",
         type=Path,
-        help="file of Go games from `kempelen train selfplay --game go --targets`",
+        nargs="+",
+        help="files of Go games from `kempelen train selfplay --game go --targets`; the network "
+        "learns all their board sizes",
     )
     for name, help_text in (
         ("blocks", "number of residual blocks"),
@@ -50,6 +54,7 @@ def configure(parser: ArgumentParser) -> None:
         default=defaults.rate,
         help=f"highest learning rate (default: {defaults.rate:g})",
     )
+    parser.add_argument("--initial", type=Path, metavar="FILE", help="network to start from")
     parser.add_argument(
         "-o",
         "--output",
@@ -64,12 +69,13 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Train the network and write it. Return 2 on an error."""
+    from agent.go.network_file import NetworkError
     from kempelen.training.checkpoint_file import TrainingError
     from kempelen.training.workers import GamesError
 
     try:
         return _train(arguments)
-    except (GamesError, TrainingError) as error:
+    except (GamesError, NetworkError, TrainingError) as error:
         print_error(error, COMMAND)
     except KeyboardInterrupt:
         print_error(
@@ -79,47 +85,70 @@ def run(arguments: Namespace) -> int:
     return 2
 
 
-def _train(arguments: Namespace) -> int:
+def _read_games(files: Sequence[Path]) -> tuple[dict[int, list[GoGame]], list[dict[str, Any]]]:
+    """Return the games of the files by board size, and the manifest of each file."""
     from agent.io.files import read_bytes
     from kempelen.training.checkpoint_file import TrainingError
-    from kempelen.training.go_network_trainer import GoNetworkTrainer, GoTrainingSettings
     from kempelen.training.go_selfplay import MAX_FILE_BYTES, read
 
+    games: dict[int, list[GoGame]] = {}
+    manifests = []
+    for file in files:
+        manifest, found = read(file)
+        size = manifest["size"]
+        if not isinstance(size, int):
+            raise TrainingError("{}: board size {} (expected a square board)", file, size)
+        games.setdefault(size, []).extend(found)
+        digest = hashlib.sha256(read_bytes(file, MAX_FILE_BYTES)).hexdigest()
+        manifests.append(manifest | {"games": len(found), "sha256": digest})
+    return games, manifests
+
+
+def _train(arguments: Namespace) -> int:
+    from agent.go.network_file import read as read_network
+    from kempelen.training.checkpoint_file import TrainingError
+    from kempelen.training.go_network_trainer import GoNetworkTrainer, GoTrainingSettings
+
     checkpoint = Path(f"{arguments.output}.checkpoint")
-    require_writable([arguments.output, checkpoint], [arguments.file], TrainingError, regular=True)
-    manifest, games = read(arguments.file)
-    size = manifest["size"]
-    if not isinstance(size, int):
-        raise TrainingError("{}: board size {} (expected a square board)", arguments.file, size)
+    inputs = arguments.file + ([arguments.initial] if arguments.initial else [])
+    require_writable([arguments.output, checkpoint], inputs, TrainingError, regular=True)
+    initial = read_network(arguments.initial) if arguments.initial else None
+    games, manifests = _read_games(arguments.file)
+    sources = [manifest["sha256"] for manifest in manifests]
+    if initial:
+        sources.append(hashlib.sha256(initial.parameters.tobytes()).hexdigest())
     load_kernels(GO)
     names = ("blocks", "epochs", "batch", "rate", "seed")
     settings = GoTrainingSettings(**{name: getattr(arguments, name) for name in names})
     with progress_bar("reading the positions", None):
-        trainer = GoNetworkTrainer(settings, games, size)
-    digest = hashlib.sha256(read_bytes(arguments.file, MAX_FILE_BYTES)).hexdigest()
+        trainer = GoNetworkTrainer(settings, games, initial)
     with progress_bar("training", settings.epochs * trainer.epoch_steps) as show:
-        for history in trainer.run(checkpoint, [digest], show):
+        for history in trainer.run(checkpoint, sources, show):
             if history and not arguments.json:
-                print(f"epoch {len(history)}: {_describe(history[-1])}", flush=True)
+                print(f"epoch {len(history)}, held-out games:", flush=True)
+                for size, losses in history[-1].items():
+                    print(f"  {size}x{size}: {_describe(losses)}", flush=True)
+    losses_by_size = {size: asdict(losses) for size, losses in history[-1].items()}
     network = trainer.network(
         {
             "made by": f"{COMMAND} {__version__}",
-            "licence": manifest["licence"],
-            "games": len(games),
-            "positions": len(trainer.positions),
+            "licence": manifests[0]["licence"],
+            "positions": {size: len(found) for size, found in trainer.positions.items()},
             "settings": asdict(settings),
-            "losses": asdict(history[-1]),
-            "source": manifest | {"sha256": digest},
+            "losses": losses_by_size,
+            "sources": manifests,
+            "initial": initial and initial.manifest,
         }
     )
     network.write(arguments.output)
-    found = {"file": str(arguments.output), "games": len(games), **asdict(history[-1])}
+    n_games = sum(map(len, games.values()))
+    found = {"file": str(arguments.output), "games": n_games, "losses": losses_by_size}
     print(json.dumps(found) if arguments.json else arguments.output)
     return 0
 
 
 def _describe(losses: Losses) -> str:
     return (
-        f"held-out games: moves {losses.moves:.3f}, value {losses.value:.3f}, owners "
-        f"{losses.owners:.3f}, best move predicted in {losses.predicted:.1%}"
+        f"moves {losses.moves:.3f}, value {losses.value:.3f}, owners {losses.owners:.3f}, best "
+        f"move predicted in {losses.predicted:.1%}"
     )
