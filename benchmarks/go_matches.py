@@ -1,10 +1,11 @@
-"""Matches of our Go engine: against GNU Go, the plain search, or itself with fewer playouts.
+"""Matches of our Go engine: against GNU Go, another GTP engine, the plain search, or itself.
 
 Each pair of games with colours swapped is one `kempelen match` of two engines with their own random
 seeds, so that games are not repeated. Distinct games are counted. With --ledger FILE, repeated runs
 add games, and an interrupted run continues.
 
     python benchmarks/go_matches.py --games 100 --seconds 0.8 --threads 2 --ledger go.jsonl
+    python benchmarks/go_matches.py --against "katago gtp -config one.cfg" --komi 7 --seconds 1
     python benchmarks/go_matches.py --against plain --games 20 --seconds 0.5
     python benchmarks/go_matches.py --against self --games 20 --playouts 10000 --their-playouts 1000
 """
@@ -12,6 +13,7 @@ add games, and an interrupted run continues.
 import argparse
 import json
 import math
+import shlex
 import tempfile
 from collections import Counter
 from pathlib import Path
@@ -23,7 +25,7 @@ from agent.go.parts import GO
 from kempelen.console.terminal import load_kernels
 
 OURS, THEIRS = "ours", "theirs"
-# Time limit for moves that playouts limit, and for GNU Go, which manages its own time.
+# Time limit for moves that playouts limit, and for engines that manage their own time.
 MAX_SECONDS = 600
 OTHER = {"black": "white", "white": "black"}
 
@@ -49,6 +51,8 @@ def engines(options: argparse.Namespace, seed: int) -> list[str]:
         rules = "--chinese-rules --positional-superko"
         words = f"{options.gnugo} --mode gtp {rules} --level {options.level} --seed {seed}".split()
         return [ours, player(THEIRS, words, MAX_SECONDS, MAX_SECONDS)]
+    if options.against not in ("plain", "self"):
+        return [ours, player(THEIRS, shlex.split(options.against), MAX_SECONDS, MAX_SECONDS)]
     more = ("--algorithm", "mcts") if options.against == "plain" else ()
     theirs = own(seed + 1_000_000, options.their_playouts or options.playouts, *more)
     return [ours, player(THEIRS, theirs, seconds, options.margin)]
@@ -132,7 +136,12 @@ def figures(games: list[dict[str, Any]]) -> dict[str, str]:
 def main() -> None:
     """Play the pairs that are not in the ledger, and show all results."""
     arguments = parser(__doc__)
-    arguments.add_argument("--against", choices=("gnugo", "plain", "self"), default="gnugo")
+    arguments.add_argument(
+        "--against",
+        default="gnugo",
+        metavar="OPPONENT",
+        help="gnugo (default), plain (our plain search), self, or the command of a GTP engine",
+    )
     arguments.add_argument("--games", type=even_count, default=100, help="number of games")
     arguments.add_argument("--size", type=int, default=9)
     arguments.add_argument("--komi", type=float, default=7.5)
