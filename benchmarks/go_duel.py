@@ -2,6 +2,7 @@
 
     python benchmarks/go_duel.py nakade=0 --games 400 --playouts 500 --ledger duels.jsonl
     python benchmarks/go_duel.py learned=50 --against learned=0 --time 0.1
+    python benchmarks/go_duel.py --size 13 --their-network none --time 0.1
 
 All games run in this process. A pair of games starts from the same random opening with colours
 swapped. Each game has its own random seeds, so that the games differ. A game ends when both sides
@@ -15,10 +16,13 @@ import argparse
 import threading
 from collections import Counter
 from pathlib import Path
+from unittest import mock
 
 from harness import JsonLedger, elo_of_pairs, even_count, parser, show
 
+import agent.go.search
 from agent.games.go import Go
+from agent.go.network_file import SHIPPED, read
 from agent.go.search import GoSearch
 from agent.kernel.backend import SearchConfig
 from agent.limits import Limits
@@ -26,6 +30,7 @@ from kempelen.training.go_selfplay import MEGABYTES, play_game, random_opening
 
 RANDOM_PLIES = 4
 UNLIMITED_PLAYOUTS = 1 << 40  # playout limit if moves are limited by time
+NO_NETWORK = "none"
 
 
 class TimedSearch(GoSearch):
@@ -46,20 +51,33 @@ def settings_of(texts: list[str]) -> dict[str, float]:
     return {name: float(value) for name, _, value in (text.partition("=") for text in texts)}
 
 
-def make_search(settings: dict[str, float], seed: int, seconds: float | None) -> GoSearch:
+def make_search(
+    arguments: argparse.Namespace, side: int, settings: dict[str, float], seed: int
+) -> GoSearch:
     """Create the search of one side for one game."""
     search_config = SearchConfig(megabytes=MEGABYTES, seed=seed, settings=settings)
-    if seconds is None:
-        return GoSearch(search_config)
-    search = TimedSearch(search_config)
-    search.seconds = seconds
+    file = (arguments.network, arguments.their_network)[side]
+    network = None if file == NO_NETWORK else read(Path(file))
+    # The search reads its network when it is created.
+    with mock.patch.object(agent.go.search, "shipped_network", return_value=(network, "")):
+        if arguments.time is None:
+            return GoSearch(search_config)
+        search = TimedSearch(search_config)
+    search.seconds = arguments.time
     return search
+
+
+def playouts_of(arguments: argparse.Namespace) -> list[int]:
+    """Return the playouts per move of both sides."""
+    if arguments.time:
+        return [UNLIMITED_PLAYOUTS] * 2
+    return [arguments.playouts, arguments.their_playouts or arguments.playouts]
 
 
 def play_pair(arguments: argparse.Namespace, number: int) -> tuple[int, list[str]]:
     """Play a pair of games. Return the first side's half points, and the moves of both games."""
     sides = [settings_of(arguments.settings), settings_of(arguments.against)]
-    limits: Limits[int] = Limits(nodes=UNLIMITED_PLAYOUTS if arguments.time else arguments.playouts)
+    limits: list[Limits[int]] = [Limits(nodes=playouts) for playouts in playouts_of(arguments)]
     points, texts = 0, []
     for colour in range(2):
         game = Go(arguments.size, arguments.komi)
@@ -67,11 +85,10 @@ def play_pair(arguments: argparse.Namespace, number: int) -> tuple[int, list[str
         for move in first:
             game.play(move)
         seed = (arguments.seed << 32) + 4 * number + 2 * colour
-        searches = [
-            make_search(sides[side ^ colour], seed + side, arguments.time) for side in range(2)
-        ]
+        players = [(side ^ colour, seed + side) for side in range(2)]
+        searches = [make_search(arguments, side, sides[side], number) for side, number in players]
         moves: list[int] = []
-        result = play_game(searches, game, limits, moves)
+        result = play_game(searches, game, [limits[side] for side, _ in players], moves)
         points += 2 * (result == (-1 if colour else 1))
         texts.append(" ".join(map(str, first + moves)))
     return points, texts
@@ -79,11 +96,20 @@ def play_pair(arguments: argparse.Namespace, number: int) -> tuple[int, list[str
 
 def key_of(arguments: argparse.Namespace) -> str:
     """Return the key of a duel in the ledger."""
-    limit = f"{arguments.time} s" if arguments.time else f"{arguments.playouts} playouts"
-    sides = (sorted(arguments.settings), sorted(arguments.against))
+    playouts = " : ".join(map(str, dict.fromkeys(playouts_of(arguments))))
+    limit = f"{arguments.time} s" if arguments.time else f"{playouts} playouts"
+    sides = (
+        [*sorted(arguments.settings), *network_name(arguments.network)],
+        [*sorted(arguments.against), *network_name(arguments.their_network)],
+    )
     first, second = (" ".join(side) or "default" for side in sides)
     size = f"{arguments.size}x{arguments.size} komi {arguments.komi:g}"
     return f"{first} : {second}, {limit}, {size}, seed {arguments.seed}"
+
+
+def network_name(file: str) -> list[str]:
+    """Return what the key of a duel says of a side's network."""
+    return [] if file == str(SHIPPED) else [f"network={Path(file).name}"]
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -110,6 +136,14 @@ if __name__ == "__main__":
     options.add_argument("--against", nargs="*", default=[], metavar="NAME=VALUE")
     options.add_argument("--games", type=even_count, default=200)
     options.add_argument("--playouts", type=int, default=500, help="playouts per move")
+    options.add_argument("--their-playouts", type=int, help="of the second side, if different")
+    for name in ("--network", "--their-network"):
+        options.add_argument(
+            name,
+            default=str(SHIPPED),
+            metavar="FILE",
+            help=f"network of a side, or {NO_NETWORK} (default: the shipped one)",
+        )
     options.add_argument("--time", type=float, help="seconds per move, instead of a playout limit")
     options.add_argument("--size", type=int, default=9)
     options.add_argument("--komi", type=float, default=7.5)

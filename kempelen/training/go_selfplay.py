@@ -126,19 +126,20 @@ def run_search(search: "GoSearch", game: Go, limits: Limits[int]) -> Info[int]:
 def play_game(
     searches: "Sequence[GoSearch]",
     game: Go,
-    limits: Limits[int],
+    limits: Sequence[Limits[int]],
     moves: list[int],
     choose_move: Callable[[Info[int], float], int] = lambda result, black_value: result.pv[0],
     to_the_end: bool = False,
 ) -> int:
     """Play a game, append its moves to `moves`, and return 1 if Black won, -1 if White won.
 
-    `choose_move` receives the result of a search, and its value for Black. Unless `to_the_end`, the
-    game ends early when both searches consider the result decided.
+    `searches` and `limits` are those of Black and White. `choose_move` receives the result of a
+    search, and its value for Black. Unless `to_the_end`, the game ends early when both searches
+    consider the result decided.
     """
     last_value, black_value = 0.0, 0.0
     while not game.is_over() and len(moves) < MAX_LENGTH_FACTOR * game.width * game.height:
-        result = run_search(searches[game.turn], game, limits)
+        result = run_search(searches[game.turn], game, limits[game.turn])
         expected = result.expected_outcome or 0.0
         black_value = -expected if game.turn else expected
         decided = min(abs(last_value), abs(black_value)) > DECIDED_VALUE
@@ -209,7 +210,7 @@ class GoSelfPlay:
             game.play(move)
         searches = [self._search(2 * number + side) for side in range(2)]
         moves: list[int] = []
-        result = play_game(searches, game, Limits(nodes=plan.playouts), moves)
+        result = play_game(searches, game, [Limits(nodes=plan.playouts)] * 2, moves)
         return GoGame(number, len(opening), result, (*opening, *moves))
 
     def _play_with_targets(self, number: int) -> GoGame:
@@ -225,7 +226,7 @@ class GoSelfPlay:
         to_the_end = random.random() < END_SHARE
         moves = list(opening)
         recorder = _TargetRecorder(search, random, moves)
-        limits: Limits[int] = Limits(nodes=plan.playouts)
+        limits: list[Limits[int]] = [Limits(nodes=plan.playouts)] * 2
         searches = [search, search]
         result = play_game(searches, game, limits, moves, recorder.choose_move, to_the_end)
         return GoGame(number, len(opening), result, tuple(moves), recorder.targets(game.komi))
