@@ -24,6 +24,7 @@ _ASCII = bytes(range(32, 126))
 _NO_ENCODINGS = ("idna", "unicode-escape", "raw-unicode-escape", "mbcs", "oem")
 _SAMPLE_SIZE = 1 << 16
 _MIN_SCORE = 0.4
+_MAX_VALID_BY_CHANCE = 4
 
 # Frequent characters in game records and in names: they tell the languages of short texts apart.
 # For each encoding: these characters, a character set, and its lead bytes of common characters.
@@ -52,6 +53,7 @@ _COMMON = {
 }
 _COMMON["euc_jp"] = _COMMON["cp932"]
 _CYRILLIC = re.compile(r"\b[\u0410-\u042f\u0401]?[\u0430-\u044f\u0451]{2,}\b")
+_CENTRAL_EUROPEAN = "ÁÂÄÉËÍÎÓÔÖÚÜÝáâäéëíîóôöúüýßŔĂĹĆÇČĘĚĎĐŃŇŐŘŮŰŢŕăĺćçčęěďđńňőřůűţŚŠŤŹŽśšťźž"
 # Patterns of words, or of letters in words, for encodings with one byte for each character.
 _WORDS = {
     "cp1251": _CYRILLIC,
@@ -60,13 +62,19 @@ _WORDS = {
     "cp1252": re.compile(
         "(?<![^\0-\x7f])[À-ÖØ-öø-ÿŠŽšžŒœŸ\u2018\u2019\u201c\u201d\u2013](?![^\0-\x7f])"
     ),
+    # Some letters have the codes of signs in Windows-1252, so that only those in words count.
+    "cp1250": re.compile(
+        f"(?<![^\0-\x7f])[{_CENTRAL_EUROPEAN}\u2018\u2019\u201c\u201d\u2013](?![^\0-\x7f])"
+        f"|(?<=[A-Za-z])[{_CENTRAL_EUROPEAN}ąłżşľ]{{1,3}}(?![^\0-\x7f])|[ŁŻĄŞĽ](?=[a-z])"
+    ),
 }
 
 
 def find_encoding(name: str) -> str | None:
     """Return Python's name of an encoding that contains ASCII, or None if it is unknown."""
     name = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-").removeprefix("x-")
-    name = re.sub(r"^(windows|ms)-?(?=\d)", "cp", name)
+    name = re.sub(r"^(windows|ms|cp)-?(?=\d)", "cp", name)
+    name = re.sub(r"^latin-(?=\d)", "latin", name)
     with suppress(LookupError, ValueError):
         name = codecs.lookup(name).name
     key = re.sub(r"[^a-z0-9]", "", name)
@@ -89,7 +97,7 @@ def decode_declared(data: bytes, name: str) -> str:
         return decode_text(data)
     if 0 in data[:2]:
         encoding = "utf-16-be" if data[0] == 0 else "utf-16-le"
-    elif encoding in _COMMON and _is_utf8(data):
+    elif encoding in _COMMON and _is_utf8(data, encoding):
         encoding = "utf-8"
     elif encoding == "utf-8" and b"\x1b$" in data:
         encoding = "iso2022_jp"
@@ -107,20 +115,32 @@ def decode_declared(data: bytes, name: str) -> str:
 
 def detect_encoding(data: bytes) -> str:
     """Return the most probable encoding of a text that is not in UTF-8."""
-    found = re.search(rb"[\x80-\xff]", data)
-    start = found.start() if found else 0
-    sample = data[max(start - 1, 0) : start + _SAMPLE_SIZE]
+    sample = _sample(data)
     scores = {encoding: _score(sample, encoding) for encoding in (*_COMMON, *_WORDS)}
     best = max(scores, key=scores.__getitem__)
     return best if scores[best] >= _MIN_SCORE else "cp1252"
 
 
-def _is_utf8(data: bytes) -> bool:
-    """Return whether a text is valid UTF-8 and contains a character of three bytes."""
+def _sample(data: bytes) -> bytes:
+    """Return the text from the first byte that is not ASCII."""
+    found = re.search(rb"[\x80-\xff]", data)
+    start = found.start() if found else 0
+    return data[max(start - 1, 0) : start + _SAMPLE_SIZE]
+
+
+def _is_utf8(data: bytes, declared: str) -> bool:
+    """Return whether a text that declares another encoding is UTF-8.
+
+    A few characters of two bytes may be valid by chance.
+    """
     try:
-        return max(data.decode(), default="") > "\u07ff"
+        text = data.decode()
     except UnicodeDecodeError:
         return False
+    count = len(data) - len(text)  # of characters, unless one has three bytes
+    if count > _MAX_VALID_BY_CHANCE or max(text, default="") > "\u07ff":
+        return True
+    return count > 0 and _score(_sample(data), declared) < _MIN_SCORE
 
 
 def _score(sample: bytes, encoding: str) -> float:

@@ -28,7 +28,8 @@ TEXTS = {
     "euc_jp": ["黒番中押し勝ち", "白半目勝ち", "第70期本因坊戦七番勝負第１局", "この手が敗着。"],
     "cp949": ["이창호", "신진서 9단", "흑불계승", "백 반집승", "제1회 응씨배 결승", "타이젬"],
     "big5hkscs": ["周俊勳 九段", "黑中盤勝", "王元均", "這手棋有問題，應該補在右邊。", "許皓鋐"],
-    "cp1252": ["Réti", "Jörg Großmann", "Partie commentée à l’école", "Škoda"],
+    "cp1252": ["Réti", "Jörg Großmann", "Partie commentée à l’école", "Škoda", "¿Qué jugada?"],
+    "cp1250": ["Łukasz Gżegżółka", "czarne wygrały", "Žluťoučký kůň"],
     "cp1251": ["Шикшин", "Партия чемпионата Европы", "чёрные выиграли"],
     "koi8_r": ["Шикшин", "Партия чемпионата Европы"],
     "utf-8": ["柯洁", "黒番中押し勝ち", "이창호", "Réti", "Шикшин", "é"],
@@ -60,6 +61,7 @@ def test_encoding_is_detected_in_short_texts(encoding: str, text: str, declared:
         *((name, "euc_jp") for name in ("EUC-JP", "x-euc-jp")),
         *((name, "cp1252") for name in ("ISO-8859-1", "latin1", "US-ASCII")),
         *(("UTF-8", "utf-8"), (" utf8 ", "utf-8"), ("ISO-8859-2", "iso8859-2")),
+        *(("CP-1250", "cp1250"), ("Windows-1250", "cp1250"), ("Latin 2", "iso8859-2")),
         *((name, None) for name in ("", "ANSI", "rot13", "hex", "utf-7", "utf-16", "idna", "\0")),
         *((name, None) for name in ("unicode_escape", "raw_unicode_escape", "cp037", "a" * 9999)),
     ],
@@ -74,6 +76,11 @@ def test_a_wrong_declaration_is_ignored() -> None:
     assert decode_declared(text.encode(), "Shift_JIS") == text
     assert decode_declared(text.encode("utf-16"), "Shift_JIS") == text
     assert decode_declared(text.encode("utf-16-le"), "") == text
+    for text in ("(;PB[Иванов])", "(;PB[Dvořák]PW[Škola])"):
+        assert decode_declared(text.encode(), "GBK") == text
+        assert decode_declared(text.encode(), "Shift_JIS") == text
+    text = "(;PB[聂卫平])"
+    assert decode_declared(text.encode("gb18030"), "GBK") == text
 
 
 def test_damaged_characters_do_not_change_the_encoding() -> None:
