@@ -50,20 +50,27 @@ _SGF_ALIASES = {
     "chn": "chinese",
     "中国": "chinese",
     "中國": "chinese",
+    "중국": "chinese",
     "japan": "japanese",
     "jp": "japanese",
     "jpn": "japanese",
+    "일본": "japanese",
     "日本": "japanese",
+    "日本棋院": "japanese",
     "korea": "korean",
     "kr": "korean",
     "kor": "korean",
+    "한국": "korean",
     "韓国": "korean",
     "韩国": "korean",
     "tt": "tromp-taylor",
     "inggoe": "ing",
 }
-# "rules", "ruleset", and the same in Chinese and Japanese.
-_RULES_WORD = re.compile(r"\brule(s|set)?\b|规则|規則|ルール", re.IGNORECASE)
+# "rules", "ruleset", "rules of Go", and the same in Chinese, Japanese and Korean.
+_RULES_WORD = re.compile(
+    r"\brule(s|set)?\b|(?:围棋|圍棋|囲碁|바둑)?(?:规则|規則|规约|規約|ルール|규칙|룰)",
+    re.IGNORECASE,
+)
 # A part of KataGo's notation, such as `koSIMPLE`. The groups are the fields of its JSON format.
 _KATAGO_PART = re.compile(
     rf"komi(?P<komi>-?[0-9]+(?:\.[0-9]+)?)|ko(?P<ko>{'|'.join(KO_RULES)})"

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from unicodedata import normalize
 
-from agent.games.go import COLUMNS, MAX_KOMI, Size
+from agent.games.go import COLUMNS, MAX_KOMI, MAX_SIZE, Size
 from agent.games.stones import EMPTY, Stones, iter_bits, shape
 from agent.io.files import read_bytes
 from agent.io.message import MessageError
@@ -27,6 +27,7 @@ GO_GAME_TYPE = "1"  # value of GM for Go
 MAX_SHOWN_LENGTH = 40  # maximum length of an invalid value in a message
 DEFAULT_SIZE = 19
 MAX_PASS_TT_SIZE = 19  # maximum size of a board on which "tt" is a pass
+PASSES = ("zz", "pass")  # also written instead of ""
 # Maximum number of places in a game where stones are set up after a move.
 MAX_SECTIONS = 1000
 SETUP_PROPERTIES: dict[str, int | None] = {"AB": 0, "AW": 1, "AE": None}
@@ -46,9 +47,10 @@ _SIZE = re.compile(r"0*([1-9][0-9]?)(?:\s*[:x]\s*0*([1-9][0-9]?))?(?!\s*[0-9.:x]
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _POINTS = re.compile(r"[A-Za-z]{2}(?::[A-Za-z]{2})?")
 # A number with a unit: "6.5目" and "6目半" are 6.5 points; "3.75子" and "黑贴3又3/4子" are 3.75
-# stones, which are 7.5 points. The groups are the sign, a number, a fraction, stones, and half.
+# stones, which are 7.5 points. The groups are a word for komi that White gives, the sign, a number,
+# a fraction, stones, and half.
 _KOMI = re.compile(
-    r"[^-+0-9半반十百]{0,8}([-+]?)"
+    r"((?:逆|白贴|白貼|reversed? )?)[^-+0-9半반十百]{0,8}([-+]?)"
     r"(?:([0-9]+[.,][0-9]+|[0-9]+(?![0-9]*\s*/|[.,][0-9]))(?:\s*[又と]\s*|\s+)?)?"
     r"(?:([0-9]{1,4})/([1-9][0-9]{0,3}))?\s*(子|zi\b|stones?\b)?[^0-9半반十百]{0,3}([半반])?",
     re.IGNORECASE,
@@ -245,15 +247,15 @@ def _komi_from(text: str) -> float | None:
     with suppress(ValueError):
         return float(text.replace(",", "."))
     match = _KOMI.match(_PARTS_OF.sub(r"\2/\1", text))
-    if match is None or not any(match.groups()[1:]):
+    if match is None or not any(match.groups()[2:]):
         return None
-    sign, whole, numerator, denominator, stones, half = match.groups()
+    is_reverse, sign, whole, numerator, denominator, stones, half = match.groups()
     komi = float((whole or "0").replace(",", ".")) + (0.5 if half else 0)
     if denominator:
         komi += int(numerator) / int(denominator)
     if stones or denominator == QUARTERS:
         komi *= POINTS_PER_STONE
-    return -komi if sign == "-" else komi
+    return -komi if (sign == "-") != bool(is_reverse) else komi
 
 
 class _MainLine:
@@ -414,6 +416,8 @@ class _MainLine:
 def _move_point(node: Node, size: Size, number: int = 0) -> Point | None:
     text = _lower(node.texts(node.colour)[0], size)
     if not text or (text == "tt" and max(size) <= MAX_PASS_TT_SIZE):
+        return None
+    if text in PASSES and max(size) <= MAX_SIZE:
         return None
     points = _read_points(text, size)
     if len(points) != 1:

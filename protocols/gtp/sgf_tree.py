@@ -17,7 +17,7 @@ COLOURS = ("B", "W")  # properties of moves
 _CHARSET = re.compile(rb"(?<![A-Za-z])CA\s*\[\s*([^\]\\]*?)\s*\]")
 _START = re.compile(r"\(\s*(?=;|[A-Z][A-Za-z]*\s*\[)|\A\s*(?=;\s*[A-Z]+\s*\[)")
 # A bracket alone is the start of a value that is cut off.
-_TOKEN = re.compile(r"[();]|[A-Za-z]+|\[[^\]\\]*(?:\\.[^\]\\]*)*\]|\[", re.DOTALL)
+_TOKEN = re.compile(r"[();]|[A-Za-z0-9_]+|\[[^\]\\]*(?:\\.[^\]\\]*)*\]|\[", re.DOTALL)
 _ESCAPE = re.compile(r"\\(?:(\n)|(.))", re.DOTALL)
 
 
