@@ -112,7 +112,7 @@ def read_rules_text(text: str) -> Ruleset:
 
 def _read_katago_parts(text: str) -> Ruleset | None:
     """Parse KataGo's notation, in which any part may be missing. Return None for other texts."""
-    fields: dict[str, Any] = {"friendlyPassOk": False}
+    fields: dict[str, Any] = {}
     komi = None
     position = 0
     while match := _KATAGO_PART.match(text, position):
@@ -149,7 +149,7 @@ def _ruleset(fields: Mapping[str, Any], komi: float | None) -> Ruleset:
     scoring = fields.get("scoring", fields.get("score"))
     if isinstance(scoring, str) and scoring.upper() == "TERRITORY":
         fields = {"tax": "SEKI", **fields}
-    return replace(with_fields(Ruleset(), fields), komi=komi)
+    return replace(with_fields(RULESETS["tromp-taylor"], fields), komi=komi)
 
 
 def with_fields(rules: Ruleset, fields: Mapping[str, Any]) -> Ruleset:

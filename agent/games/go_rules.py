@@ -85,7 +85,9 @@ class Ruleset:
 
 
 _CHINESE = Ruleset(ko="SIMPLE", suicide=False, handicap_bonus_rule="N")
-_JAPANESE = Ruleset(ko="SIMPLE", scoring="TERRITORY", tax="SEKI", suicide=False)
+_JAPANESE = Ruleset(
+    ko="SIMPLE", scoring="TERRITORY", tax="SEKI", suicide=False, friendly_pass_ok=False
+)
 _AGA = Ruleset(ko="SITUATIONAL", suicide=False, handicap_bonus_rule="N-1")
 _NEW_ZEALAND = Ruleset(ko="SITUATIONAL")
 RULESETS = {

@@ -58,9 +58,8 @@ def test_each_rule_can_be_set_alone():
 
 
 def test_parts_of_katagos_notation_may_be_missing():
-    assert read_rules("koSIMPLE") == read_rules('{"ko":"SIMPLE","friendlyPassOk":false}')
-    territory = read_rules('{"scoring":"TERRITORY","friendlyPassOk":false}')
-    assert read_rules("scoringTERRITORY") == territory
+    assert read_rules("koSIMPLE") == read_rules('{"ko":"SIMPLE"}')
+    assert read_rules("scoringTERRITORY") == read_rules('{"scoring":"TERRITORY"}')
     assert read_rules("sui0 whbN-1 koSITUATIONAL fpok1") == read_rules("aga")
 
 

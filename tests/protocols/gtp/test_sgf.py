@@ -217,7 +217,7 @@ def test_named_rules_are_written_by_name():
         *((name, "goe") for name in ("GOE", "Goe", "Ing", "Ing Goe", "Ing rules")),
         *((name, "nz") for name in ("NZ", "New Zealand", "new_zealand")),
         *((name, "tromp-taylor") for name in ("Tromp-Taylor", "Tromp Taylor rules", "TT")),
-        ("koSIMPLEscoreTERRITORYtaxSEKIsui0fpok1", "japanese"),
+        ("koSIMPLEscoreTERRITORYtaxSEKIsui0", "japanese"),
         ("koSIMPLEscoreAREAtaxNONEsui0whbNfpok1", "chinese"),
         ("koSITUATIONALscoreAREAtaxNONEsui0whbN-1fpok1", "aga"),
         ("koPOSITIONALscoreAREAtaxNONEsui1", "tromp-taylor"),

@@ -82,8 +82,8 @@ def test_game_is_played_by_the_rules_of_the_query():
 
 
 def test_empty_rules_default_to_tromp_taylor():
-    assert read_ruleset({}) == Ruleset()
-    assert read_ruleset({"friendlyPassOk": False}) == read_ruleset("tromp-taylor")
+    assert read_ruleset({}) == read_ruleset("tromp-taylor")
+    assert read_ruleset({"friendlyPassOk": True}) == Ruleset()
 
 
 @pytest.mark.parametrize(
