@@ -179,7 +179,8 @@ class CaptureSearch:
     """Finds out whether the chain of the stone `target` can be captured by moves in `region`.
 
     A capture of a few stones does not count if one of the `rivals`, which are stones of the
-    attacker, is captured in return, because the defender plays into the eye that is left.
+    attacker, is captured in return, because the defender plays into the eye that is left. Neither
+    does it count if a rival with at least as many stones was captured before.
     """
 
     def __init__(
@@ -192,7 +193,8 @@ class CaptureSearch:
         rivals: tuple[int, ...] = (),
     ) -> None:
         self.nodes = 0
-        self._rivals = rivals
+        # By rival: the number of stones in its chain.
+        self._rivals = {rival: len(stones.chains[stones.head[rival]]) for rival in rivals}
         self._stones, self._target, self._region = stones, target, region
         self._defender = stones.board[target]
         self._attacker = 3 - self._defender
@@ -205,7 +207,7 @@ class CaptureSearch:
         self._successes: dict[int, int] = {}  # number of refutations by each vertex
         self._path: set[tuple[int, int]] = set()
         self._repetitions = 0
-        self._losses: dict[tuple[int, int, int], bool] = {}  # by position
+        self._losses: dict[tuple[int, int, int, int], bool] = {}  # by position and captured stones
 
     def captures(self, *, attacker_first: bool) -> bool | None:
         """Return whether the attacker captures the chain, or None if the limits are exceeded."""
@@ -256,7 +258,7 @@ class CaptureSearch:
             if after.board[self._target] == self._defender:
                 outcome = self._search(after, depth - 1, attacks=False)
             else:
-                outcome = len(taken) > MAX_NAKADE_SIZE or not self._loses_rival(after)
+                outcome = len(taken) > MAX_NAKADE_SIZE or not self._loses_rival(after, len(taken))
             if outcome:
                 self._successes[move] = self._successes.get(move, 0) + 1
                 return True, move
@@ -264,11 +266,15 @@ class CaptureSearch:
                 result = None
         return result, NO_VERTEX
 
-    def _loses_rival(self, stones: Stones) -> bool:
-        """Return whether the defender, whose chain is gone, captures a rival in return."""
-        key = (stones.sets[BLACK], stones.sets[WHITE], stones.ko)
+    def _loses_rival(self, stones: Stones, taken: int) -> bool:
+        """Return whether the defender, who lost `taken` stones, captures a rival in return."""
+        key = (stones.sets[BLACK], stones.sets[WHITE], stones.ko, taken)
         if key not in self._losses:
-            self._losses[key] = any(self._loses(stones, rival) for rival in self._rivals)
+            self._losses[key] = any(
+                self._loses(stones, rival)
+                for rival, size in self._rivals.items()
+                if size >= taken or stones.board[rival] == self._attacker
+            )
         return self._losses[key]
 
     def _loses(self, stones: Stones, rival: int) -> bool:

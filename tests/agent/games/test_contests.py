@@ -64,6 +64,16 @@ def test_capture_that_costs_a_larger_group_does_not_count() -> None:
         assert search.captures(attacker_first=True) is captured
 
 
+@pytest.mark.parametrize("turn", [0, 1])
+def test_capture_counts_although_a_smaller_stone_was_lost_before(turn: int) -> None:
+    """If White takes the stone on C9 first, Black takes five stones by A8."""
+    rows = ("XOXO.XXXX", ".O.XOXXXX", *("XXXXXXXXX",) * 6, ".X.XXXXXX")
+    game = from_diagram(*rows, turn=turn)
+    lives = settle_contests(game)
+    heads = {name: game.stones.head[at(game, name)] for name in ("A9", "B9", "C9", "D9", "E8")}
+    assert {name for name, head in heads.items() if lives[head]} == {"A9", "C9"}
+
+
 def test_interrupted_searches_prove_nothing() -> None:
     game, _ = contest(CONTESTS["three stones in a row"])
     assert settle_contests(game, lambda: False) == {}
