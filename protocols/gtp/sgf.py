@@ -43,7 +43,9 @@ KOMI_IN_HUNDREDTHS: dict[float, float] = {
 COLLECTION_WITH_KOMI_IN_STONES = "GoGoD"
 POINTS_PER_STONE = 2
 
-_SIZE = re.compile(r"0*([1-9][0-9]?)(?:\s*[:x]\s*0*([1-9][0-9]?))?(?!\s*[0-9.:x])", re.IGNORECASE)
+_SIZE = re.compile(
+    r"0*([1-9][0-9]?)(?:\s*[:x\xd7*,]\s*0*([1-9][0-9]?))?(?!\s*[0-9.:x])", re.IGNORECASE
+)
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _POINTS = re.compile(r"[A-Za-z]{2}(?::[A-Za-z]{2})?")
 # A number with a unit: "6.5目" and "6目半" are 6.5 points; "3.75子" and "黑贴3又3/4子" are 3.75
@@ -220,7 +222,8 @@ def _rules(header: Sequence[Node]) -> str:
 
 def _komi(header: Sequence[Node]) -> float | None:
     """Return the komi, or None. Accept decimal commas, units, and hundredths from some programs."""
-    values = map(_komi_from, _texts(header, "KM"))
+    # In files of some Chinese servers, KO in the first node is the komi.
+    values = map(_komi_from, (*_texts(header, "KM"), *_texts(header[:1], "KO")))
     known = [value for value in values if value is not None]
     if not known:
         return None

@@ -291,6 +291,9 @@ def test_komi_may_have_a_unit_and_unreadable_komi_is_ignored(said, komi, tmp_pat
         ("KM[375]", 375.0),
         ("US[GoGoD95]KM[3.75]RU[Chinese]", 7.5),
         ("US[GoGoD95]KM[6.5]", 6.5),
+        ("LC[5]KO[6.5]GK[1]", 6.5),
+        ("KM[5.5]KO[6.5]", 5.5),
+        ("KO[];B[aa];W[bb]KO[6.5]", 7.5),
         ("KM[3.75]", 3.75),
     ],
 )
@@ -357,6 +360,7 @@ def test_record_is_written_as_sgf():
     ("written", "size", "points"),
     [
         ("9:13", (9, 13), [(0, 12), (8, 4), (2, 10)]),
+        ("9×13", (9, 13), [(0, 12), (8, 4), (2, 10)]),
         ("13:9", (13, 9), [(0, 8), (8, 0), (2, 6)]),
         (" 13 : 13 ", (13, 13), [(0, 12), (8, 4), (2, 10)]),
     ],
