@@ -52,7 +52,8 @@ class GtpEngine(Engine):
                 break
         answer = "\n".join(lines)
         if not answer.startswith("="):
-            raise SystemExit(f"{command}: {answer or 'the engine ended'}")
+            name = self.process.args[0]  # type: ignore[index]
+            raise SystemExit(f"{name}: {command}: {answer or 'the engine ended'}")
         return answer[1:].strip()
 
 
@@ -69,6 +70,7 @@ def kempelen(options: argparse.Namespace, seed: int) -> GtpEngine:
     words = ["gtp", "--seed", str(seed), "--memory", "64", "--no-resign"]
     engine = start([*KEMPELEN, *words, "--playouts", str(options.playouts)])
     engine.ask("kata-set-rules chinese")
+    engine.ask("kata-set-rule ko POSITIONAL")  # as GNU Go
     return engine
 
 
