@@ -179,8 +179,8 @@ class CaptureSearch:
     """Finds out whether the chain of the stone `target` can be captured by moves in `region`.
 
     A capture of a few stones does not count if one of the `rivals`, which are stones of the
-    attacker, is captured in return, because the defender plays into the eye that is left. Neither
-    does it count if a rival with at least as many stones was captured before.
+    attacker, is captured in return, because the defender plays into the eye that is left, or was
+    captured before. The rival's chain must have at least as many stones as were captured.
     """
 
     def __init__(
@@ -273,9 +273,14 @@ class CaptureSearch:
             self._losses[key] = any(
                 self._loses(stones, rival)
                 for rival, size in self._rivals.items()
-                if size >= taken or stones.board[rival] == self._attacker
+                if taken <= (self._size(stones, rival) or size)
             )
         return self._losses[key]
+
+    def _size(self, stones: Stones, rival: int) -> int:
+        """Return the number of stones in a rival's chain, or 0 if it was captured."""
+        held = stones.board[rival] == self._attacker
+        return len(stones.chains[stones.head[rival]]) if held else 0
 
     def _loses(self, stones: Stones, rival: int) -> bool:
         if stones.board[rival] != self._attacker:

@@ -74,6 +74,16 @@ def test_capture_counts_although_a_smaller_stone_was_lost_before(turn: int) -> N
     assert {name for name, head in heads.items() if lives[head]} == {"A9", "C9"}
 
 
+@pytest.mark.parametrize("turn", [0, 1])
+def test_capture_of_two_stones_may_cost_one(turn: int) -> None:
+    """If White takes the stone on C9, Black takes two stones there, and White takes it again."""
+    rows = (".OX.OXXXX", "OOOXXXXXX", "OOOXOXXXX", "OXOOOXXXX", *("XXXXXXXXX",) * 4, ".X.XXXXX.")
+    game = from_diagram(*rows, turn=turn)
+    lives = settle_contests(game)
+    heads = {name: game.stones.head[at(game, name)] for name in ("B9", "C9", "E9")}
+    assert {name for name, head in heads.items() if lives[head]} == {"C9"}
+
+
 def test_interrupted_searches_prove_nothing() -> None:
     game, _ = contest(CONTESTS["three stones in a row"])
     assert settle_contests(game, lambda: False) == {}
