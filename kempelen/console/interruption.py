@@ -95,6 +95,12 @@ _interruption = _Interruption()
 
 def install() -> None:
     """Handle the signals of this process, except signals that are ignored, as under nohup."""
+    # The interpreter writes the number of a signal at once. It calls the handler only when the main
+    # thread returns from C code.
+    source, sink = os.pipe()
+    if hasattr(os, "set_blocking"):  # on Windows since Python 3.12, and not required there
+        os.set_blocking(sink, False)
+    _interruption.sink = sink
     numbers = []
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)  # Windows has no SIGHUP
@@ -102,12 +108,7 @@ def install() -> None:
             signal.signal(number, _interruption.handle)
             numbers.append(number)
     on_console_close(lambda: _thread.interrupt_main(signal.SIGTERM))
-    # The interpreter writes the number of a signal at once. It calls the handler only when the main
-    # thread returns from C code.
-    source, _interruption.sink = os.pipe()
-    if hasattr(os, "set_blocking"):  # on Windows since Python 3.12, and not required there
-        os.set_blocking(_interruption.sink, False)
-    signal.set_wakeup_fd(_interruption.sink, warn_on_full_buffer=False)
+    signal.set_wakeup_fd(sink, warn_on_full_buffer=False)
     threading.Thread(
         target=_interruption.enforce, args=(source, numbers), name="signals", daemon=True
     ).start()

@@ -640,3 +640,29 @@ def test_ctrl_break_stops_the_server_cleanly() -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="of other systems")
 def test_console_handler_is_unused_outside_windows() -> None:
     console_events.on_console_close(lambda: pytest.fail("called"))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGTERM is not caught there")
+@pytest.mark.parametrize("function", ["os.set_blocking", "signal.signal"])
+def test_signal_during_installation_ends_the_process(function: str) -> None:
+    program = f"""
+import os, signal
+from kempelen.console import interruption
+
+original = {function}
+
+def interrupted(*arguments, **named):
+    os.kill(os.getpid(), signal.SIGTERM)
+    return original(*arguments, **named)
+
+{function} = interrupted
+try:
+    interruption.install()
+except KeyboardInterrupt:
+    interruption.finish(1)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, timeout=60, check=False
+    )
+    assert done.stderr == b""
+    assert done.returncode in (-signal.SIGTERM, 128 + signal.SIGTERM)
