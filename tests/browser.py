@@ -42,6 +42,8 @@ SWITCHES = (
     "--no-proxy-server",
     "--window-size=1280,900",
 )
+# Raised if a page replaces an element.
+_REPLACED = (StaleElementReferenceException, NoSuchElementException)
 
 
 class Browser:
@@ -98,8 +100,16 @@ class Browser:
             driver.find_element(By.CSS_SELECTOR, selector).click()
             return True
 
-        ignored = (StaleElementReferenceException, NoSuchElementException)
-        WebDriverWait(self.driver, PATIENCE, ignored_exceptions=ignored).until(clicked)
+        WebDriverWait(self.driver, PATIENCE, ignored_exceptions=_REPLACED).until(clicked)
+
+    def text(self, selector: str) -> str:
+        """Return the text of the first element that a selector names, as `click` finds it."""
+
+        def read(driver: webdriver.Chrome) -> tuple[str]:
+            return (driver.find_element(By.CSS_SELECTOR, selector).text,)
+
+        wait = WebDriverWait(self.driver, PATIENCE, ignored_exceptions=_REPLACED)
+        return wait.until(read)[0]
 
     def find_all(self, selector: str) -> list[WebElement]:
         """Return all elements that a selector of CSS names."""

@@ -13,7 +13,7 @@ def test_browser_reads_a_page_and_reports_script_errors(browser: Any, tmp_path: 
     quiet.write_text("<title>t</title><link rel=icon href=data:,><p id=a>one</p>")
     loud.write_text("<link rel=icon href=data:,><script>missing()</script>")
     browser.open(quiet)
-    assert browser.find("#a").text == "one"
+    assert browser.text("#a") == "one"
     assert browser.run("return document.title") == "t"
     assert browser.complaints() == []
     browser.open(loud)

@@ -203,6 +203,8 @@ TOO_LONG = [
     "python benchmarks/broker_restarts.py",
     "python benchmarks/duel.py NEW OLD",
     "python benchmarks/go_duel.py nakade=0 --games 400 --ledger duels.jsonl",
+    "python benchmarks/go_duel.py --size 13 --their-network none --playouts 1000 --their-playouts "
+    "1220 --games 100 --ledger duels.jsonl",
     "python benchmarks/go_referee.py --games 500 --positions 100 --ledger referee.jsonl",
     "python benchmarks/go_matches.py --games 100 --seconds 0.8 --threads 2 --ledger go.jsonl",
     "python benchmarks/go_matches.py --size 13 --games 40 --seconds 3 --threads 2 --ledger "

@@ -105,7 +105,8 @@ def test_whole_game_of_variant_has_legal_moves_and_a_result(warm_variants, engin
         else:
             found = engine.analyse(board, chess.engine.Limit(nodes=3000), game=variant, multipv=3)
             moves = [line["pv"][0] for line in found]
-            assert len(set(moves)) == min(3, board.legal_moves.count())
+            # Some first iterations need more nodes for all lines (see the test of horde below).
+            assert 1 <= len(set(moves)) == len(moves) <= 3
             assert all(move in board.legal_moves for move in moves)
             move = moves[0]
         assert move in board.legal_moves

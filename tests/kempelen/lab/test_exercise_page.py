@@ -39,26 +39,26 @@ def test_answers_by_keyboard_are_marked_and_saved(browser, tmp_path):
     made = opened(browser, tmp_path, [make_exercise(ExerciseSpec(kind, seed=8)) for kind in KINDS])
     browser.find("#answer").click()
     browser.press("?", Keys.ENTER)
-    assert "(example: " in browser.find("#feedback").text
+    assert "(example: " in browser.text("#feedback")
     browser.find("#answer").clear()
     browser.find("#answer").send_keys("1=99", Keys.ENTER)
-    assert browser.find("#feedback").text.startswith("wrong: 0 of")
+    assert browser.text("#feedback").startswith("wrong: 0 of")
     assert browser.find_all("#key") == []
     for each in made[:4]:
         browser.find("#answer").clear()
         browser.find("#answer").send_keys(each.key_text())
         browser.press(Keys.ENTER)
-        assert browser.find("#feedback").text == "correct"
-        assert browser.find("#key").text == f"key: {each.key_text()}"
+        assert browser.text("#feedback") == "correct"
+        assert browser.text("#key") == f"key: {each.key_text()}"
         assert len(browser.find_all("#solution li")) == len(each.explanation(str))
         browser.press(Keys.ENTER)  # the next one
-    assert browser.find("#title").text == "5. The path of UCT"
+    assert browser.text("#title") == "5. The path of UCT"
     browser.run("document.querySelector('[data-label=\"1\"]').focus()")
     browser.press(Keys.ENTER)
     assert browser.find("#answer").get_attribute("value") == "1"
     browser.find("#show").click()
-    assert browser.find("#key").text == f"key: {made[4].key_text()}"
-    assert browser.find("#count").text == f"4 of {len(KINDS)} correct, 3 on the first try"
+    assert browser.text("#key") == f"key: {made[4].key_text()}"
+    assert browser.text("#count") == f"4 of {len(KINDS)} correct, 3 on the first try"
     browser.find("#name").send_keys("Ana")
     file = tmp_path / "ana.json"
     file.write_text(browser.run("return exerciseMarks.results()"), encoding="utf-8")
@@ -138,7 +138,7 @@ def test_page_shows_every_exercise_like_the_terminal(browser, tmp_path):
             for node in each.visible_nodes()
         ]
         assert nodes == expected
-        shown = browser.find("#question").text.split()
+        shown = browser.text("#question").split()
         assert shown == " ".join(each.question(translate)).split()
         if browser.find("#next").is_enabled():
             browser.find("#next").click()

@@ -74,8 +74,8 @@ def test_page_is_navigated_by_keyboard(browser, tmp_path):
     assert browser.run(at) == 2
     browser.press("c")
     assert browser.run("return Kempelen.stepPage.replay.step.kind") == "cut"
-    assert "Cut-off at" in browser.find(".said").text
-    assert "α ≥ β" in browser.find(".code .lit").text
+    assert "Cut-off at" in browser.text(".said")
+    assert "α ≥ β" in browser.text(".code .lit")
     browser.press("v")
     assert browser.run("return Kempelen.stepPage.replay.step.turns") is True
     browser.press(end)

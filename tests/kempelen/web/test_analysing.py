@@ -119,7 +119,7 @@ def test_pgn_sgf_and_fen_load_with_names_and_comments(page: Analysis) -> None:
         ("8/8/8/8/8/8/8/8 w - - 0 1", "illegal position (no white king, no black king, empty)"),
         ("(;SZ[", "SGF"),
         ("(;SZ[nine];B[aa])", "SZ[nine]: invalid board size"),
-        ("(;SZ[5];B[zz])", "game 1"),
+        ("(;SZ[5];B[yy])", "game 1"),
         ("(;SZ[5];B[aa];W[aa])", "Illegal move"),
         ("(" * 50_000, "SGF"),
         (f"1. e4 ${'9' * 5000} *", "game 1, invalid PGN ("),

@@ -161,7 +161,7 @@ def test_edited_comments_and_marks_are_downloaded(
     analyse(browser, served, PGN)
     browser.run("document.getElementById('editing').open = true")
     go(browser, "2. Nf3")
-    assert browser.find(".comment").text == "natural"
+    assert browser.text(".comment") == "natural"
     assert browser.barriers() == []
     browser.find("#note").clear()
     browser.find("#note").send_keys("best by test", Keys.TAB)
@@ -192,7 +192,7 @@ def test_variations_of_go_are_shown_and_downloaded(
     browser.click("svg.go rect.press[aria-label=F5]")
     browser.wait("return document.querySelector('.moves [aria-current]').textContent === '2. F5'")
     browser.click("svg.go .closed")
-    assert "already a stone" in browser.find("[role=alert]").text
+    assert "already a stone" in browser.text("[role=alert]")
     browser.download_to(tmp_path)
     browser.find("button.record").click()
     path = tmp_path / "game.sgf"
@@ -245,7 +245,7 @@ def test_moves_are_announced_with_the_number_of_the_move(browser: Browser, serve
     analyse(browser, served, PGN)
     for move, words in (("4. h3", "After 4. h3."), ("Bg4", "After 3... Bg4.")):
         go(browser, move)
-        assert browser.find("[role=status]").text == words
+        assert browser.text("[role=status]") == words
 
 
 # The board
@@ -314,7 +314,7 @@ def test_wheel_over_the_board_steps_through_the_moves(browser: Browser, served: 
     for turn, words in ((120, "After 1. e4."), (120, "After 1... e5."), (-120, "After 1. e4.")):
         origin = ScrollOrigin.from_element(browser.find("cg-board"))
         ActionChains(browser.driver).scroll_from_origin(origin, 0, turn).perform()
-        assert until(lambda words=words: browser.find(".news").text == words)
+        assert until(lambda words=words: browser.text(".news") == words)
 
 
 def test_comments_are_shown_among_the_moves(browser: Browser, served: Served) -> None:
@@ -426,7 +426,7 @@ def test_piece_of_pocket_is_dropped(browser: Browser, served: Served) -> None:
 def test_piece_is_dragged_from_a_pocket(browser: Browser, served: Served) -> None:
     fen = "4k3/pppppppp/8/8/8/8/PPPPPPPP/4K3[NPnn] w - - 0 1"
     begin_chess(browser, served, variant="crazyhouse", seconds=0.05, fen=fen)
-    assert browser.find(".about").text == "Crazyhouse"
+    assert browser.text(".about") == "Crazyhouse"
     assert not browser.find_all(".captured")
     for piece, name in (("P", "d1"), ("N", "e4")):
         button = browser.find(f".pocket.bottom [data-drop={piece}]")
@@ -464,7 +464,7 @@ def test_form_offers_variants_and_other_clocks(browser: Browser, served: Served)
         browser.find(f"#field-{name}").send_keys(value)
     browser.find("form.start button").click()
     browser.wait("return document.querySelector('.about')?.textContent")
-    assert browser.find(".about").text == "Chess960 · 1.5+2"
+    assert browser.text(".about") == "Chess960 · 1.5+2"
     browser.open(f"{served.base}/play")
     browser.wait("return document.querySelector('tbody tr')")
     cells = [each.text for each in browser.find_all("tbody tr:first-child td")]
@@ -477,7 +477,7 @@ def test_remaining_checks_are_shown(browser: Browser, served: Served) -> None:
     game = served.begin(game="chess", variant="3check", seconds=0.05, fen=fen)
     browser.open(f"{served.base}/play/{game}")
     browser.wait("return document.querySelector('.pocket.bottom')?.textContent")
-    texts = [browser.find(f".pocket.{place}").text for place in ("top", "bottom")]
+    texts = [browser.text(f".pocket.{place}") for place in ("top", "bottom")]
     assert texts == ["Checks left: 3", "Checks left: 1"]
 
 
@@ -517,7 +517,7 @@ def test_goal_of_a_variant_is_marked_and_the_end_is_explained(
     assert len(browser.find_all("square.goal-square")) == goals
     browser.find("#move").send_keys(played, Keys.ENTER)
     browser.wait("return document.querySelector('main').dataset.result")
-    assert browser.find(".status").text.endswith(reason)
+    assert browser.text(".status").endswith(reason)
 
 
 def test_draw_by_agreement_is_not_explained_by_the_rules_of_the_variant(
@@ -529,7 +529,7 @@ def test_draw_by_agreement_is_not_explained_by_the_rules_of_the_variant(
     state(browser)
     browser.find("[data-action='offer draw']").click()
     browser.wait("return document.querySelector('main').dataset.result")
-    assert browser.find(".status").text.endswith("Draw: by agreement (½-½).")
+    assert browser.text(".status").endswith("Draw: by agreement (½-½).")
 
 
 def test_moves_are_numbered_in_a_variant_with_more_fields_in_the_fen(
@@ -572,14 +572,14 @@ def test_error_of_an_illegal_move_stays(browser: Browser, served: Served) -> Non
     )
     browser.find("#move").send_keys("e5", Keys.ENTER)
     browser.wait("return document.querySelector('.error').textContent")
-    assert browser.find(".error").text == "e5: not a legal move."
+    assert browser.text(".error") == "e5: not a legal move."
     assert browser.run("return window.seen.at(-1)") == "e5: not a legal move."
     # The text is selected, so that it can be corrected.
     assert browser.run("return document.getSelection().toString()") == "e5"
     browser.find("#move").send_keys("e4", Keys.ENTER)
     browser.wait("return document.querySelector('.moves li')")
     assert browser.find("#move").get_attribute("value") == ""
-    assert browser.find(".error").text == ""
+    assert browser.text(".error") == ""
 
 
 def test_hint_clears_an_error(browser: Browser, served: Served) -> None:
@@ -588,7 +588,7 @@ def test_hint_clears_an_error(browser: Browser, served: Served) -> None:
     browser.wait("return document.querySelector('.error').textContent")
     browser.find("[data-action=hint]").click()
     browser.wait("return document.querySelector('.status').textContent.startsWith('Hint')")
-    assert browser.find(".error").text == ""
+    assert browser.text(".error") == ""
 
 
 def test_click_on_an_occupied_point_is_explained(browser: Browser, served: Served) -> None:
@@ -599,7 +599,7 @@ def test_click_on_an_occupied_point_is_explained(browser: Browser, served: Serve
     browser.wait("return document.querySelector('main').dataset.ply >= '2'")
     state(browser)
     browser.find("svg.go rect.closed").click()
-    assert browser.find(".error").text == "There is already a stone there."
+    assert browser.text(".error") == "There is already a stone there."
 
 
 def test_click_during_the_turn_of_the_opponent_is_explained(
@@ -610,7 +610,7 @@ def test_click_during_the_turn_of_the_opponent_is_explained(
     browser.find("rect.press").click()
     browser.wait("return document.querySelector('main').dataset.ply === '1'")
     browser.find("svg.grid .cell").click()
-    assert browser.find(".error").text == "It is not your turn."
+    assert browser.text(".error") == "It is not your turn."
     browser.wait("return document.querySelector('main').dataset.ply >= '2'")
     browser.wait("return !document.querySelector('.error').textContent")
 
@@ -638,12 +638,12 @@ def test_earlier_positions_show_their_own_prisoners_and_no_result(
 ) -> None:
     browser.open(f"{served.base}/play/{finished}")
     browser.wait("return document.querySelectorAll('.moves li').length === 8")
-    assert "You lost" in browser.find(".status").text
-    assert "prisoners: 1" in browser.find(".left").text
+    assert "You lost" in browser.text(".status")
+    assert "prisoners: 1" in browser.text(".left")
     browser.find_all(".moves li button")[2].click()
     browser.wait("return document.querySelector('.status').textContent.startsWith('Move 3 of 8')")
-    assert browser.find(".status").text == "Move 3 of 8: C3"
-    assert "prisoners: 1" not in browser.find(".left").text
+    assert browser.text(".status") == "Move 3 of 8: C3"
+    assert "prisoners: 1" not in browser.text(".left")
     assert len(browser.find_all("svg.go .stone")) == 3
     browser.press(Keys.ARROW_RIGHT)
     browser.wait("return document.querySelector('.status').textContent.startsWith('Move 4 of 8')")
@@ -679,7 +679,7 @@ def test_end_of_a_game_offers_analysis_rematch_and_new_game(
     browser.find("[data-action=resign]").click()
     browser.find("[data-answer=yes]").click()
     browser.wait("return document.querySelector('main').dataset.result")
-    assert browser.find(".status").text.startswith("You lost: resignation (0-1).")
+    assert browser.text(".status").startswith("You lost: resignation (0-1).")
     assert [each.text for each in browser.find_all(".after > *")] == [
         "Analyse", "Rematch", "New game"
     ]  # fmt: skip
@@ -699,7 +699,7 @@ def test_opening_is_named(browser: Browser, served: Served) -> None:
     analyse(browser, served, PGN)
     go(browser, "2... d6")
     browser.wait("return document.querySelector('.opening').textContent.includes('Philidor')")
-    assert browser.find(".opening").text.startswith("C41")
+    assert browser.text(".opening").startswith("C41")
 
 
 # Dice
@@ -709,8 +709,8 @@ def test_backgammon_is_drawn_and_played_by_clicks(browser: Browser, served: Serv
     browser.open(f"{served.base}/play/{served.begin(game='backgammon', seconds=0.05)}")
     state(browser)
     browser.wait("return document.querySelectorAll('svg.points .stone').length === 30")
-    assert browser.find(".status").text.startswith("Dice: ")
-    assert "played" not in browser.find(".status").text
+    assert browser.text(".status").startswith("Dice: ")
+    assert "played" not in browser.text(".status")
     for _ in range(8):  # a play has at most four steps, of two clicks each
         browser.wait(
             "return document.querySelector('svg.points .press')"
@@ -731,15 +731,15 @@ def test_dice_games_are_spanish_on_the_spanish_page(browser: Browser, served: Se
     browser.open(f"{served.base}/play/{served.begin(game='pig', seconds=0.05)}")
     state(browser)
     assert [each.text for each in browser.find_all(".choice button")] == ["Tirar", "Plantarse"]
-    assert "Visitante: 0 puntos" in browser.find("pre.position").text
+    assert "Visitante: 0 puntos" in browser.text("pre.position")
     browser.find(".choice button").click()
     browser.wait("return document.querySelectorAll('.moves li').length >= 2")
-    assert "Dados: " in browser.find(".moves").text
+    assert "Dados: " in browser.text(".moves")
     browser.open(f"{served.base}/play/{served.begin(game='backgammon', seconds=0.05)}")
     state(browser)
-    assert browser.find(".status").text.startswith("Dados: ")
+    assert browser.text(".status").startswith("Dados: ")
     for english in ("roll", "player", "bar:", "to play"):
-        assert english not in browser.find("main").text
+        assert english not in browser.text("main")
 
 
 def test_spanish_page_uses_spanish_letters_of_the_pieces(browser: Browser, served: Served) -> None:
@@ -755,7 +755,7 @@ def test_spanish_page_uses_spanish_letters_of_the_pieces(browser: Browser, serve
     begin_chess(browser, served, seconds=0.05)
     browser.find("#move").send_keys("Cc3", Keys.ENTER)
     browser.wait("return document.querySelectorAll('.moves li').length >= 2")
-    assert browser.find(".moves li").text == "Cc3"
+    assert browser.text(".moves li") == "Cc3"
 
 
 # Pages
@@ -763,8 +763,8 @@ def test_spanish_page_uses_spanish_letters_of_the_pieces(browser: Browser, serve
 
 def test_unknown_address_shows_a_page_with_navigation(browser: Browser, served: Served) -> None:
     browser.open(f"{served.base}/nowhere")
-    assert browser.find("h1").text == "404"
-    assert browser.find("main p").text == "page not found"
+    assert browser.text("h1") == "404"
+    assert browser.text("main p") == "page not found"
     assert browser.barriers() == []
     browser.complaints()  # of the status 404
     browser.find("nav a").click()
@@ -776,7 +776,7 @@ def test_lesson_has_a_way_back(browser: Browser, served: Served) -> None:
     browser.wait("return document.querySelector('main ul a')")
     browser.find("main ul a").click()
     browser.wait("return document.querySelector('main iframe')")
-    assert browser.find("h1").text == "Minimax"
+    assert browser.text("h1") == "Minimax"
     assert browser.find("main iframe").get_attribute("src").endswith("/lessons/minimax.html")
     assert browser.barriers() == []
     browser.find("main a").click()

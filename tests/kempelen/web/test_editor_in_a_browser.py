@@ -51,7 +51,7 @@ def click(browser: Browser, *names: str) -> None:
 def fault(browser: Browser) -> str:
     browser.wait("return document.querySelector('.faults').textContent")
     assert not browser.find("[data-action=analyse]").is_enabled()
-    return str(browser.find(".faults").text)
+    return str(browser.text(".faults"))
 
 
 def test_pieces_are_set_by_clicks_and_faults_are_named(browser: Browser, served: Served) -> None:
@@ -351,7 +351,7 @@ def test_unknown_variant_is_named(browser: Browser, served: Served) -> None:
     browser.wait("return document.querySelector('#field-variant')")
     browser.find("form.start button").click()
     browser.wait("return document.querySelector('form.start .error').textContent")
-    error = browser.find("form.start .error").text
+    error = browser.text("form.start .error")
     assert error.startswith("variant: unknown 'losers' (expected one of: chess, ")
     browser.complaints()  # that the server has rejected both
 

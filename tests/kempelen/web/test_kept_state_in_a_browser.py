@@ -162,7 +162,7 @@ def test_saved_game_is_deleted_after_a_question_in_spanish(
     listed(browser, 4, 2, 1, 0)
     browser.driver.refresh()
     listed(browser, 4, 2, 1, 0)
-    assert "Tus partidas" in browser.find("main").text
+    assert "Tus partidas" in browser.text("main")
     with browser.on_a_phone():
         assert browser.fits()
 
@@ -202,7 +202,7 @@ def test_link_opens_the_analysis_for_another_visitor(
         browser.wait("return document.querySelector('.moves [aria-current]')")
         assert moves(browser) == listed_before
         assert current(browser) == shown
-        assert "Ana" in browser.find("h2").text
+        assert "Ana" in browser.text("h2")
         browser.driver.refresh()
         browser.wait("return document.querySelectorAll('.moves button').length > 3")
         assert moves(browser) == listed_before
@@ -216,5 +216,5 @@ def test_link_opens_the_analysis_for_another_visitor(
         browser.open(f"{other.base}/analyse#text=damaged")
         browser.driver.refresh()
         browser.wait("return document.querySelector('[role=alert]').textContent")
-        assert browser.find("[role=alert]").text == "The link is invalid."
+        assert browser.text("[role=alert]") == "The link is invalid."
         browser.open("about:blank")

@@ -305,7 +305,7 @@ def test_visitor_tree_is_edited_and_searched_in_browser(browser: Any, tmp_path: 
         browser.wait(wanted, "  N9 3 12 2")
         own = browser.find(".own textarea").get_property("value")
         assert own == '[[3, 12], {name: "N9", children: [2]}]\n'
-        assert browser.find(".own p").text == ""
+        assert browser.text(".own p") == ""
         browser.find_all(".own [data-does='add a child']")[-1].click()  # adds a child to the 2
         browser.find("[data-does='search this tree']").click()
         browser.wait(wanted, "  N9 3 12  2")
@@ -329,4 +329,4 @@ def test_standalone_step_page_shows_command_line(browser: Any, tmp_path: Path) -
     browser.open(page)
     assert not browser.find("[data-does='search this tree']").is_displayed()
     command = "kempelen lab step --tree tree.yaml --algorithm scout -o steps.html"
-    assert command in browser.find(".own p").text
+    assert command in browser.text(".own p")

@@ -228,6 +228,6 @@ def test_dice_games_are_spanish_on_the_spanish_page(
     browser.open(f"{live.served.base}/watch/{number}#game=1.1-2.1.1")
     browser.wait("return document.querySelectorAll('.replay .moves button').length === 3")
     for english in ("roll", "hold", "player", "bar:", " in this turn"):
-        assert english not in browser.find("main").text
+        assert english not in browser.text("main")
     assert "Dados: " in text(browser, ".replay .moves")
     assert browser.barriers() == []

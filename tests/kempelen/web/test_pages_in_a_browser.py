@@ -44,7 +44,7 @@ def test_game_can_be_played_by_keyboard_alone(browser: Browser, served: Served) 
     browser.run("document.querySelector('rect.press').focus()")
     browser.press(Keys.ARROW_DOWN, Keys.ARROW_RIGHT, Keys.ENTER)
     browser.wait("return document.querySelectorAll('.moves li').length >= 2")
-    assert browser.find(".moves li").text == "b2"
+    assert browser.text(".moves li") == "b2"
     while not (now := state(browser)).get("result"):
         at = now["ply"]
         names = browser.run(
@@ -52,7 +52,7 @@ def test_game_can_be_played_by_keyboard_alone(browser: Browser, served: Served) 
         )
         browser.find("#move").send_keys(names[0].rpartition(": ")[2], Keys.ENTER)
         browser.wait("return document.querySelector('main').dataset.ply !== arguments[0]", at)
-    status = browser.find("[role=status].status").text
+    status = browser.text("[role=status].status")
     assert "a complete line" in status or "the board is full" in status
     assert browser.complaints() == []
 
@@ -72,7 +72,7 @@ def test_chess_game_can_be_played_by_clicks(browser: Browser, served: Served) ->
             "return document.querySelector('main').dataset.ply !== arguments[0]", now["ply"]
         )
     assert now["result"] in ("0-1", "1/2-1/2")
-    assert re.search("You won|You lost|Draw", browser.find(".status").text)
+    assert re.search("You won|You lost|Draw", browser.text(".status"))
     assert browser.barriers() == []
     # Two moves share a number, which stands at White's.
     numbers = browser.run(
@@ -101,7 +101,7 @@ def test_go_game_can_be_played_by_clicks(browser: Browser, served: Served) -> No
         browser.wait(
             "return document.querySelector('main').dataset.ply !== arguments[0]", now["ply"]
         )
-    assert "+" in browser.find(".status").text  # the score, or the resignation
+    assert "+" in browser.text(".status")  # the score, or the resignation
     assert browser.barriers() == []
     assert browser.complaints() == []
 
@@ -195,13 +195,13 @@ def test_html_in_names_and_positions_is_escaped(
     with serving(tmp_path / "web.sqlite", offers=offers) as served:
         browser.open(f"{served.base}/play/{served.begin(game=offers.games[0], seconds=0.05)}")
         state(browser)
-        assert evil in browser.find("pre.position").text
+        assert evil in browser.text("pre.position")
         browser.open(f"{served.base}/play/{served.begin(opponent=evil, side='second')}")
         browser.wait("return document.querySelector('.error').textContent")
-        assert evil in browser.find(".left").text
+        assert evil in browser.text(".left")
         browser.open(f"{served.base}/play")
         browser.wait("return document.querySelector('table')")
-        assert browser.find("td a[href*=play]").text in ("Chess", "Count")
+        assert browser.text("td a[href*=play]") in ("Chess", "Count")
         assert "Count" in [each.text for each in browser.find_all("#field-game option")]
         assert browser.find_all("main img") == []
         assert browser.complaints() == []

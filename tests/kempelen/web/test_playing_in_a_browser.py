@@ -73,7 +73,7 @@ def status(browser: Browser, part: str) -> str:
     browser.wait(
         "return document.querySelector('.status').textContent.includes(arguments[0])", part
     )
-    return browser.find(".status").text
+    return browser.text(".status")
 
 
 @contextmanager
@@ -122,11 +122,11 @@ def test_territory_and_points_are_shown_and_stones_disputed_by_clicks(
     if spanish:
         assert before[0] == "Negras: 28 puntos = territorio 21 + piedras 7"
         assert before[1] == "Blancas: 27,5 puntos = territorio 14 + piedras 7 + komi 6,5"
-        assert "Has ganado: por puntos, N+0,5." in browser.find(".status").text
+        assert "Has ganado: por puntos, N+0,5." in browser.text(".status")
     else:
         assert before[0] == "Black: 28 points = territory 21 + stones 7"
         assert before[1] == "White: 27.5 points = territory 14 + stones 7 + komi 6.5"
-        assert "You won: by points, B+0.5." in browser.find(".status").text
+        assert "You won: by points, B+0.5." in browser.text(".status")
     assert browser.barriers() == []
     dead = browser.find("rect.press[aria-label^='A1:']")
     assert dead.get_attribute("aria-label") == (
@@ -182,7 +182,7 @@ def test_tap_on_a_point_is_confirmed_on_a_phone(
         tap(browser, "rect.press[aria-label=D4]")
         browser.wait("return document.querySelector('svg.go').dataset.chosen === 'D4'")
         assert len(browser.find_all("svg.go .stone")) == 1
-        assert browser.find(".confirm .main").text == ("Jugar D4" if spanish else "Play D4")
+        assert browser.text(".confirm .main") == ("Jugar D4" if spanish else "Play D4")
         tap(browser, ".confirm button:last-child")
         browser.wait("return !document.querySelector('.confirm')")
         assert not browser.find_all("svg.go .stone")
@@ -288,7 +288,7 @@ def test_sounds_can_be_switched_off_for_good(
     game = served.begin(game="chess", seconds=0.05)
     show(browser, served, f"{served.base}/play/{game}", spanish)
     browser.wait("return document.querySelector('cg-board piece')")
-    assert browser.find("label:has([data-switch=sound])").text == ("Sonido" if spanish else "Sound")
+    assert browser.text("label:has([data-switch=sound])") == ("Sonido" if spanish else "Sound")
     browser.find("[data-switch=sound]").click()
     browser.driver.refresh()
     browser.wait("return document.querySelector('main').dataset.turn === 'mine'")
@@ -446,10 +446,10 @@ def test_levels_are_offered_in_every_game(browser: Browser, served: Served, span
     browser.find("form.start button").click()
     browser.wait("return document.querySelector('main').dataset.turn === 'mine'")
     name = "Kempelen principiante absoluto" if spanish else "Kempelen absolute beginner"
-    assert name in browser.find(".left").text
+    assert name in browser.text(".left")
     browser.open(show_form)
     browser.wait("return document.querySelector('td')")
-    assert name in browser.find("table").text
+    assert name in browser.text("table")
 
 
 @pytest.mark.parametrize("spanish", [False, True])
@@ -501,7 +501,7 @@ def test_blunder_is_taken_back_or_played_anyway(
     for answer in ("take it back", "play anyway"):
         browser.find("#move").send_keys(blunder, Keys.ENTER)
         browser.wait("return document.querySelector('.warning')")
-        words = browser.find(".warning").text
+        words = browser.text(".warning")
         assert words == (
             "Dxf7+ parece un error grave: tu rival puede responder Rxf7. Captura la dama."
             if spanish
@@ -518,4 +518,4 @@ def test_blunder_is_taken_back_or_played_anyway(
             assert ply == "0"
             assert len(json.loads(browser.find("main").get_attribute("data-legal") or "[]")) > 20
     browser.wait("return document.querySelector('.moves li')")
-    assert browser.find(".moves li").text == blunder + "+"
+    assert browser.text(".moves li") == blunder + "+"

@@ -71,7 +71,7 @@ def attempt(browser: Browser, move: str) -> str:
     """Type a move, and return the verdict."""
     browser.find("#move").send_keys(move, Keys.ENTER)
     browser.wait("return document.querySelector('.verdict.good, .verdict.bad')")
-    return str(browser.find(".verdict").text)
+    return str(browser.text(".verdict"))
 
 
 def item(browser: Browser, move: str) -> str:
@@ -95,7 +95,7 @@ def test_mistakes_of_a_player_are_tried_again_and_judged(browser: Browser, serve
     review(browser, served, LEGAL)
     learn(browser, 1)
     choose(browser, "5... Bxd1")
-    assert "Black to move. In the game, 5... Bxd1 was a blunder." in browser.find("main").text
+    assert "Black to move. In the game, 5... Bxd1 was a blunder." in browser.text("main")
     browser.wait("return document.querySelector('.cg-wrap.orientation-black')")
     assert browser.barriers() == []
     assert attempt(browser, "Bxd1").startswith("Bxd1 is not good enough: it lowers ")
@@ -135,14 +135,14 @@ def test_solution_can_be_viewed_and_a_summary_ends_the_pass(
             "return document.querySelector('.verdict').textContent.startsWith('Solution: ')"
         )
         last = number == count - 1
-        assert browser.find("[data-action=next]").text == ("Finish" if last else "Next")
+        assert browser.text("[data-action=next]") == ("Finish" if last else "Next")
         press(browser, "next")
     browser.wait("return document.querySelector('.summary')")
-    assert browser.find(".summary").text == f"Done. You solved 0 of {count} on the first try."
+    assert browser.text(".summary") == f"Done. You solved 0 of {count} on the first try."
     assert browser.barriers() == []
     press(browser, "failed again")
     assert browser.find("[data-action=solution]").is_displayed()
-    assert browser.find(".right").text.count("(failed)") == count
+    assert browser.text(".right").count("(failed)") == count
 
 
 def queen_game(served: Served, side: int) -> str:
@@ -156,28 +156,28 @@ def queen_game(served: Served, side: int) -> str:
 def test_mistakes_in_own_games_become_puzzles(browser: Browser, served: Served) -> None:
     browser.open(f"{served.base}/puzzles")
     browser.wait("return document.querySelector('.summary')")
-    assert browser.find(".summary").text.startswith("No puzzles yet. Play a game")
+    assert browser.text(".summary").startswith("No puzzles yet. Play a game")
     assert browser.barriers() == []
     # Only those of the visitor: in the second game, White is the opponent.
     review(browser, served, address=f"/analyse?game={queen_game(served, 0)}")
     browser.open(f"{served.base}/puzzles")
     browser.wait("return document.querySelectorAll('.puzzles li').length === 1")
     assert "1. Qd2 (new)" in item(browser, "Qd2")
-    assert "Unsolved: 1. Solved: 0." in browser.find("main").text
+    assert "Unsolved: 1. Solved: 0." in browser.text("main")
     assert attempt(browser, "Qxd5") == "Qxd5 is the best move."
     press(browser, "next")
-    assert browser.find(".summary").text == "Done. You solved 1 of 1 on the first try."
+    assert browser.text(".summary") == "Done. You solved 1 of 1 on the first try."
     review(browser, served, address=f"/analyse?game={queen_game(served, 1)}")
     browser.open(f"{served.base}/puzzles")
     browser.wait("return document.querySelector('.summary')")
-    assert browser.find(".summary").text == "All puzzles are solved."
-    assert "Unsolved: 0. Solved: 1." in browser.find("main").text
+    assert browser.text(".summary") == "All puzzles are solved."
+    assert "Unsolved: 0. Solved: 1." in browser.text("main")
     choose(browser, "1. Qd2")
     press(browser, "forget")
     browser.wait("return !document.querySelector('.puzzles li')")
     browser.driver.refresh()
     browser.wait("return document.querySelector('.summary')")
-    assert browser.find(".summary").text.startswith("No puzzles yet.")
+    assert browser.text(".summary").startswith("No puzzles yet.")
 
 
 def test_mistakes_of_go_are_tried_again_in_spanish(browser: Browser, served: Served) -> None:
@@ -186,7 +186,7 @@ def test_mistakes_of_go_are_tried_again_in_spanish(browser: Browser, served: Ser
     review(browser, served, SGF)
     learn(browser, 0)
     choose(browser, "3. paso")
-    text = browser.find("main").text
+    text = browser.text("main")
     assert "Aprende de tus errores" in text
     assert "Juegan negras. En la partida, 3. paso fue un error grave." in text
     browser.wait("return document.querySelectorAll('svg.go .stone').length === 2")
@@ -194,7 +194,7 @@ def test_mistakes_of_go_are_tried_again_in_spanish(browser: Browser, served: Ser
     assert attempt(browser, "pass").startswith("paso no es suficiente: baja ")
     press(browser, "solution")
     browser.wait("return document.querySelector('.verdict').textContent.startsWith('Solución: ')")
-    best = browser.find(".verdict").text.split()[1]
+    best = browser.text(".verdict").split()[1]
     press(browser, "retry")
     browser.run(
         "document.querySelector(`svg.go .press[aria-label='${arguments[0]}']`)"
@@ -202,7 +202,7 @@ def test_mistakes_of_go_are_tried_again_in_spanish(browser: Browser, served: Ser
         best,
     )
     browser.wait("return document.querySelector('.verdict.good')")
-    assert browser.find(".verdict").text == f"{best} es la mejor jugada."
+    assert browser.text(".verdict") == f"{best} es la mejor jugada."
     with browser.on_a_phone():
         assert browser.fits()
 

@@ -140,7 +140,7 @@ def test_knockout_page_shows_bracket(browser: Browser, served: Served) -> None:
             assert player.rpartition(" ")[0] in winner
             assert winner.startswith(player.rpartition(" ")[0])
     (last,) = [name for name, kind in rounds[-1][0] if kind == "won"]
-    assert f"Winner: {last.rpartition(' ')[0]}" in browser.find("main").text
+    assert f"Winner: {last.rpartition(' ')[0]}" in browser.text("main")
     assert browser.find(".bracket ol").get_attribute("aria-label") == "Round 1"
     check(browser)
 
@@ -167,7 +167,7 @@ def test_sprt_page_shows_curves(browser: Browser, served: Served) -> None:
     assert 0 in values
     gaps = {later - earlier for earlier, later in itertools.pairwise(values)}
     assert len(gaps) == 1
-    assert "SPRT: " in browser.find("main").text
+    assert "SPRT: " in browser.text("main")
     assert browser.find_all(".curves .band") != []
     check(browser)
 
@@ -225,7 +225,7 @@ def test_end_of_a_game_of_a_variant_is_explained(
     try:
         browser.open(f"{served.base}/watch/5")
         browser.wait("return document.querySelector('ul.games li')")
-        assert reason in browser.find("ul.games li").text
+        assert reason in browser.text("ul.games li")
         check(browser, language)
     finally:
         browser.driver.delete_all_cookies()

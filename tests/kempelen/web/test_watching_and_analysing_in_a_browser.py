@@ -107,8 +107,8 @@ def arrived(path: Path) -> str:
 def test_running_tournament_can_be_watched_to_its_end(browser: Browser, served: Served) -> None:
     browser.open(f"{served.base}/watch")
     browser.wait("return document.querySelectorAll('.board cg-board piece').length >= 2")
-    assert SCRIPT in browser.find("main").text
-    before = browser.find(".board > p").text
+    assert SCRIPT in browser.text("main")
+    before = browser.text(".board > p")
     browser.wait("return document.querySelector('.board > p').textContent !== arguments[0]", before)
     browser.wait("return document.querySelector('main ul a')")
     check(browser)
@@ -126,7 +126,7 @@ def test_running_tournament_can_be_watched_to_its_end(browser: Browser, served: 
     browser.run("document.querySelector('ul.games a').click()")
     browser.wait("return document.querySelector('.replay cg-board piece')")
     browser.find(".replay .steps button").click()
-    assert "Start" in browser.find(".replay p").text
+    assert "Start" in browser.text(".replay p")
     browser.run("document.activeElement.blur()")
     browser.press("\ue014")  # an arrow to the right, wherever the focus is
     first = browser.find_all(".moves button")[0]
@@ -149,7 +149,7 @@ def test_chess_game_is_analysed_in_browser(
     browser.run("document.getElementById('source').value = arguments[0]", PGN)
     browser.find("details button").click()
     browser.wait("return document.querySelectorAll('.moves button').length === 13")
-    assert IMAGE in browser.find("h2").text
+    assert IMAGE in browser.text("h2")
     browser.run("document.getElementById('nodes').value = 'quick'")
     judge(browser)
     browser.wait("return document.querySelector('.course circle.blunder')")
@@ -172,7 +172,7 @@ def test_chess_game_is_analysed_in_browser(
     assert int(cells[-2]) > 100  # Black is mated
     assert 0 < int(cells[-1].removesuffix(" %")) < 90
     browser.find_all(".moves button")[0].click()
-    assert browser.find(".comment").text == SCRIPT
+    assert browser.text(".comment") == SCRIPT
     browser.find("#move").send_keys("d5\n")
     browser.wait("return document.querySelector('.moves .variation button[aria-current]')")
     assert len(browser.find_all(".moves button")) == 14
@@ -208,13 +208,13 @@ def test_go_game_is_analysed_in_spanish_and_dark_theme(browser: Browser, served:
     browser.run("document.cookie = 'language=es; path=/'; document.cookie = 'theme=dark; path=/'")
     browser.open(f"{served.base}/analyse")
     browser.wait("return document.querySelectorAll('.lines li').length")
-    assert "Analizar" in browser.find("main").text
+    assert "Analizar" in browser.text("main")
     browser.run("document.getElementById('sourcing').open = true")
     browser.run("document.getElementById('source').value = arguments[0]", SGF)
     browser.find("details button").click()
     browser.wait("return document.querySelector('svg.go .own')")
-    assert browser.find(".comment").text == SCRIPT
-    assert browser.find("h2").text.endswith(" N+3,5")
+    assert browser.text(".comment") == SCRIPT
+    assert browser.text("h2").endswith(" N+3,5")
     judge(browser)
     browser.wait("return document.querySelector('.course circle.blunder')")
     browser.wait("return document.querySelector('progress').hidden")
@@ -258,7 +258,7 @@ def test_results_of_go_are_shown_in_words(
     )
     expected = [f"{i}. {players} · {each}" for i, each in enumerate(shown.split("; "), 1)]
     assert texts == expected
-    assert browser.find("h2").text == f"{players} · {shown.partition(';')[0]}"
+    assert browser.text("h2") == f"{players} · {shown.partition(';')[0]}"
 
 
 def test_very_long_player_name_can_be_analysed(browser: Browser, served: Served) -> None:
@@ -299,7 +299,7 @@ def test_file_encoding_is_detected(
     browser.run("document.getElementById('sourcing').open = true")
     browser.find("#file").send_keys(str(path))
     browser.wait("return document.querySelectorAll('.moves button').length === 1")
-    assert browser.find("h2").text.startswith("柯洁" if "柯" in text else "Réti")
+    assert browser.text("h2").startswith("柯洁" if "柯" in text else "Réti")
 
 
 def test_analysis_continues_after_server_restart(browser: Browser, tmp_path: Path) -> None:

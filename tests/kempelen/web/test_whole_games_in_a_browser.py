@@ -106,7 +106,7 @@ def test_chess_by_drag(browser: Browser, served: Served, variant: str) -> None:
                 browser.find(f"[data-piece={move[4]}]").click()
         wait_for_another_ply(browser, now["ply"])
         played.append(move)
-    assert re.search("You won|You lost|Draw", browser.find(".status").text)
+    assert re.search("You won|You lost|Draw", browser.text(".status"))
     assert any("@" in move for move in played) == (variant == "crazyhouse")
     moves = browser.find_all(".moves li")
     assert len(moves) in (2 * len(played), 2 * len(played) - 1)
@@ -129,7 +129,7 @@ def test_checkers_by_drag(browser: Browser, served: Served) -> None:
         )
         drag(browser, start, end)
         wait_for_another_ply(browser, now["ply"])
-    assert re.search("You won|You lost|Draw", browser.find(".status").text)
+    assert re.search("You won|You lost|Draw", browser.text(".status"))
 
 
 def test_backgammon_by_drag(browser: Browser, served: Served) -> None:
@@ -153,7 +153,7 @@ def test_backgammon_by_drag(browser: Browser, served: Served) -> None:
             browser.run("arguments[0].dispatchEvent(new MouseEvent('click'))", chosen)
             drag(browser, start, end)
             browser.wait("return !document.querySelector('svg.points .press.chosen')")
-    assert re.search("You won|You lost|Draw", browser.find(".status").text)
+    assert re.search("You won|You lost|Draw", browser.text(".status"))
 
 
 def test_drop_on_a_wrong_square_is_refused(browser: Browser, served: Served) -> None:
@@ -161,7 +161,7 @@ def test_drop_on_a_wrong_square_is_refused(browser: Browser, served: Served) -> 
     source = browser.find("rect.press.source")
     start = middle(browser, source)
     drag(browser, start, middle(browser, browser.find("svg.grid .cell")))
-    assert browser.find(".error").text == "Illegal move."
+    assert browser.text(".error") == "Illegal move."
     assert state(browser)["ply"] == "0"
     assert browser.find_all("svg.grid [transform]") == []
 
@@ -181,7 +181,7 @@ def test_chess_by_touch(browser: Browser, served: Served) -> None:
         if len(move) > 4:
             tap(browser, middle(browser, browser.find(f"[data-piece={move[4]}]")))
         wait_for_another_ply(browser, now["ply"])
-    assert re.search("You won|You lost|Draw", browser.find(".status").text)
+    assert re.search("You won|You lost|Draw", browser.text(".status"))
 
 
 @pytest.mark.usefixtures("touch")
@@ -211,7 +211,7 @@ def test_go_by_touch(browser: Browser, served: Served) -> None:
             browser.wait("return document.querySelector('.confirm')")
             tap(browser, middle(browser, browser.find(".confirm .main")))
         wait_for_another_ply(browser, now["ply"])
-    assert "+" in browser.find(".status").text
+    assert "+" in browser.text(".status")
 
 
 @pytest.mark.usefixtures("touch")
@@ -222,7 +222,7 @@ def test_game_on_squares_by_touch(browser: Browser, served: Served, game: str) -
         if not pass_if_needed(browser):
             tap(browser, middle(browser, browser.find("rect.press")))
         wait_for_another_ply(browser, now["ply"])
-    assert re.search("You won|You lost|Draw", browser.find(".status").text)
+    assert re.search("You won|You lost|Draw", browser.text(".status"))
 
 
 # By the keyboard alone: Tab, arrow keys, Enter and typed text
@@ -235,7 +235,7 @@ def test_chess_by_keyboard(browser: Browser, served: Served) -> None:
         tab_to(browser, "#move")
         browser.press(chance.choice(json.loads(now["legal"])), Keys.ENTER)
         wait_for_another_ply(browser, now["ply"])
-    assert re.search("You won|You lost|Draw", browser.find(".status").text)
+    assert re.search("You won|You lost|Draw", browser.text(".status"))
 
 
 def test_go_by_keyboard(browser: Browser, served: Served) -> None:
@@ -250,7 +250,7 @@ def test_go_by_keyboard(browser: Browser, served: Served) -> None:
             tab_to(browser, "rect.press")
             browser.press(*[Keys.ARROW_DOWN] * moves, Keys.ARROW_RIGHT, Keys.ENTER)
         wait_for_another_ply(browser, now["ply"])
-    assert "+" in browser.find(".status").text
+    assert "+" in browser.text(".status")
 
 
 @pytest.mark.parametrize("game", ["checkers", "connect-four"])
@@ -270,4 +270,4 @@ def test_game_on_squares_by_keyboard(browser: Browser, served: Served, game: str
             focus_by_arrows(browser, row, column)
             browser.press(Keys.ENTER)
         wait_for_another_ply(browser, now["ply"])
-    assert re.search("You won|You lost|Draw", browser.find(".status").text)
+    assert re.search("You won|You lost|Draw", browser.text(".status"))
