@@ -10,6 +10,8 @@ import pytest
 from agent.games.variants import VARIANTS, board_class
 from tests.external import program
 
+# To ponder, tests pass a copy of the board. Otherwise, if the last move was the expected one,
+# python-chess takes the next command for the answer to it, and does not stop the search.
 MAX_PLIES = 600
 COMMAND = [sys.executable, "-m", "kempelen.cli", "uci"]
 
@@ -40,7 +42,7 @@ def test_engine_handles_ponder_hits_and_misses(engine):
     limit = chess.engine.Limit(white_clock=2, black_clock=2, white_inc=0.02, black_inc=0.02)
     hits = misses = 0
     while board.ply() < 30:
-        result = engine.play(board, limit, ponder=True)
+        result = engine.play(board.copy(), limit, ponder=True)
         board.push(result.move)
         if board.is_game_over():
             break
@@ -98,15 +100,14 @@ def test_whole_game_of_variant_has_legal_moves_and_a_result(warm_variants, engin
     expected, hits = None, 0
     while (outcome := board.outcome(claim_draw=True)) is None:
         if board.turn == ours:
-            played = engine.play(board, limit, game=variant, ponder=True)
+            played = engine.play(board.copy(), limit, game=variant, ponder=True)
             move, expected = played.move, played.ponder
         elif expected and board.ply() % 4 < 2:
             move, hits = expected, hits + 1
         else:
-            found = engine.analyse(board, chess.engine.Limit(nodes=3000), game=variant, multipv=3)
+            found = engine.analyse(board, chess.engine.Limit(depth=5), game=variant, multipv=3)
             moves = [line["pv"][0] for line in found]
-            # Some first iterations need more nodes for all lines (see the test of horde below).
-            assert 1 <= len(set(moves)) == len(moves) <= 3
+            assert len(set(moves)) == min(3, board.legal_moves.count())
             assert all(move in board.legal_moves for move in moves)
             move = moves[0]
         assert move in board.legal_moves
