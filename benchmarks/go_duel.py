@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import threading
 from collections import Counter
+from functools import cache
 from pathlib import Path
 from unittest import mock
 
@@ -22,7 +23,7 @@ from harness import JsonLedger, elo_of_pairs, even_count, parser, show
 
 import agent.go.search
 from agent.games.go import Go
-from agent.go.network_file import SHIPPED, read
+from agent.go.network_file import SHIPPED, GoNetwork, read
 from agent.go.search import GoSearch
 from agent.kernel.backend import SearchConfig
 from agent.limits import Limits
@@ -51,13 +52,18 @@ def settings_of(texts: list[str]) -> dict[str, float]:
     return {name: float(value) for name, _, value in (text.partition("=") for text in texts)}
 
 
+@cache
+def read_network(file: str) -> GoNetwork | None:
+    """Read a side's network, if it has one."""
+    return None if file == NO_NETWORK else read(Path(file))
+
+
 def make_search(
     arguments: argparse.Namespace, side: int, settings: dict[str, float], seed: int
 ) -> GoSearch:
     """Create the search of one side for one game."""
     search_config = SearchConfig(megabytes=MEGABYTES, seed=seed, settings=settings)
-    file = (arguments.network, arguments.their_network)[side]
-    network = None if file == NO_NETWORK else read(Path(file))
+    network = read_network((arguments.network, arguments.their_network)[side])
     # The search reads its network when it is created.
     with mock.patch.object(agent.go.search, "shipped_network", return_value=(network, "")):
         if arguments.time is None:

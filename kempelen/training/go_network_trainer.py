@@ -14,6 +14,7 @@ import math
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,9 +44,9 @@ Batch = tuple[Floats, Floats, Floats, Floats]  # inputs, visits, owners, values
 
 # One in this many games is held out.
 HELD_OUT = 20
-# The gradients of a batch are the sum of this many parts, which threads compute.
-PARTS = 4
 _MAGIC = b"\x8bKmpGC\r\n"
+# The gradients of a batch are the sum of this many parts, which threads compute.
+_PARTS = 4
 _WARM_UP_STEPS, _FINAL_RATE_SHARE = 200, 0.02
 # Weights of the losses: moves, value, owners.
 _LOSS_WEIGHTS = (1.0, 1.0, 1.0)
@@ -245,7 +246,7 @@ class GoNetworkTrainer:
             if not len(self.positions[size]) or not len(self.held_out[size]):
                 raise TrainingError("the games have no targets (play them with --targets)")
         self._parts = {
-            size: [_Part(self._shape, size) for _ in range(PARTS)] for size in self.positions
+            size: [_Part(self._shape, size) for _ in range(_PARTS)] for size in self.positions
         }
         self.epoch_steps = sum(map(self._batches, self.positions))
         if initial:
@@ -274,7 +275,7 @@ class GoNetworkTrainer:
             )
             history = self._resume(path, made_with)
             yield history
-            threads = stack.enter_context(ThreadPoolExecutor(PARTS))
+            threads = stack.enter_context(ThreadPoolExecutor(_PARTS))
             while len(history) < self._settings.epochs:
                 self._train_epoch(len(history), threads, report)
                 losses = {size: self._measure(size, threads) for size in self.held_out}
@@ -300,12 +301,12 @@ class GoNetworkTrainer:
         count, parts = len(batch[0]), self._parts[size]
         transposed = transpose(self.parameters, self._shape.blocks)
         factors = np.array(_LOSS_WEIGHTS) / count
-        bounds = [count * number // PARTS for number in range(PARTS + 1)]
+        bounds = [count * number // _PARTS for number in range(_PARTS + 1)]
         running = [
             threads.submit(
                 part.compute, self.parameters, transposed, batch, slice(start, end), factors
             )
-            for part, start, end in zip(parts, bounds, bounds[1:], strict=False)
+            for part, (start, end) in zip(parts, pairwise(bounds), strict=True)
         ]
         for each in running:
             each.result()

@@ -87,9 +87,8 @@ def run(arguments: Namespace) -> int:
 
 def _read_games(files: Sequence[Path]) -> tuple[dict[int, list[GoGame]], list[dict[str, Any]]]:
     """Return the games of the files by board size, and the manifest of each file."""
-    from agent.io.files import read_bytes
     from kempelen.training.checkpoint_file import TrainingError
-    from kempelen.training.go_selfplay import MAX_FILE_BYTES, read
+    from kempelen.training.go_selfplay import read
 
     games: dict[int, list[GoGame]] = {}
     manifests = []
@@ -99,7 +98,8 @@ def _read_games(files: Sequence[Path]) -> tuple[dict[int, list[GoGame]], list[di
         if not isinstance(size, int):
             raise TrainingError("{}: board size {} (expected a square board)", file, size)
         games.setdefault(size, []).extend(found)
-        digest = hashlib.sha256(read_bytes(file, MAX_FILE_BYTES)).hexdigest()
+        with file.open("rb") as stream:
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()
         manifests.append(manifest | {"games": len(found), "sha256": digest})
     return games, manifests
 
