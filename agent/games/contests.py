@@ -273,11 +273,11 @@ class CaptureSearch:
             self._losses[key] = any(
                 self._loses(stones, rival)
                 for rival, size in self._rivals.items()
-                if taken <= (self._size(stones, rival) or size)
+                if taken <= (self._rival_size(stones, rival) or size)
             )
         return self._losses[key]
 
-    def _size(self, stones: Stones, rival: int) -> int:
+    def _rival_size(self, stones: Stones, rival: int) -> int:
         """Return the number of stones in a rival's chain, or 0 if it was captured."""
         held = stones.board[rival] == self._attacker
         return len(stones.chains[stones.head[rival]]) if held else 0

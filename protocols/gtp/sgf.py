@@ -252,13 +252,13 @@ def _komi_from(text: str) -> float | None:
     match = _KOMI.match(_PARTS_OF.sub(r"\2/\1", text))
     if match is None or not any(match.groups()[2:]):
         return None
-    is_reverse, sign, whole, numerator, denominator, stones, half = match.groups()
+    reverse, sign, whole, numerator, denominator, stones, half = match.groups()
     komi = float((whole or "0").replace(",", ".")) + (0.5 if half else 0)
     if denominator:
         komi += int(numerator) / int(denominator)
     if stones or denominator == QUARTERS:
         komi *= POINTS_PER_STONE
-    return -komi if (sign == "-") != bool(is_reverse) else komi
+    return -komi if (sign == "-") != bool(reverse) else komi
 
 
 class _MainLine:
