@@ -13,17 +13,18 @@ continue, run the same command again.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import threading
 from collections import Counter
 from functools import cache
 from pathlib import Path
 from unittest import mock
 
-from harness import JsonLedger, elo_of_pairs, even_count, parser, show
+from harness import JsonLedger, add_concurrency, elo_of_pairs, even_count, parser, show
 
 import agent.go.search
 from agent.games.go import Go
-from agent.go.network_file import SHIPPED, GoNetwork, read
+from agent.go.network_file import SHIPPED, GoNetwork, NetworkError, read
 from agent.go.search import GoSearch
 from agent.kernel.backend import SearchConfig
 from agent.limits import Limits
@@ -32,6 +33,7 @@ from kempelen.training.go_selfplay import MEGABYTES, play_game, random_opening
 RANDOM_PLIES = 4
 UNLIMITED_PLAYOUTS = 1 << 40  # playout limit if moves are limited by time
 NO_NETWORK = "none"
+CREATION = threading.Lock()
 
 
 class TimedSearch(GoSearch):
@@ -64,8 +66,11 @@ def make_search(
     """Create the search of one side for one game."""
     search_config = SearchConfig(megabytes=MEGABYTES, seed=seed, settings=settings)
     network = read_network((arguments.network, arguments.their_network)[side])
-    # The search reads its network when it is created.
-    with mock.patch.object(agent.go.search, "shipped_network", return_value=(network, "")):
+    # The search reads its network when it is created. One lock, because the patch is global.
+    with (
+        CREATION,
+        mock.patch.object(agent.go.search, "shipped_network", return_value=(network, "")),
+    ):
         if arguments.time is None:
             return GoSearch(search_config)
         search = TimedSearch(search_config)
@@ -115,14 +120,17 @@ def key_of(arguments: argparse.Namespace) -> str:
 
 def network_name(file: str) -> list[str]:
     """Return what the key of a duel says of a side's network."""
-    return [] if file == str(SHIPPED) else [f"network={Path(file).name}"]
+    if file in (str(SHIPPED), NO_NETWORK):
+        return [] if file == str(SHIPPED) else [f"network={file}"]
+    digest = hashlib.sha256(Path(file).read_bytes()).hexdigest()[:8]
+    return [f"network={Path(file).name} ({digest})"]
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Play and report."""
     key = key_of(arguments)
     found = JsonLedger(arguments.ledger, {"duel": key}).collect(
-        arguments.games // 2, lambda number: play_pair(arguments, number)
+        arguments.games // 2, lambda number: play_pair(arguments, number), arguments.concurrency
     )
     counts = Counter(points for points, _ in found)
     distinct = len({game for _, games in found for game in games})
@@ -155,4 +163,11 @@ if __name__ == "__main__":
     options.add_argument("--komi", type=float, default=7.5)
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--ledger", type=Path, help="store the games in FILE, or continue with it")
-    main(options.parse_args())
+    add_concurrency(options)
+    chosen = options.parse_args()
+    try:
+        for file in (chosen.network, chosen.their_network):
+            read_network(file)
+    except NetworkError as problem:
+        options.error(str(problem))
+    main(chosen)

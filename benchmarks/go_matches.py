@@ -19,7 +19,15 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from harness import KEMPELEN, JsonLedger, even_count, match_summary, parser, show_figures
+from harness import (
+    KEMPELEN,
+    JsonLedger,
+    add_concurrency,
+    even_count,
+    match_summary,
+    parser,
+    show_figures,
+)
 
 from agent.go.parts import GO
 from kempelen.console.terminal import load_kernels
@@ -163,6 +171,7 @@ def main() -> None:
     arguments.add_argument(
         "--ledger", type=Path, metavar="FILE", help="ledger with one JSON object per line"
     )
+    add_concurrency(arguments)
     options = arguments.parse_args()
     load_kernels(GO)
     if options.seconds is None and options.playouts is None:
@@ -170,10 +179,10 @@ def main() -> None:
     settings = {
         name: value
         for name, value in vars(options).items()
-        if name not in ("games", "json", "ledger", "gnugo")
+        if name not in ("games", "json", "ledger", "gnugo", "concurrency")
     }
     pairs = JsonLedger(options.ledger, settings).collect(
-        options.games // 2, lambda number: play(options, number)
+        options.games // 2, lambda number: play(options, number), options.concurrency
     )
     limits = f"{options.seconds or '-'} s, {options.playouts or '-'} playouts a move"
     title = f"{options.size}x{options.size} against {options.against}, {limits}"

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from go_positions import KINDS, NAKADE_KILLS, positions
-from harness import KEMPELEN, Engine, JsonLedger, parser, show
+from harness import KEMPELEN, Engine, JsonLedger, add_concurrency, parser, show
 
 from agent.go.parts import GO
 from kempelen.console.terminal import load_kernels
@@ -183,6 +183,7 @@ def main() -> None:
     arguments.add_argument(
         "--ledger", type=Path, metavar="FILE", help="ledger with one JSON object per line"
     )
+    add_concurrency(arguments)
     options = arguments.parse_args()
     load_kernels(GO)
     settings = {"seed": options.seed, "playouts": options.playouts}
@@ -192,14 +193,17 @@ def main() -> None:
             count = round(options.positions * QUOTAS.get(kind, CONTROLS))
             ledger = JsonLedger(options.ledger, {**settings, "positions": kind})
             found[kind] = ledger.collect(
-                count, lambda number, kind=kind: judge_position(options, kind, number)
+                count,
+                lambda number, kind=kind: judge_position(options, kind, number),
+                options.concurrency,
             )
         show_positions(found, options)
     if options.games:
         ledger = JsonLedger(options.ledger, {**settings, "games": list(SIZES)})
-        show_games(
-            ledger.collect(options.games, lambda number: play_game(options, number)), options
+        games = ledger.collect(
+            options.games, lambda number: play_game(options, number), options.concurrency
         )
+        show_games(games, options)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from types import FrameType
 from typing import Any
 from weakref import WeakSet
@@ -46,6 +47,20 @@ def even_count(text: str) -> int:
     """Parse a positive even number, as of games that are played in pairs."""
     if not text.isdecimal() or not int(text) or int(text) % 2:
         raise argparse.ArgumentTypeError(f"must be a positive even number (got {text!r})")
+    return int(text)
+
+
+def add_concurrency(options: argparse.ArgumentParser) -> None:
+    """Add the option for measuring several results at once."""
+    options.add_argument(
+        "--concurrency", type=positive_count, default=1, help="how many games run at once"
+    )
+
+
+def positive_count(text: str) -> int:
+    """Parse a positive number."""
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"must be a positive number (got {text!r})")
     return int(text)
 
 
@@ -263,6 +278,36 @@ def match_summary(command: Sequence[str]) -> dict[str, Any]:
     return summary
 
 
+def in_threads(
+    numbers: Sequence[int], measure: Callable[[int], Any], concurrency: int
+) -> Iterator[tuple[int, Any]]:
+    """Return each number with its result, as they are found. One thread needs no other thread."""
+    if concurrency == 1:
+        yield from ((number, measure(number)) for number in numbers)
+        return
+    waiting: SimpleQueue[int] = SimpleQueue()
+    results: SimpleQueue[tuple[int, Any, BaseException | None]] = SimpleQueue()
+    for number in numbers:
+        waiting.put(number)
+
+    def work() -> None:
+        with contextlib.suppress(Empty):
+            while True:
+                number = waiting.get_nowait()
+                try:
+                    results.put((number, measure(number), None))
+                except BaseException as error:  # noqa: BLE001 - SystemExit, too, ends the benchmark
+                    results.put((number, None, error))
+
+    for _ in range(concurrency):
+        threading.Thread(target=work, daemon=True).start()  # an interrupt does not wait for them
+    for _ in numbers:
+        number, found, error = results.get()
+        if error:
+            raise error
+        yield number, found
+
+
 class JsonLedger:
     """Results by number, measured with certain settings: one JSON object per line of a file.
 
@@ -282,12 +327,15 @@ class JsonLedger:
                 if entry.get("settings") == settings:
                     self._entries[entry["number"]] = entry["found"]
 
-    def collect(self, count: int, measure: Callable[[int], Any]) -> list[Any]:
-        """Return the results for the numbers below `count`; measure those that are missing."""
-        for number in range(count):
-            if number not in self._entries:
-                self._add(number, measure(number))
-                show_progress(f"{number + 1} of {count}")
+    def collect(self, count: int, measure: Callable[[int], Any], concurrency: int = 1) -> list[Any]:
+        """Return the results for the numbers below `count`; measure those that are missing.
+
+        concurrency: how many results are measured at once, in threads.
+        """
+        missing = [number for number in range(count) if number not in self._entries]
+        for number, found in in_threads(missing, measure, concurrency):
+            self._add(number, found)
+            show_progress(f"{len(self._entries)} of {count}")
         return [self._entries[number] for number in range(count)]
 
     def _add(self, number: int, found: Any) -> None:
