@@ -33,9 +33,9 @@ MIN_DISAGREEMENT = 0.1
 # Chains form a group if the correlation of their owners is at least this value.
 MIN_CORRELATION = 0.6
 # A search stops after MIN_PLAYOUTS if the value (-1 to 1) reaches DECISIVE_VALUE, otherwise after
-# MAX_PLAYOUTS. The result is used if the value is at least MIN_VALUE. Otherwise the majority of
-# playouts decides.
-DECISIVE_VALUE, MIN_VALUE = 0.3, 0.25
+# MAX_PLAYOUTS. The result is used if the value is at least MIN_VALUE. Otherwise the sum of the
+# values with each side to move first decides: after two passes, neither is sure to move first.
+DECISIVE_VALUE, MIN_VALUE = 0.5, 0.4
 MIN_PLAYOUTS, MAX_PLAYOUTS = 2000, 16000
 # A search also stops after CLEAR_PLAYOUTS at CLEAR_VALUE.
 CLEAR_PLAYOUTS, CLEAR_VALUE = 1000, 0.9
@@ -172,7 +172,7 @@ class LifeSearch:
         """Yield each group with the colour that wins it, or EMPTY for a seki.
 
         If the result depends on the side that moves first, the other side starts in the next group.
-        If a search is inconclusive, the majority of the playouts decides.
+        Without time for a search, the majority of the playouts decides.
         """
         player = self._game.turn
         for group in groups:
@@ -190,6 +190,14 @@ class LifeSearch:
         return BLACK if wins[-1] else EMPTY if wins[0] else WHITE
 
     def _black_wins(self, player: int, komi: float) -> bool | None:
+        value = self._black_value(player, komi)
+        if value is not None and abs(value) < MIN_VALUE:
+            other = self._black_value(1 - player, komi)
+            value = None if other is None else value + other
+        return value if value is None else value > 0
+
+    def _black_value(self, player: int, komi: float) -> float | None:
+        """Return the value for Black (-1 to 1) if `player` moves first, or None without time."""
         cost = _playout_cost(self._game)
         limit = int(WORK_SHARE * self._remaining_work / cost)
         if limit < CLEAR_PLAYOUTS or not self._should_continue():
@@ -202,9 +210,7 @@ class LifeSearch:
             if not self._should_continue():
                 return None
         self._remaining_work -= nodes * cost
-        if abs(value) < MIN_VALUE:
-            return None
-        return (value > 0) == (player == 0)
+        return -value if player else value
 
 
 def fate_search(game: Go, should_continue: ShouldContinue, seed: int = 1) -> FateSearch:

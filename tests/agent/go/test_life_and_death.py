@@ -75,6 +75,33 @@ FINISHED = (
 )
 CAUGHT = (".X.XO", "XXXX.", "..X..", "XXXX.", ".X.X.")
 
+# Games that GNU Go ended early. White, to move, may hope for these stones, but cannot save them.
+HOPELESS = {
+    "invasion": (
+        "....OOX..",
+        "...OOXX..",
+        "...OXX...",
+        "...OX....",
+        "...OX.XX.",
+        "..OX...O.",
+        "OOOX..O..",
+        "OXXX.X.O.",
+        "XXX......",
+    ),
+    "six points of eye space": (
+        "...X.X...",
+        ".OOX.X...",
+        ".OXX.XXO.",
+        ".OOXXOOO.",
+        "OXOOOX...",
+        ".XXXXX...",
+        "...OX.XXX",
+        "..XOOXXOO",
+        "...O.OXO.",
+    ),
+}
+HOPELESS_STONES = {"invasion": "G3 H2 H4", "six points of eye space": "A5 B6 B7 B8 C5 C6 C8 D5 E5"}
+
 
 def texts(game: Go, status: str) -> set[str]:
     return {game.text(at) for at in iter_bits(stones_with_status(status, chain_statuses(game)))}  # type: ignore[arg-type]
@@ -139,6 +166,15 @@ def test_group_in_seki_between_two_others_counts_its_stones_only() -> None:
     game, _ = contest(CONTESTS["a chain between two groups"])
     assert texts(game, "seki") == {"D5", "D6", "D4", "E4", "F4", "F5", "F6"}
     assert game.score(stones_with_status("dead", chain_statuses(game))) == -4
+
+
+@pytest.mark.thorough(keep=1)
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("name", HOPELESS)
+def test_stones_that_no_search_saves_clearly_are_dead(name: str, seed: int) -> None:
+    game = from_diagram(*HOPELESS[name], turn=1)
+    dead = stones_with_status("dead", chain_statuses(game, seed=seed))
+    assert {game.text(vertex) for vertex in iter_bits(dead)} >= set(HOPELESS_STONES[name].split())
 
 
 def test_lone_stone_in_living_territory_is_dead() -> None:
