@@ -3,7 +3,9 @@
     python benchmarks/go_referee.py --games 500 --positions 100 --ledger referee.jsonl
 
 In each game, GNU Go at a low level plays against itself or against our engine, on 9x9, 13x13 and
-19x19. GNU Go at level 10 continues the game until both sides pass, and both engines score it. The
+19x19. GNU Go at level 10 continues the game until both sides pass, and both engines score it. If
+they differ, the game is resumed, as on servers: one engine must capture the stones that it calls
+dead, and the other defends them. After two passes sgfmill counts the area. The
 positions (see go_positions.py) have seki or bent four, and their score is known. With --ledger,
 repeated runs add games, and an interrupted run continues.
 """
@@ -20,6 +22,8 @@ from typing import Any
 
 from go_positions import KINDS, NAKADE_KILLS, positions
 from harness import KEMPELEN, Engine, JsonLedger, add_concurrency, parser, show
+from sgfmill.boards import Board
+from sgfmill.common import move_from_vertex
 
 from agent.go.parts import GO
 from kempelen.console.terminal import load_kernels
@@ -66,9 +70,9 @@ def gnugo(options: argparse.Namespace, level: int, seed: int) -> GtpEngine:
     return start([options.gnugo, *words.split(), "--level", str(level), "--seed", str(seed)])
 
 
-def kempelen(options: argparse.Namespace, seed: int) -> GtpEngine:
+def kempelen(options: argparse.Namespace, seed: int, playouts: int) -> GtpEngine:
     words = ["gtp", "--seed", str(seed), "--memory", "64", "--no-resign"]
-    engine = start([*KEMPELEN, *words, "--playouts", str(options.playouts)])
+    engine = start([*KEMPELEN, *words, "--playouts", str(playouts)])
     engine.ask("kata-set-rules chinese")
     engine.ask("kata-set-rule ko POSITIONAL")  # as GNU Go
     return engine
@@ -86,49 +90,109 @@ def play_game(options: argparse.Namespace, number: int) -> dict[str, Any]:
     """Play a game to its end, and return both judgements."""
     size = SIZES[number % len(SIZES)]
     seed = options.seed + number
-    ours, weak, referee = kempelen(options, seed), gnugo(options, 1, seed), gnugo(options, 10, seed)
-    engines = [ours, weak, referee]
+    ours = kempelen(options, seed, options.playouts)
+    weak, referee = gnugo(options, 1, seed), gnugo(options, 10, seed)
     # In every second game our engine plays one side, with both colours in turn.
     own_side = number // 2 % 2 if number % 2 else None
     with ours, weak, referee:
-        for engine in engines:
-            for command in (f"boardsize {size}", "clear_board", f"komi {KOMI}"):
-                engine.ask(command)
+        engines = [ours, weak, referee]
+        set_up(engines, size)
         moves: list[str] = []
         for players in ([weak, weak], [referee, referee]):
             if own_side is not None and players[0] is weak:
                 players[own_side] = ours
-            passes = 0
-            while passes < 2 and len(moves) < MAX_MOVES * size * size:
-                colour = COLOURS[len(moves) % 2]
-                player = players[len(moves) % 2]
-                move = player.ask(f"genmove {colour}").lower()
-                if move == "resign":
-                    move = "pass"
-                    player.ask(f"play {colour} pass")
-                for engine in engines:
-                    if engine is not player:
-                        engine.ask(f"play {colour} {move}")
-                passes = passes + 1 if move == "pass" else 0
-                moves.append(move)
-        return {
+            play_to_the_end(players, engines, moves, size, "genmove")
+        found = {
             "size": size,
             "moves": " ".join(moves),
             "ours": judgement(ours),
             "referee": judgement(referee),
         }
+    if found["ours"][0] != found["referee"][0]:
+        found["settled"] = settle(options, seed, found)
+    return found
+
+
+def set_up(engines: Sequence[GtpEngine], size: int, komi: float = KOMI) -> None:
+    for engine in engines:
+        for command in (f"boardsize {size}", "clear_board", f"komi {komi}"):
+            engine.ask(command)
+
+
+def play_to_the_end(
+    players: Sequence[GtpEngine],
+    engines: Sequence[GtpEngine],
+    moves: list[str],
+    size: int,
+    command: str,
+) -> None:
+    """Let Black and White play until two passes. Add their moves, and tell all engines."""
+    passes = 0
+    while passes < 2 and len(moves) < MAX_MOVES * size * size:
+        colour = COLOURS[len(moves) % 2]
+        player = players[len(moves) % 2]
+        move = player.ask(f"{command} {colour}").lower()
+        if move == "resign":
+            move = "pass"
+            player.ask(f"play {colour} pass")
+        for engine in engines:
+            if engine is not player:
+                engine.ask(f"play {colour} {move}")
+        passes = passes + 1 if move == "pass" else 0
+        moves.append(move)
+
+
+def settle(options: argparse.Namespace, seed: int, found: dict[str, Any]) -> float:
+    """Resume a game whose score is disputed. Return the score that its result supports.
+
+    Komi lies between both scores, so that the winner depends on the dispute: an engine that has
+    lost anyway may pass.
+    """
+    size, moves = found["size"], found["moves"].split()
+    scores = [found[engine][0] for engine in ("ours", "referee")]
+    komi = KOMI + sum(scores) / 2
+    colours = {
+        vertex: colour
+        for colour, (row, column) in position(size, moves).list_occupied_points()
+        for vertex in ("ABCDEFGHJKLMNOPQRST"[column] + str(row + 1),)
+    }
+    # Each side's stones that only the other engine calls dead: it attacks them.
+    ours, theirs = (set(found[engine][1]) for engine in ("ours", "referee"))
+    claims = {
+        (engine, colours[vertex])
+        for engine, stones in (("ours", ours - theirs), ("referee", theirs - ours))
+        for vertex in stones
+    }
+    we_attack_white = ("ours", "w") in claims or ("referee", "b") in claims
+    with kempelen(options, seed, 50 * options.playouts) as us, gnugo(options, 10, seed) as gnu:
+        set_up([us, gnu], size, komi)
+        for ply, move in enumerate(moves):
+            for engine in (us, gnu):
+                engine.ask(f"play {COLOURS[ply % 2]} {move}")
+        players = [us, gnu] if we_attack_white else [gnu, us]
+        play_to_the_end(players, [us, gnu], moves, size, "kgs-genmove_cleanup")
+    return max(scores) if position(size, moves).area_score() > komi else min(scores)
+
+
+def position(size: int, moves: Sequence[str]) -> Board:
+    """Return the position after some moves."""
+    board = Board(size)
+    for ply, move in enumerate(moves):
+        if point := move_from_vertex(move, size):
+            board.play(*point, COLOURS[ply % 2][0])
+    return board
 
 
 def judge_position(options: argparse.Namespace, kind: str, number: int) -> dict[str, Any]:
-    position = next(islice(positions(kind, options.seed), number, None))
-    with kempelen(options, 1) as ours, gnugo(options, 10, 1) as referee:
-        for command in position.commands():
+    known = next(islice(positions(kind, options.seed), number, None))
+    with kempelen(options, 1, options.playouts) as ours, gnugo(options, 10, 1) as referee:
+        for command in known.commands():
             ours.ask(command)
             referee.ask(command)
         return {
-            "right": position.score,
-            "diagram": str(position.game),
-            "turn": position.game.turn,
+            "right": known.score,
+            "diagram": str(known.game),
+            "turn": known.game.turn,
             "ours": judgement(ours),
             "referee": judgement(referee),
         }
@@ -143,12 +207,17 @@ def show_games(games: list[dict[str, Any]], options: argparse.Namespace) -> None
     for size in (*sorted(set(SIZES)), None):
         chosen = [game for game in games if size in (None, game["size"])]
         same_score = sum(game["ours"][0] == game["referee"][0] for game in chosen)
+        settled = sum(game["ours"][0] == game.get("settled", game["referee"][0]) for game in chosen)
         same_dead = sum(game["ours"][1] == game["referee"][1] for game in chosen)
         distinct = len({game["moves"] for game in chosen})
         name = "all" if size is None else f"{size}x{size}"
         total = len(chosen)
-        rows.append((name, total, distinct, share(same_score, total), share(same_dead, total)))
-    columns = ("finished games", "number", "distinct", "same score", "same dead stones")
+        shares = [share(equal, total) for equal in (same_score, settled, same_dead)]
+        rows.append((name, total, distinct, *shares))
+    columns = (
+        *("finished games", "number", "distinct"),
+        *("same score", "score right after resumption", "same dead stones"),
+    )
     show("GNU Go as the referee", columns, rows, options.json)
 
 
