@@ -86,8 +86,9 @@ def configure(parser: ArgumentParser) -> None:
     game.add_argument(
         "--random-plies",
         type=non_negative_int,
-        help="number of random moves before the game, one more in every second game "
-        f"(default: {rules.random_plies})",
+        help="number of random moves before the game, one more in every second game; with "
+        "--targets none to twice the number "
+        f"(default: {rules.random_plies}, in Go {plan.random_plies})",
     )
     game.add_argument(
         "--chess960",
@@ -179,10 +180,13 @@ def _reject_options_of_other_game(arguments: Namespace) -> None:
     from kempelen.training.go_selfplay import GoSelfPlayPlan
 
     rules, plan = SelfPlaySettings(), GoSelfPlayPlan()
+    random_plies = plan.random_plies if arguments.game == "go" else rules.random_plies
+    if arguments.random_plies is None:
+        arguments.random_plies = random_plies
     defaults: dict[str, dict[str, Any]] = {
         "chess": {
             "positions": DEFAULT_POSITIONS, "nodes": rules.nodes, "openings": None,
-            "random_plies": rules.random_plies, "evaluation": "", "check": None, "ledger": None,
+            "evaluation": "", "check": None, "ledger": None,
             "chess960": 0.0, "odds": 0.0, "variant": None,
         },
         "go": {
@@ -348,6 +352,7 @@ def _play_go(arguments: Namespace) -> None:
         plan = GoSelfPlayPlan(
             size=arguments.size,
             playouts=arguments.playouts,
+            random_plies=arguments.random_plies,
             seed=arguments.seed,
             targets=arguments.targets,
         )

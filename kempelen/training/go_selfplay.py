@@ -38,11 +38,10 @@ MEGABYTES = 16
 # or after this many moves per point of the board.
 DECIDED_VALUE = 0.95
 MAX_LENGTH_FACTOR = 3
-# With targets: openings have fewer random moves than MAX_RANDOM_PLIES, games are played to the end
-# with a probability of END_SHARE, and until ply SAMPLED_PLIES a move is drawn by its visits, with a
-# probability of SAMPLED_SHARE, from those with at least MIN_VISIT_SHARE of the most visits. At most
-# MAX_MOVES moves of a position are stored.
-MAX_RANDOM_PLIES, END_SHARE, SAMPLED_PLIES, SAMPLED_SHARE = 9, 0.2, 14, 0.7
+# With targets: games are played to the end with a probability of END_SHARE, and until ply
+# SAMPLED_PLIES a move is drawn by its visits, with a probability of SAMPLED_SHARE, from those with
+# at least MIN_VISIT_SHARE of the most visits. At most MAX_MOVES moves of a position are stored.
+END_SHARE, SAMPLED_PLIES, SAMPLED_SHARE = 0.2, 14, 0.7
 MIN_VISIT_SHARE, MAX_MOVES = 0.1, 24
 _LETTERS = "abcdefghijklmnopqrs"
 _PASS = "--"
@@ -50,7 +49,11 @@ _PASS = "--"
 
 @dataclass(frozen=True)
 class GoSelfPlayPlan:
-    """The settings of self-play. A game depends only on these settings and its number."""
+    """The settings of self-play. A game depends only on these settings and its number.
+
+    Games begin with `random_plies` random moves, and every second game with one more. With targets,
+    they begin with none to twice as many.
+    """
 
     size: int | str = 9
     komi: float = 7.5
@@ -219,7 +222,7 @@ class GoSelfPlay:
         name = f"net/{plan.seed}/{number}"
         random = Random(name)
         game = Go(plan.size, _random_komi(random))
-        opening = random_opening(plan.size, number % MAX_RANDOM_PLIES, name)
+        opening = random_opening(plan.size, number % (2 * plan.random_plies + 1), name)
         for move in opening:
             game.play(move)
         search = self._search(number)

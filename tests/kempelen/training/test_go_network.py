@@ -27,6 +27,17 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.parametrize("plies", [0, 1])
+def test_games_with_targets_begin_with_up_to_twice_the_random_moves(
+    plies: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "games.txt"
+    list(generate(path, replace(PLAN, random_plies=plies, playouts=1), "test", 6, 1))
+    manifest, games = read(path)
+    assert manifest["random_plies"] == plies
+    assert [game.opening for game in games] == [number % (2 * plies + 1) for number in range(6)]
+
+
 def test_targets_are_those_of_the_searches(played: Path) -> None:
     manifest, games = read(played)
     assert manifest == PLAN.manifest("test")
