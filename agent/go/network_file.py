@@ -20,6 +20,8 @@ from agent.io.files import read_bytes, replace_atomically
 SHIPPED = Path(__file__).with_name("shipped.network")
 _FORMAT = ContainerFormat(b"\x8bKmpGN\r\n")
 _MAX_BYTES = 1 << 24
+# The lowest and the highest komi of the games from which networks learn.
+MIN_KOMI, MAX_KOMI = -5, 15
 
 
 class NetworkError(Exception):
@@ -36,7 +38,9 @@ class GoNetwork:
     manifest: dict[str, Any]
 
     def fits(self, game: Go) -> bool:
-        return game.width == game.height and game.width in self.sizes
+        """Return whether the network learned from games of this size with such a komi."""
+        square = game.width == game.height and game.width in self.sizes
+        return square and MIN_KOMI <= game.komi <= MAX_KOMI
 
     def write(self, path: Path) -> None:
         """Write the network to a file atomically. Raise OSError on failure."""

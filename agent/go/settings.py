@@ -45,10 +45,10 @@ SETTINGS: dict[str, Setting] = {
     "learned": Setting(40.0, 0.0, 500.0),
     # Network: number of visits at which it evaluates a node, weight of its value, number of prior
     # visits of its best move, and constant of the exploration by its move probabilities.
-    "network_visits": Setting(24.0, 1.0, 1e9),
-    "network_share": Setting(0.3, 0.0, 1.0),
+    "network_visits": Setting(8.0, 1.0, 1e9),
+    "network_share": Setting(0.95, 0.0, 1.0),
     "network_prior": Setting(60.0, 0.0, 500.0),
-    "network_exploration": Setting(0.0, 0.0, 5.0),
+    "network_exploration": Setting(0.3, 0.0, 5.0),
 }
 SETTING_INDEX = {name: number for number, name in enumerate(SETTINGS)}
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.games.go import Go
 from agent.games.stones import PASS
+from agent.go.network_file import MAX_KOMI, MIN_KOMI
 from agent.go.parts import GO
 from agent.io.append_file import AppendFile
 from agent.io.config_diff import describe_changes
@@ -188,7 +189,7 @@ def _random_komi(random: Random) -> float:
         return 7.5
     if share < 0.85:
         return random.choice([5.5, 6.5, 7.0])
-    return random.randint(-10, 30) / 2
+    return random.randint(2 * MIN_KOMI, 2 * MAX_KOMI) / 2
 
 
 class GoSelfPlay:

@@ -114,6 +114,13 @@ def test_games_of_several_sizes_are_learned_together(played: Path, tmp_path: Pat
     assert network.sizes == (4, 5)
     assert network.fits(Go(4))
     assert not network.fits(Go(6))
+    # The komi of the games is from -5 to 15.
+    assert [network.fits(Go(5, komi)) for komi in (-5.5, -5, 15, 15.5)] == [
+        False,
+        True,
+        True,
+        False,
+    ]
 
 
 def test_training_starts_from_the_initial_network(played: Path) -> None:
