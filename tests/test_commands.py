@@ -217,6 +217,8 @@ TOO_LONG = [
     "benchmarks/ledgers/go-plain.jsonl",
     "python benchmarks/go_matches.py --against self --games 500 --seconds 0.1 --ledger "
     "benchmarks/ledgers/go-tenth.jsonl",
+    'python benchmarks/go_matches.py --against "katago gtp -model FILE -config FILE" --komi 7 '
+    "--seconds 1 --games 40",
     "python benchmarks/go_matches.py --against self --games 20 --playouts 10000 "
     "--their-playouts 1000",
     "python benchmarks/gtp_fuzz.py",
