@@ -33,7 +33,7 @@ from kempelen.training.go_selfplay import MEGABYTES, play_game, random_opening
 RANDOM_PLIES = 4
 UNLIMITED_PLAYOUTS = 1 << 40  # playout limit if moves are limited by time
 NO_NETWORK = "none"
-CREATION = threading.Lock()
+CREATION_LOCK = threading.Lock()
 
 
 class TimedSearch(GoSearch):
@@ -68,7 +68,7 @@ def make_search(
     network = read_network((arguments.network, arguments.their_network)[side])
     # The search reads its network when it is created. One lock, because the patch is global.
     with (
-        CREATION,
+        CREATION_LOCK,
         mock.patch.object(agent.go.search, "shipped_network", return_value=(network, "")),
     ):
         if arguments.time is None:
@@ -120,8 +120,8 @@ def key_of(arguments: argparse.Namespace) -> str:
 
 def network_name(file: str) -> list[str]:
     """Return what the key of a duel says of a side's network."""
-    if file in (str(SHIPPED), NO_NETWORK):
-        return [] if file == str(SHIPPED) else [f"network={file}"]
+    if file == NO_NETWORK:
+        return [f"network={file}"]
     digest = hashlib.sha256(Path(file).read_bytes()).hexdigest()[:8]
     return [f"network={Path(file).name} ({digest})"]
 
@@ -166,8 +166,8 @@ if __name__ == "__main__":
     add_concurrency(options)
     chosen = options.parse_args()
     try:
-        for file in (chosen.network, chosen.their_network):
-            read_network(file)
+        for side in (chosen.network, chosen.their_network):
+            read_network(side)
     except NetworkError as problem:
         options.error(str(problem))
     main(chosen)

@@ -4,10 +4,10 @@
 
 In each game, GNU Go at a low level plays against itself or against our engine, on 9x9, 13x13 and
 19x19. GNU Go at level 10 continues the game until both sides pass, and both engines score it. If
-they differ, the game is resumed, as on servers: one engine must capture the stones that it calls
-dead, and the other defends them. After two passes sgfmill counts the area. The
-positions (see go_positions.py) have seki or bent four, and their score is known. With --ledger,
-repeated runs add games, and an interrupted run continues.
+the scores differ, the game is resumed, as on Go servers: one engine must capture the stones that it
+calls dead, and the other defends them. After two passes sgfmill counts the area. The positions (see
+go_positions.py) have seki or bent four, and their score is known. With --ledger, repeated runs add
+games, and an interrupted run continues.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from kempelen.console.terminal import load_kernels
 SIZES = (9, 9, 13, 9, 9, 19)  # of the games, in turn
 KOMI = 7.5
 MAX_MOVES = 3  # per vertex
+RESUMPTION_PLAYOUTS = 10_000  # per move of our engine in a resumed game
 COLOURS = ("black", "white")
 # Shares of the kinds of positions. Nakade positions, in which a group is dead, are controls.
 QUOTAS = {
@@ -109,7 +110,7 @@ def play_game(options: argparse.Namespace, number: int) -> dict[str, Any]:
             "referee": judgement(referee),
         }
     if found["ours"][0] != found["referee"][0]:
-        found["settled"] = settle(options, seed, found)
+        found["resumed"] = resume_game(options, seed, found)
     return found
 
 
@@ -142,11 +143,11 @@ def play_to_the_end(
         moves.append(move)
 
 
-def settle(options: argparse.Namespace, seed: int, found: dict[str, Any]) -> float:
+def resume_game(options: argparse.Namespace, seed: int, found: dict[str, Any]) -> float:
     """Resume a game whose score is disputed. Return the score that its result supports.
 
-    Komi lies between both scores, so that the winner depends on the dispute: an engine that has
-    lost anyway may pass.
+    The komi is the mean of the two scores, so the dispute decides the game. Otherwise, an engine
+    that is losing anyway may pass.
     """
     size, moves = found["size"], found["moves"].split()
     scores = [found[engine][0] for engine in ("ours", "referee")]
@@ -156,21 +157,21 @@ def settle(options: argparse.Namespace, seed: int, found: dict[str, Any]) -> flo
         for colour, (row, column) in position(size, moves).list_occupied_points()
         for vertex in ("ABCDEFGHJKLMNOPQRST"[column] + str(row + 1),)
     }
-    # Each side's stones that only the other engine calls dead: it attacks them.
-    ours, theirs = (set(found[engine][1]) for engine in ("ours", "referee"))
+    # Stones that only one engine calls dead. That engine attacks them.
+    our_dead, their_dead = (set(found[engine][1]) for engine in ("ours", "referee"))
     claims = {
         (engine, colours[vertex])
-        for engine, stones in (("ours", ours - theirs), ("referee", theirs - ours))
+        for engine, stones in (("ours", our_dead - their_dead), ("referee", their_dead - our_dead))
         for vertex in stones
     }
-    we_attack_white = ("ours", "w") in claims or ("referee", "b") in claims
-    with kempelen(options, seed, 50 * options.playouts) as us, gnugo(options, 10, seed) as gnu:
-        set_up([us, gnu], size, komi)
+    we_play_black = ("ours", "w") in claims or ("referee", "b") in claims
+    with kempelen(options, seed, RESUMPTION_PLAYOUTS) as ours, gnugo(options, 10, seed) as referee:
+        set_up([ours, referee], size, komi)
         for ply, move in enumerate(moves):
-            for engine in (us, gnu):
+            for engine in (ours, referee):
                 engine.ask(f"play {COLOURS[ply % 2]} {move}")
-        players = [us, gnu] if we_attack_white else [gnu, us]
-        play_to_the_end(players, [us, gnu], moves, size, "kgs-genmove_cleanup")
+        players = [ours, referee] if we_play_black else [referee, ours]
+        play_to_the_end(players, [ours, referee], moves, size, "kgs-genmove_cleanup")
     return max(scores) if position(size, moves).area_score() > komi else min(scores)
 
 
@@ -184,15 +185,15 @@ def position(size: int, moves: Sequence[str]) -> Board:
 
 
 def judge_position(options: argparse.Namespace, kind: str, number: int) -> dict[str, Any]:
-    known = next(islice(positions(kind, options.seed), number, None))
+    case = next(islice(positions(kind, options.seed), number, None))
     with kempelen(options, 1, options.playouts) as ours, gnugo(options, 10, 1) as referee:
-        for command in known.commands():
+        for command in case.commands():
             ours.ask(command)
             referee.ask(command)
         return {
-            "right": known.score,
-            "diagram": str(known.game),
-            "turn": known.game.turn,
+            "right": case.score,
+            "diagram": str(case.game),
+            "turn": case.game.turn,
             "ours": judgement(ours),
             "referee": judgement(referee),
         }
@@ -207,16 +208,18 @@ def show_games(games: list[dict[str, Any]], options: argparse.Namespace) -> None
     for size in (*sorted(set(SIZES)), None):
         chosen = [game for game in games if size in (None, game["size"])]
         same_score = sum(game["ours"][0] == game["referee"][0] for game in chosen)
-        settled = sum(game["ours"][0] == game.get("settled", game["referee"][0]) for game in chosen)
+        confirmed = sum(
+            game["ours"][0] == game.get("resumed", game["referee"][0]) for game in chosen
+        )
         same_dead = sum(game["ours"][1] == game["referee"][1] for game in chosen)
         distinct = len({game["moves"] for game in chosen})
         name = "all" if size is None else f"{size}x{size}"
         total = len(chosen)
-        shares = [share(equal, total) for equal in (same_score, settled, same_dead)]
+        shares = [share(equal, total) for equal in (same_score, confirmed, same_dead)]
         rows.append((name, total, distinct, *shares))
     columns = (
         *("finished games", "number", "distinct"),
-        *("same score", "score right after resumption", "same dead stones"),
+        *("same score", "our score confirmed", "same dead stones"),
     )
     show("GNU Go as the referee", columns, rows, options.json)
 
@@ -268,7 +271,9 @@ def main() -> None:
             )
         show_positions(found, options)
     if options.games:
-        ledger = JsonLedger(options.ledger, {**settings, "games": list(SIZES)})
+        ledger = JsonLedger(
+            options.ledger, {**settings, "games": list(SIZES), "resumption": RESUMPTION_PLAYOUTS}
+        )
         games = ledger.collect(
             options.games, lambda number: play_game(options, number), options.concurrency
         )

@@ -53,14 +53,14 @@ def even_count(text: str) -> int:
 def add_concurrency(options: argparse.ArgumentParser) -> None:
     """Add the option for measuring several results at once."""
     options.add_argument(
-        "--concurrency", type=positive_count, default=1, help="how many games run at once"
+        "--concurrency", type=positive_count, default=1, help="number of games at once (default: 1)"
     )
 
 
 def positive_count(text: str) -> int:
-    """Parse a positive number."""
+    """Parse a positive integer."""
     if not text.isdecimal() or not int(text):
-        raise argparse.ArgumentTypeError(f"must be a positive number (got {text!r})")
+        raise argparse.ArgumentTypeError(f"must be a positive integer (got {text!r})")
     return int(text)
 
 
@@ -273,15 +273,21 @@ def elo_of_pairs(counts: Sequence[int]) -> str:
 def match_summary(command: Sequence[str]) -> dict[str, Any]:
     """Play a match; return its summary. Raise CalledProcessError if it fails."""
     command = [*KEMPELEN, "match", "--json", *command]
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-    summary: dict[str, Any] = json.loads(done.stdout)["summary"]
+    with spawn(command, stdout=subprocess.PIPE, text=True) as process:
+        text, _ = process.communicate()
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, command)
+    summary: dict[str, Any] = json.loads(text)["summary"]
     return summary
 
 
-def in_threads(
+def measure_in_threads(
     numbers: Sequence[int], measure: Callable[[int], Any], concurrency: int
 ) -> Iterator[tuple[int, Any]]:
-    """Return each number with its result, as they are found. One thread needs no other thread."""
+    """Yield each number with its result, in order of completion.
+
+    With `concurrency` 1, no thread is started.
+    """
     if concurrency == 1:
         yield from ((number, measure(number)) for number in numbers)
         return
@@ -301,11 +307,16 @@ def in_threads(
 
     for _ in range(concurrency):
         threading.Thread(target=work, daemon=True).start()  # an interrupt does not wait for them
-    for _ in numbers:
-        number, found, error = results.get()
-        if error:
-            raise error
-        yield number, found
+    try:
+        for _ in numbers:
+            number, found, error = results.get()
+            if error is not None:
+                raise error
+            yield number, found
+    finally:
+        with contextlib.suppress(Empty):  # start nothing more
+            while True:
+                waiting.get_nowait()
 
 
 class JsonLedger:
@@ -330,12 +341,14 @@ class JsonLedger:
     def collect(self, count: int, measure: Callable[[int], Any], concurrency: int = 1) -> list[Any]:
         """Return the results for the numbers below `count`; measure those that are missing.
 
-        concurrency: how many results are measured at once, in threads.
+        concurrency: number of threads.
         """
         missing = [number for number in range(count) if number not in self._entries]
-        for number, found in in_threads(missing, measure, concurrency):
+        done = count - len(missing)
+        for number, found in measure_in_threads(missing, measure, concurrency):
             self._add(number, found)
-            show_progress(f"{len(self._entries)} of {count}")
+            done += 1
+            show_progress(f"{done} of {count}")
         return [self._entries[number] for number in range(count)]
 
     def _add(self, number: int, found: Any) -> None:

@@ -33,8 +33,8 @@ MIN_DISAGREEMENT = 0.1
 # Chains form a group if the correlation of their owners is at least this value.
 MIN_CORRELATION = 0.6
 # A search stops after MIN_PLAYOUTS if the value (-1 to 1) reaches DECISIVE_VALUE, otherwise after
-# MAX_PLAYOUTS. The result is used if the value is at least MIN_VALUE. Otherwise the sum of the
-# values with each side to move first decides: after two passes, neither is sure to move first.
+# MAX_PLAYOUTS. The result is used if the absolute value is at least MIN_VALUE. Otherwise the sign
+# of the sum of two values decides, with each side moving first: after two passes, either may do so.
 DECISIVE_VALUE, MIN_VALUE = 0.5, 0.4
 MIN_PLAYOUTS, MAX_PLAYOUTS = 2000, 16000
 # A search also stops after CLEAR_PLAYOUTS at CLEAR_VALUE.
@@ -167,6 +167,8 @@ class LifeSearch:
         self._should_continue = should_continue
         self._search = GoSearch(SearchConfig(threads=1, megabytes=_MEGABYTES, seed=seed))
         self._remaining_work = float(WORK_BUDGET)
+        # Values of the current group for Black, by the side that moves first and the komi.
+        self._values: dict[tuple[int, float], float | None] = {}
 
     def resolve(self, groups: Sequence[UnsettledGroup]) -> Iterator[tuple[UnsettledGroup, int]]:
         """Yield each group with the colour that wins it, or EMPTY for a seki.
@@ -177,6 +179,7 @@ class LifeSearch:
         player = self._game.turn
         for group in groups:
             self._search.score_only(group.scored_vertices)
+            self._values.clear()
             result = self._winner(group, player)
             yield group, result
             if group is not groups[-1] and self._winner(group, 1 - player) != result:
@@ -192,12 +195,16 @@ class LifeSearch:
     def _black_wins(self, player: int, komi: float) -> bool | None:
         value = self._black_value(player, komi)
         if value is not None and abs(value) < MIN_VALUE:
-            other = self._black_value(1 - player, komi)
-            value = None if other is None else value + other
-        return value if value is None else value > 0
+            value += self._black_value(1 - player, komi) or 0.0
+        return None if value is None else value > 0
 
     def _black_value(self, player: int, komi: float) -> float | None:
         """Return the value for Black (-1 to 1) if `player` moves first, or None without time."""
+        if (player, komi) not in self._values:
+            self._values[player, komi] = self._search_value(player, komi)
+        return self._values[player, komi]
+
+    def _search_value(self, player: int, komi: float) -> float | None:
         cost = _playout_cost(self._game)
         limit = int(WORK_SHARE * self._remaining_work / cost)
         if limit < CLEAR_PLAYOUTS or not self._should_continue():

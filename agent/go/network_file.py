@@ -20,8 +20,8 @@ from agent.io.files import read_bytes, replace_atomically
 SHIPPED = Path(__file__).with_name("shipped.network")
 _FORMAT = ContainerFormat(b"\x8bKmpGN\r\n")
 _MAX_BYTES = 1 << 24
-# The lowest and the highest komi of the games from which networks learn.
-MIN_KOMI, MAX_KOMI = -5, 15
+# Range of komi in self-play with targets.
+MIN_TRAINED_KOMI, MAX_TRAINED_KOMI = -5, 15
 
 
 class NetworkError(Exception):
@@ -38,9 +38,9 @@ class GoNetwork:
     manifest: dict[str, Any]
 
     def fits(self, game: Go) -> bool:
-        """Return whether the network learned from games of this size with such a komi."""
-        square = game.width == game.height and game.width in self.sizes
-        return square and MIN_KOMI <= game.komi <= MAX_KOMI
+        """Return whether the training games cover this board size and komi."""
+        is_trained_size = game.width == game.height and game.width in self.sizes
+        return is_trained_size and MIN_TRAINED_KOMI <= game.komi <= MAX_TRAINED_KOMI
 
     def write(self, path: Path) -> None:
         """Write the network to a file atomically. Raise OSError on failure."""

@@ -86,9 +86,9 @@ def configure(parser: ArgumentParser) -> None:
     game.add_argument(
         "--random-plies",
         type=non_negative_int,
-        help="number of random moves before the game, one more in every second game; with "
-        "--targets none to twice the number "
-        f"(default: {rules.random_plies}, in Go {plan.random_plies})",
+        help="number of random opening moves; every second game has one more, and games with "
+        "--targets have 0 to twice this number "
+        f"(default: {rules.random_plies}; Go: {plan.random_plies})",
     )
     game.add_argument(
         "--chess960",
@@ -203,7 +203,7 @@ def _reject_options_of_other_game(arguments: Namespace) -> None:
                         "--check is only for chess (files of Go games are checked when read)"
                     )
                 if game == "chess":
-                    instead = ", ".join(f"--{each}" for each in defaults["go"])
+                    instead = ", ".join(f"--{each}" for each in (*defaults["go"], "random-plies"))
                     raise SettingsError(f"{option} is only for chess (expected for Go: {instead})")
                 raise SettingsError(f"{option} is only for Go: add --game go")
             if not given:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.games.go import Go
 from agent.games.stones import PASS
-from agent.go.network_file import MAX_KOMI, MIN_KOMI
+from agent.go.network_file import MAX_TRAINED_KOMI, MIN_TRAINED_KOMI
 from agent.go.parts import GO
 from agent.io.append_file import AppendFile
 from agent.io.config_diff import describe_changes
@@ -53,7 +53,7 @@ class GoSelfPlayPlan:
     """The settings of self-play. A game depends only on these settings and its number.
 
     Games begin with `random_plies` random moves, and every second game with one more. With targets,
-    they begin with none to twice as many.
+    they begin with 0 to 2 * `random_plies` random moves.
     """
 
     size: int | str = 9
@@ -103,7 +103,7 @@ class GoGame:
 
 
 def random_opening(size: int | str, plies: int, seed: str) -> list[int]:
-    """Return `plies` random opening moves, with passes if no other move is possible.
+    """Return `plies` random opening moves, or fewer if no such move is left.
 
     On boards larger than 6x6, no move is on the two lines nearest to the edge.
     """
@@ -114,9 +114,11 @@ def random_opening(size: int | str, plies: int, seed: str) -> list[int]:
     inner = {game.stones.shape.vertex(x, y) for x in columns for y in rows}
     moves = []
     for _ in range(plies):
-        move = random.choice([move for move in game.candidate_moves() if move in inner] or [PASS])
-        game.play(move)
-        moves.append(move)
+        choices = [move for move in game.candidate_moves() if move in inner]
+        if not choices:
+            break
+        moves.append(random.choice(choices))
+        game.play(moves[-1])
     return moves
 
 
@@ -189,7 +191,7 @@ def _random_komi(random: Random) -> float:
         return 7.5
     if share < 0.85:
         return random.choice([5.5, 6.5, 7.0])
-    return random.randint(2 * MIN_KOMI, 2 * MAX_KOMI) / 2
+    return random.randint(2 * MIN_TRAINED_KOMI, 2 * MAX_TRAINED_KOMI) / 2
 
 
 class GoSelfPlay:

@@ -75,7 +75,8 @@ FINISHED = (
 )
 CAUGHT = (".X.XO", "XXXX.", "..X..", "XXXX.", ".X.X.")
 
-# Games that GNU Go ended early. White, to move, may hope for these stones, but cannot save them.
+# Games that GNU Go ended early. White, to move, cannot save these stones, but no search proves it
+# clearly.
 HOPELESS = {
     "invasion": (
         "....OOX..",
@@ -171,7 +172,7 @@ def test_group_in_seki_between_two_others_counts_its_stones_only() -> None:
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("name", HOPELESS)
-def test_stones_that_no_search_saves_clearly_are_dead(name: str, seed: int) -> None:
+def test_dead_stones_despite_inconclusive_search(name: str, seed: int) -> None:
     game = from_diagram(*HOPELESS[name], turn=1)
     dead = stones_with_status("dead", chain_statuses(game, seed=seed))
     assert {game.text(vertex) for vertex in iter_bits(dead)} >= set(HOPELESS_STONES[name].split())
