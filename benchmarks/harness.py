@@ -273,8 +273,8 @@ def elo_of_pairs(counts: Sequence[int]) -> str:
 def match_summary(command: Sequence[str]) -> dict[str, Any]:
     """Play a match; return its summary. Raise CalledProcessError if it fails."""
     command = [*KEMPELEN, "match", "--json", *command]
-    with spawn(command, stdout=subprocess.PIPE, text=True) as process:
-        text, _ = process.communicate()
+    process = spawn(command, stdout=subprocess.PIPE, text=True)
+    text, _ = process.communicate()
     if process.returncode:
         raise subprocess.CalledProcessError(process.returncode, command)
     summary: dict[str, Any] = json.loads(text)["summary"]
