@@ -126,7 +126,7 @@ def test_go_on_rectangular_board_can_be_played_by_clicks(browser: Browser, serve
         browser.run("document.querySelector(`[aria-label=${arguments[0]}]`).scrollIntoView()", name)
         browser.click(f"rect.press[aria-label={name}]")
     browser.wait("return document.querySelector('main').dataset.ply > 2")
-    assert len(browser.find_all(".stone.black")) == 2
+    browser.wait("return document.querySelectorAll('.stone.black').length === 2")
     box = "const {width, height} = document.querySelector('svg.go .wood').getBoundingClientRect();"
     ratio = browser.run(f"{box} return height / width")
     assert ratio == pytest.approx(138 / 98, rel=0.01)
