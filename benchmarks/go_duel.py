@@ -109,21 +109,19 @@ def key_of(arguments: argparse.Namespace) -> str:
     """Return the key of a duel in the ledger."""
     playouts = " : ".join(map(str, dict.fromkeys(playouts_of(arguments))))
     limit = f"{arguments.time} s" if arguments.time else f"{playouts} playouts"
-    sides = (
-        [*sorted(arguments.settings), *network_name(arguments.network)],
-        [*sorted(arguments.against), *network_name(arguments.their_network)],
-    )
-    first, second = (" ".join(side) or "default" for side in sides)
+    first = " ".join([*sorted(arguments.settings), network_name(arguments.network)])
+    second = " ".join([*sorted(arguments.against), network_name(arguments.their_network)])
     size = f"{arguments.size}x{arguments.size} komi {arguments.komi:g}"
     return f"{first} : {second}, {limit}, {size}, seed {arguments.seed}"
 
 
-def network_name(file: str) -> list[str]:
+def network_name(file: str) -> str:
     """Return what the key of a duel says of a side's network."""
-    if file == NO_NETWORK:
-        return [f"network={file}"]
-    digest = hashlib.sha256(Path(file).read_bytes()).hexdigest()[:8]
-    return [f"network={Path(file).name} ({digest})"]
+    network = read_network(file)
+    if network is None:
+        return f"network={file}"
+    digest = hashlib.sha256(network.parameters.tobytes()).hexdigest()[:8]
+    return f"network={Path(file).name} ({digest})"
 
 
 def main(arguments: argparse.Namespace) -> None:

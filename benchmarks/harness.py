@@ -23,6 +23,8 @@ from weakref import WeakSet
 from rich.console import Console
 from rich.table import Table
 
+from kempelen.console.argument_types import positive_int
+
 KEMPELEN = [sys.executable, "-m", "kempelen.cli"]
 # The same as an engine of `kempelen match`, to be followed by settings.
 MATCH_ENGINE = f"cmd={KEMPELEN[0]},args={' '.join(KEMPELEN[1:])} uci"
@@ -53,15 +55,8 @@ def even_count(text: str) -> int:
 def add_concurrency(options: argparse.ArgumentParser) -> None:
     """Add the option for measuring several results at once."""
     options.add_argument(
-        "--concurrency", type=positive_count, default=1, help="number of games at once (default: 1)"
+        "--concurrency", type=positive_int, default=1, help="number of games at once (default: 1)"
     )
-
-
-def positive_count(text: str) -> int:
-    """Parse a positive integer."""
-    if not text.isdecimal() or not int(text):
-        raise argparse.ArgumentTypeError(f"must be a positive integer (got {text!r})")
-    return int(text)
 
 
 def end_in_order() -> None:

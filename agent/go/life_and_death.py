@@ -205,6 +205,7 @@ class LifeSearch:
         return self._values[player, komi]
 
     def _search_value(self, player: int, komi: float) -> float | None:
+        """Search for the value of `_black_value`."""
         cost = _playout_cost(self._game)
         limit = int(WORK_SHARE * self._remaining_work / cost)
         if limit < CLEAR_PLAYOUTS or not self._should_continue():

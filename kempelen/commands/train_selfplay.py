@@ -180,9 +180,8 @@ def _reject_options_of_other_game(arguments: Namespace) -> None:
     from kempelen.training.go_selfplay import GoSelfPlayPlan
 
     rules, plan = SelfPlaySettings(), GoSelfPlayPlan()
-    random_plies = plan.random_plies if arguments.game == "go" else rules.random_plies
     if arguments.random_plies is None:
-        arguments.random_plies = random_plies
+        arguments.random_plies = (plan if arguments.game == "go" else rules).random_plies
     defaults: dict[str, dict[str, Any]] = {
         "chess": {
             "positions": DEFAULT_POSITIONS, "nodes": rules.nodes, "openings": None,
