@@ -5,9 +5,9 @@
 In each game, GNU Go at a low level plays against itself or against our engine, on 9x9, 13x13 and
 19x19. GNU Go at level 10 continues the game until both sides pass, and both engines score it. If
 the scores differ, the game is resumed, as on Go servers: one engine must capture the stones that it
-calls dead, and the other defends them. After two passes sgfmill counts the area. The positions (see
-go_positions.py) have seki or bent four, and their score is known. With --ledger, repeated runs add
-games, and an interrupted run continues.
+calls dead, and the other defends them. After two passes, or at once if no stones are disputed,
+sgfmill counts the area. The positions (see go_positions.py) have seki or bent four, and their score
+is known. With --ledger, repeated runs add games, and an interrupted run continues.
 """
 
 from __future__ import annotations
@@ -146,24 +146,25 @@ def play_to_the_end(
 def resume_game(options: argparse.Namespace, seed: int, found: dict[str, Any]) -> float:
     """Resume a game whose score is disputed. Return the score that its result supports.
 
-    The komi is the mean of the two scores, so the dispute decides the game. Otherwise, an engine
-    that is losing anyway may pass.
+    If both engines call the same stones dead, sgfmill counts the area without them.
+
+    The mean of the two scores is added to the komi, so the dispute decides the game. Otherwise, an
+    engine that is losing anyway may pass.
     """
     size, moves = found["size"], found["moves"].split()
     scores = [found[engine][0] for engine in ("ours", "referee")]
     komi = KOMI + sum(scores) / 2
-    colours = {
-        vertex: colour
-        for colour, (row, column) in position(size, moves).list_occupied_points()
-        for vertex in ("ABCDEFGHJKLMNOPQRST"[column] + str(row + 1),)
-    }
+    board = board_after(size, moves)
     # Stones that only one engine calls dead. That engine attacks them.
     our_dead, their_dead = (set(found[engine][1]) for engine in ("ours", "referee"))
     claims = {
-        (engine, colours[vertex])
+        (engine, board.get(*move_from_vertex(vertex, size)))
         for engine, stones in (("ours", our_dead - their_dead), ("referee", their_dead - our_dead))
         for vertex in stones
     }
+    if not claims:
+        board.apply_setup([], [], [move_from_vertex(vertex, size) for vertex in our_dead])
+        return board.area_score() - KOMI
     we_play_black = ("ours", "w") in claims or ("referee", "b") in claims
     with kempelen(options, seed, RESUMPTION_PLAYOUTS) as ours, gnugo(options, 10, seed) as referee:
         set_up([ours, referee], size, komi)
@@ -172,11 +173,11 @@ def resume_game(options: argparse.Namespace, seed: int, found: dict[str, Any]) -
                 engine.ask(f"play {COLOURS[ply % 2]} {move}")
         players = [ours, referee] if we_play_black else [referee, ours]
         play_to_the_end(players, [ours, referee], moves, size, "kgs-genmove_cleanup")
-    return max(scores) if position(size, moves).area_score() > komi else min(scores)
+    return max(scores) if board_after(size, moves).area_score() > komi else min(scores)
 
 
-def position(size: int, moves: Sequence[str]) -> Board:
-    """Return the position after some moves."""
+def board_after(size: int, moves: Sequence[str]) -> Board:
+    """Return sgfmill's board after some moves."""
     board = Board(size)
     for ply, move in enumerate(moves):
         if point := move_from_vertex(move, size):
